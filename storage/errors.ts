@@ -1,0 +1,42 @@
+/**
+ * What storage can fail with: one class, a closed set of codes, no HTTP. `routes/` never sees the cause;
+ * `plugins/errors.ts` turns each code into a Status.
+ */
+
+export type StorageErrorCode =
+  /** The key does not exist. */
+  | 'NotFound'
+  /** The key exists already. */
+  | 'Exists'
+  /** The key's revision is not the expected one. */
+  | 'Conflict'
+  /** A uid or resourceVersion precondition of the caller does not hold. */
+  | 'PreconditionFailed'
+  /** The revision is no longer kept. */
+  | 'Compacted'
+  /** The revision is newer than the store's. */
+  | 'FutureRevision'
+  /** The store did not answer in time or not at all; nothing was written. */
+  | 'Unavailable'
+  /** A write was sent and its outcome could not be learnt. */
+  | 'UnknownOutcome'
+  /** The value in the store can't be decoded. */
+  | 'Corrupt'
+  /** The store or the watch was closed. */
+  | 'Closed'
+
+export class StorageError extends Error {
+  readonly code: StorageErrorCode
+  readonly key: string | undefined
+
+  constructor (code: StorageErrorCode, message: string, options: { key?: string, cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'StorageError'
+    this.code = code
+    this.key = options.key
+  }
+}
+
+export function isStorageError (error: unknown, code?: StorageErrorCode): error is StorageError {
+  return error instanceof StorageError && (code === undefined || error.code === code)
+}
