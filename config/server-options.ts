@@ -1,0 +1,76 @@
+/**
+ * What a host hands to `app.ts` when it embeds the server, and what `cli.ts` makes of the flags. Times
+ * are in milliseconds unless a name says otherwise. Everything has a default that suits a test:
+ * in memory, anonymous allowed, AlwaysAllow, no audit.
+ */
+import type { Authenticator, Authorizer } from '../schemas/request.js'
+import type { AdmissionPlugin } from '../storage/admission.js'
+
+export type StorageOptions =
+  | { kind: 'memory' }
+  | { kind: 'embedded', directory: string }
+  | {
+    kind: 'etcd'
+    servers: string[]
+    prefix?: string
+    /** PEM contents. */
+    ca?: string, certificate?: string, key?: string
+    /** `group/resource` to servers. */
+    overrides?: Record<string, string[]>
+    healthcheckTimeout?: number
+  }
+
+export interface AuditOptions {
+  /** A file, or `-` for standard out. */
+  path: string
+  format?: 'json' | 'legacy'
+  maxAgeDays?: number
+  maxBackups?: number
+  maxSizeMegabytes?: number
+  compress?: boolean
+}
+
+export interface ServerOptions {
+  storage?: StorageOptions
+  /** Key prefix in the store, `--etcd-prefix`. Default `/registry`. */
+  storePrefix?: string
+  /** `--storage-media-type`. Default `application/vnd.orch.protobuf`. */
+  storageMediaType?: 'application/json' | 'application/vnd.orch.protobuf'
+  /** 0 never compacts. Default 5 minutes. */
+  compactionInterval?: number
+  /** Events kept per resource for watches before the back end is asked, at least. Default 100. */
+  watchCacheSize?: number
+
+  anonymous?: boolean
+  /** Contents of --token-auth-file (CSV). */
+  tokens?: string
+  /** True when the TLS server was given --client-ca-file. */
+  clientCertificates?: boolean
+  /** Asked before the built-in ones. */
+  authenticators?: Authenticator[]
+  /** `--authorization-mode`. Default AlwaysAllow. */
+  authorizationModes?: Array<'AlwaysAllow' | 'AlwaysDeny'>
+  /** Asked before the modes. */
+  authorizers?: Authorizer[]
+  /** Names of built-in admission plugins that are off. */
+  disabledAdmission?: string[]
+  /** Run after the built-in ones, in order. */
+  admission?: AdmissionPlugin[]
+
+  audit?: AuditOptions
+  corsAllowedOrigins?: string[]
+  strictTransportSecurity?: string[]
+  externalHostname?: string
+  /** `host:port` or host others reach the server at, for discovery. */
+  advertiseAddress?: string
+
+  requestTimeout?: number
+  /** Seconds; watches end at a random time between one and two of it. Default 1800. */
+  minRequestTimeoutSeconds?: number
+  maxRequestsInflight?: number
+  maxMutatingRequestsInflight?: number
+  deleteCollectionWorkers?: number
+  livezGracePeriod?: number
+  shutdownDelay?: number
+  shutdownSendRetryAfter?: boolean
+}

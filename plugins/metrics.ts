@@ -1,0 +1,1 @@
+export interface Metrics { placeholder?: never }

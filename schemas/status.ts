@@ -1,0 +1,165 @@
+/**
+ * The Status kind (meta v1): how every answer that is not an object says what happened. Constructors and
+ * predicates come in pairs; a `StatusError` is thrown anywhere and rendered once, by the error handler.
+ */
+
+export interface StatusCause {
+  reason?: string
+  message?: string
+  /** Path of the field, `metadata.labels[app]`, `subjects[0].name`. */
+  field?: string
+}
+
+export interface StatusDetails {
+  name?: string
+  group?: string
+  /** The resource (plural) or kind the failure is about. */
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  /** Seconds; also sent as the Retry-After header. */
+  retryAfterSeconds?: number
+}
+
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: Record<string, unknown>
+  status: 'Success' | 'Failure'
+  message?: string
+  reason?: StatusReason
+  details?: StatusDetails
+  code: number
+}
+
+const CODES = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Expired: 410,
+  Gone: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+  ServerTimeout: 504
+} as const
+
+export type StatusReason = keyof typeof CODES
+
+/** The group and resource an error names. */
+export interface GroupResource { readonly group: string, readonly resource: string }
+
+/** A failure with the Status a client will read; the cause stays in the log. */
+export class StatusError extends Error {
+  readonly status: Status
+  /** Extra response headers, lower case. */
+  readonly headers: Record<string, string>
+
+  constructor (reason: StatusReason, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'StatusError'
+    const { details } = options
+    this.status = {
+      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details ? { details } : {}), code: options.code ?? CODES[reason]
+    }
+    this.headers = options.headers ?? {}
+    if (details?.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(details.retryAfterSeconds)
+  }
+}
+
+export function isStatusError (error: unknown, reason?: StatusReason): error is StatusError {
+  return error instanceof StatusError && (reason === undefined || error.status.reason === reason)
+}
+
+export function qualified ({ group, resource }: GroupResource): string {
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+const about = ({ group, resource }: GroupResource, name?: string): StatusDetails => ({
+  ...(name ? { name } : {}), ...(group ? { group } : {}), kind: resource
+})
+
+export const badRequest = (message: string, cause?: unknown) => new StatusError('BadRequest', message, { cause })
+export const unauthorized = () => new StatusError('Unauthorized', 'Unauthorized')
+export const notFound = (resource: GroupResource, name: string) =>
+  new StatusError('NotFound', `${qualified(resource)} "${name}" not found`, { details: about(resource, name) })
+/** The path names nothing the server has. */
+export const noSuchPath = () => new StatusError('NotFound', 'the server could not find the requested resource', { details: {} })
+export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
+export const notAcceptable = (offered: readonly string[]) =>
+  new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
+export const alreadyExists = (resource: GroupResource, name: string) =>
+  new StatusError('AlreadyExists', `${qualified(resource)} "${name}" already exists`, { details: about(resource, name) })
+export const conflict = (resource: GroupResource, name: string, why: string) =>
+  new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: about(resource, name) })
+export const expired = (message: string) => new StatusError('Expired', message)
+export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', message)
+export const unsupportedMediaType = (message: string) => new StatusError('UnsupportedMediaType', message)
+export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
+  new StatusError('TooManyRequests', message, { details: { retryAfterSeconds } })
+export const internalError = (cause: unknown) =>
+  new StatusError('InternalError', 'Internal error occurred: the server could not complete the request; its log says why', { cause })
+export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
+export const timeout = (message: string, retryAfterSeconds?: number) =>
+  new StatusError('Timeout', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
+export const tooLargeResourceVersion = (requested: number, current: number, retryAfterSeconds = 1) =>
+  new StatusError('Timeout', `Too large resource version: ${requested}, current: ${current}`, {
+    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds }
+  })
+export const forbidden = (resource: GroupResource, name: string, why: string) => {
+  const subject = resource.resource === '' ? '' : `${qualified(resource)}${name ? ` "${name}"` : ''} is `
+  return new StatusError('Forbidden', `${subject}forbidden: ${why}`, { details: about(resource, name) })
+}
+
+/** One finding of validation; the list of them never throws by itself. */
+export interface FieldError {
+  readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid'
+  readonly field: string
+  readonly value?: unknown
+  readonly detail: string
+}
+
+const PHRASES: Record<FieldError['type'], string> = {
+  FieldValueRequired: 'Required value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueDuplicate: 'Duplicate value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueNotFound: 'Not found',
+  FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
+  FieldValueTypeInvalid: 'Invalid value'
+}
+const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong', 'FieldValueTooMany'])
+
+/** `subjects[0].name: Required value`, with values cut to a bounded length. */
+export function describe ({ type, value, detail }: FieldError): string {
+  const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value) ?? String(value))}`
+  return `${PHRASES[type]}${shown}${detail ? `: ${detail}` : ''}`
+}
+
+const clip = (text: string): string => text.length > 200 ? `${text.slice(0, 200)}…` : text
+
+/** 422 with a cause per finding. `kind` is the object's kind, `group` its group. */
+export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
+  const lines = errors.map(error => `${error.field}: ${describe(error)}`)
+  const shown = lines.length === 1 ? lines[0] : `[${lines.slice(0, 20).join(', ')}]`
+  const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  return new StatusError('Invalid', `${subject} "${name}" is invalid: ${shown}`, {
+    details: {
+      ...(name ? { name } : {}),
+      ...(kind.group ? { group: kind.group } : {}),
+      kind: kind.kind,
+      causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: describe(error), field: error.field }))
+    }
+  })
+}
