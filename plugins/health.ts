@@ -1,0 +1,176 @@
+/**
+ * `/healthz`, `/livez`, `/readyz` and one address per check: is the server well, alive, ready? Machines
+ * read the code, people the text. Checks are added by whoever can fail, under `fastify.orch.health`; why
+ * one failed goes to the log, never into the answer, which anybody may read.
+ *
+ * Concurrent requests share one run of a check, so that a flood of probes costs the store nothing more,
+ * and a check that does not answer within `timeout` counts as failed.
+ *
+ * @see interface, 'Health endpoints'
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+
+/** Fails by throwing or rejecting; the reason is logged. */
+export type HealthCheck = () => unknown
+
+export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
+
+export interface CheckOptions {
+  /** Endpoints the check belongs to; each is on unless it is switched off here. */
+  healthz?: boolean
+  livez?: boolean
+  readyz?: boolean
+}
+
+export interface Health {
+  /**
+   * Adds a check under a name of its own (`etcd`, `informer-sync`); checks are printed in the order in
+   * which they were added. @throws Error when the name is taken
+   */
+  add: (name: string, check: HealthCheck, options?: CheckOptions) => void
+  /**
+   * Adds `poststarthook/NAME`, which fails until the work is done and for good if it fails. For
+   * `livezGracePeriod` after the start livez takes unfinished work for done.
+   */
+  postStart: (name: string, work: PromiseLike<unknown>) => void
+}
+
+export interface HealthOptions {
+  /** Milliseconds, `--livez-grace-period`. Default 0. */
+  livezGracePeriod?: number
+  /** Milliseconds a check may take. Default 10,000. */
+  timeout?: number
+  /** Milliseconds on a clock that never goes back. Default performance.now. */
+  now?: () => number
+}
+
+interface Registered {
+  readonly name: string
+  readonly endpoints: ReadonlySet<HealthEndpoint>
+  /** Undefined when well, else why not. */
+  readonly run: (endpoint: HealthEndpoint) => unknown
+  pending: Promise<unknown> | undefined
+}
+
+export interface CheckResult { readonly name: string, readonly state: 'ok' | 'failed' | 'excluded' }
+
+/** The text people read: a line per check and the verdict. `unknown` are excluded names that no check has. */
+export function report (endpoint: HealthEndpoint, results: readonly CheckResult[], unknown: readonly string[]): string {
+  const lines = results.map(({ name, state }) => state === 'failed'
+    ? `[-]${name} failed: reason withheld`
+    : state === 'excluded' ? `[+]${name} excluded: ok` : `[+]${name} ok`)
+  if (unknown.length > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown.map(name => JSON.stringify(name)).join(',')}`)
+  lines.push(`${endpoint} check ${results.some(({ state }) => state === 'failed') ? 'failed' : 'passed'}`)
+  return `${lines.join('\n')}\n`
+}
+
+/** `exclude` as it stands in the query: repeated, or several names with commas. Bounded, as it comes from outside. */
+export function excludedNames (value: unknown): ReadonlySet<string> {
+  const values = Array.isArray(value) ? value : [value]
+  const names = values.flatMap(one => typeof one === 'string' ? one.split(',') : []).filter(name => name !== '')
+  return new Set(names.slice(0, 100).map(name => name.slice(0, 200)))
+}
+
+async function health (fastify: FastifyInstance, options: HealthOptions): Promise<void> {
+  const { livezGracePeriod = 0, timeout = 10_000, now = () => performance.now() } = options
+  const started = now()
+  const checks = new Map<string, Registered>()
+
+  const register = (name: string, run: Registered['run'], { healthz = true, livez = true, readyz = true }: CheckOptions = {}): void => {
+    if (checks.has(name)) throw new Error(`health check ${name} is there already`)
+    const endpoints = new Set<HealthEndpoint>()
+    if (healthz) endpoints.add('healthz')
+    if (livez) endpoints.add('livez')
+    if (readyz) endpoints.add('readyz')
+    checks.set(name, { name, run, endpoints, pending: undefined })
+  }
+
+  fastify.orch.health = {
+    add: (name, check, on) => register(name, check, on),
+    postStart: (name, work) => {
+      let problem: unknown = new Error('not finished')
+      let finished = false
+      work.then(
+        () => { finished = true; problem = undefined },
+        (error: unknown) => { finished = true; problem = error ?? new Error('failed') })
+      register(`poststarthook/${name}`, endpoint => {
+        if (endpoint === 'livez' && !finished && now() - started < livezGracePeriod) return
+        if (problem !== undefined) throw problem
+      })
+    }
+  }
+  register('ping', () => {})
+  register('log', () => {})
+
+  const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
+    try {
+      if (check.pending === undefined) {
+        const outcome = check.run(endpoint)
+        if (!isPromiseLike(outcome)) return true
+        check.pending = within(timeout, outcome).finally(() => { check.pending = undefined })
+      }
+      await check.pending
+      return true
+    } catch (error) {
+      fastify.log.warn({ err: error, check: check.name, endpoint }, 'health check failed')
+      return false
+    }
+  }
+
+  const answer = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const query = request.query as Record<string, unknown> // an object of strings or lists of them, whatever was sent
+    const excluded = excludedNames(query['exclude'])
+    const mine = [...checks.values()].filter(check => check.endpoints.has(endpoint))
+    const results = await Promise.all(mine.map(async check => {
+      const state = excluded.has(check.name) ? 'excluded' : await run(check, endpoint) ? 'ok' : 'failed'
+      return { name: check.name, state } satisfies CheckResult
+    }))
+    const names = new Set(mine.map(check => check.name))
+    const text = report(endpoint, results, [...excluded].filter(name => !names.has(name)))
+    const failed = results.some(({ state }) => state === 'failed')
+    plain(reply).code(failed ? 500 : 200)
+    return reply.send(failed || query['verbose'] !== undefined ? text : 'ok')
+  }
+
+  const answerOne = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const params = request.params as Record<string, string | undefined> // the router fills it from the wildcard
+    const check = checks.get(params['*'] ?? '')
+    if (check === undefined || !check.endpoints.has(endpoint)) {
+      reply.callNotFound()
+      return reply
+    }
+    const well = await run(check, endpoint)
+    return plain(reply).code(well ? 200 : 500).send(well ? 'ok' : 'internal server error: reason withheld\n')
+  }
+
+  for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+    fastify.get(`/${endpoint}`, (request, reply) => answer(endpoint, request, reply))
+    fastify.get(`/${endpoint}/*`, (request, reply) => answerOne(endpoint, request, reply))
+  }
+  // Added last, so that it is printed last, behind the checks that others added while plugins were loading.
+  fastify.addHook('onReady', done => {
+    register('shutdown', () => {
+      if (fastify.orch.shutdown.state !== 'serving') throw new Error('the server is shutting down')
+    }, { healthz: false, livez: false })
+    done()
+  })
+}
+
+function plain (reply: FastifyReply): FastifyReply {
+  return reply.header('content-type', 'text/plain; charset=utf-8').header('x-content-type-options', 'nosniff')
+}
+
+const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+
+function within (milliseconds: number, work: PromiseLike<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
+    work.then(
+      value => { clearTimeout(timer); resolve(value) },
+      (error: unknown) => { clearTimeout(timer); reject(error) })
+  })
+}
+
+export default fp(health, { name: 'orch/health', fastify: '5.x', dependencies: ['orch/shutdown'] })

@@ -1,0 +1,66 @@
+/**
+ * A Fastify with nothing of ours but the context that plugins read: `orch/request-info` is played by a hook
+ * that takes the facts from the test.
+ */
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { RequestContext } from '../../plugins/context.js'
+import type { OrchServer } from '../../plugins/server.js'
+import type { RequestInfo, UserInfo } from '../../schemas/request.js'
+import { isStatusError } from '../../schemas/status.js'
+
+export const ALICE: UserInfo = { username: 'alice', uid: '42', groups: ['system:authenticated'], extra: {} }
+
+const NON_RESOURCE: RequestInfo = {
+  path: '', isResourceRequest: false, verb: '', group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
+}
+
+/** The info of a request for cluster roles. */
+export const clusterRoles = (more: Partial<RequestInfo>): Partial<RequestInfo> => ({
+  isResourceRequest: true, group: 'rbac.authorization.orch.io', version: 'v1', resource: 'clusterroles', ...more
+})
+
+export interface BareOptions {
+  /** Facts of a request; path and verb are filled in from the request line. */
+  info?: (request: FastifyRequest) => Partial<RequestInfo>
+  /** Decorations that other plugins would have made. */
+  orch?: Partial<OrchServer>
+  context?: Partial<RequestContext>
+}
+
+export async function bareServer (options: BareOptions = {}): Promise<FastifyInstance> {
+  const fastify = Fastify({ return503OnClosing: false })
+  const orch: Partial<OrchServer> = { ...options.orch }
+  fastify.decorate('orch', orch as OrchServer) // the plugins under test fill in what is theirs
+  let requests = 0
+  await fastify.register(fp(async instance => {
+    instance.decorateRequest('orch')
+    instance.addHook('onRequest', (request, _reply, done) => {
+      const path = decodeURIComponent(request.url.split('?')[0] ?? '')
+      const context: RequestContext = {
+        info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
+        receivedAt: new Date(),
+        auditId: `audit-${++requests}`,
+        user: ALICE,
+        dryRun: false,
+        accept: undefined,
+        warnings: [],
+        annotations: {},
+        failure: undefined,
+        signal: new AbortController().signal,
+        ...options.context
+      }
+      request.orch = context
+      done()
+    })
+  }, { name: 'orch/request-info' }))
+  fastify.setErrorHandler((error, request, reply) => {
+    if (!isStatusError(error)) throw error
+    request.orch.failure = error
+    return reply.code(error.status.code).headers(error.headers).send(error.status)
+  })
+  return fastify
+}
+
+/** What a builder needs of a test: to be told when it is over. */
+export interface Test { teardown: (end: () => unknown) => void }
