@@ -1,0 +1,9 @@
+import { apiPackage } from '../declare.js'
+
+const PREFIX = 'io.orch.apimachinery.pkg.apis.meta.v1'
+
+/** meta.orch.io/v1: what is not tied to a resource. */
+export const { message, kind, special } = apiPackage('meta.orch.io', 'v1', PREFIX)
+
+/** Kinds that every server speaks under the bare version: Status, options, discovery. */
+export const { kind: unversioned } = apiPackage('meta.orch.io', 'v1', PREFIX, { kindVersion: 'v1', anyVersion: true })

@@ -1,0 +1,6 @@
+/** meta.orch.io/v1, whole. */
+export * from './scalars.js'
+export * from './object.js'
+export * from './options.js'
+export * from './answers.js'
+export * from './discovery.js'

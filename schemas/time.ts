@@ -1,0 +1,48 @@
+/**
+ * Points in time as the API writes them: RFC 3339 in UTC. In memory they stay text; milliseconds since the
+ * epoch are made where a sum is needed.
+ */
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9})\d*)?(Z|[+-]\d{2}:\d{2})$/
+
+export interface Instant { readonly seconds: number, readonly nanos: number }
+
+/** The time no clock shows: unset. */
+const ZERO = '0001-01-01T00:00:00'
+
+/** Undefined when the text is no RFC 3339 time. */
+export function parseTime (text: string): Instant | undefined {
+  const match = RFC3339.exec(text)
+  if (match === null) return undefined
+  const [, year, month, day, hour, minute, second, fraction, zone] = match
+  // Date would take 31 April for 1 May, so what it made is compared with what was asked.
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  date.setUTCHours(Number(hour), Number(minute), Number(second))
+  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1 || date.getUTCHours() !== Number(hour) ||
+    date.getUTCMinutes() !== Number(minute) || date.getUTCSeconds() !== Number(second)) return undefined
+  let offset = 0
+  if (zone !== 'Z' && zone !== undefined) {
+    const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4))]
+    if (hours > 23 || minutes > 59) return undefined
+    offset = (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
+  }
+  return { seconds: date.getTime() / 1000 - offset, nanos: Number((fraction ?? '0').padEnd(9, '0')) }
+}
+
+/** `2006-01-02T15:04:05Z`, or with as many digits of the fraction as asked for. Undefined for years that have no four digits. */
+export function formatTime ({ seconds, nanos }: Instant, digits = 0): string | undefined {
+  const date = new Date(seconds * 1000)
+  if (Number.isNaN(date.getTime())) return undefined
+  const text = date.toISOString()
+  if (text.length !== 24) return undefined
+  return digits === 0 ? `${text.slice(0, 19)}Z` : `${text.slice(0, 19)}.${String(nanos).padStart(9, '0').slice(0, digits)}Z`
+}
+
+export function isZeroTime (text: string): boolean {
+  return text.startsWith(ZERO)
+}
+
+/** Whole seconds, as creationTimestamp has them. `milliseconds` since the epoch. */
+export function timestamp (milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+}
