@@ -14,7 +14,9 @@ export type StorageOptions =
     servers: string[]
     prefix?: string
     /** PEM contents. */
-    ca?: string, certificate?: string, key?: string
+    ca?: string,
+    certificate?: string,
+    key?: string
     /** `group/resource` to servers. */
     overrides?: Record<string, string[]>
     healthcheckTimeout?: number

@@ -1,0 +1,69 @@
+/** Flags that exclude or need one another. */
+import { FlagError, showDuration } from './flag.js'
+import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
+import type { FlagName, Values } from './flags/index.js'
+import type { Parsed } from './parse.js'
+
+/** Flags that are given together or not at all. */
+const TOGETHER: ReadonlyArray<readonly [FlagName, FlagName]> = [
+  ['tls-cert-file', 'tls-private-key-file'],
+  ['etcd-certfile', 'etcd-keyfile'],
+  ['oidc-issuer-url', 'oidc-client-id'],
+  ['proxy-client-cert-file', 'proxy-client-key-file'],
+  ['node-agent-client-certificate', 'node-agent-client-key']
+]
+
+/** The first means nothing without the second. */
+const NEEDS: ReadonlyArray<readonly [FlagName, FlagName]> = [
+  ['etcd-servers-overrides', 'etcd-servers'],
+  ['etcd-cafile', 'etcd-servers'],
+  ['etcd-certfile', 'etcd-servers'],
+  ['storage-backend', 'etcd-servers'],
+  ['service-account-signing-key-file', 'service-account-key-file'],
+  ['service-account-signing-key-file', 'service-account-issuer'],
+  ['cloud-config', 'cloud-provider']
+]
+
+const isSet = (value: Values[FlagName]): boolean => Array.isArray(value) ? value.length > 0 : value !== ''
+
+/** @throws FlagError */
+export function checkCombinations ({ values, given }: Parsed): void {
+  const refuse = (name: FlagName, mend: string): never => { throw new FlagError(name, given.get(name), mend) }
+  for (const [one, other] of TOGETHER) {
+    if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
+    if (isSet(values[other]) && !isSet(values[one])) refuse(other, `needs --${one} beside it`)
+  }
+  for (const [one, other] of NEEDS) {
+    if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
+  }
+  if (given.has('data-dir') && values['etcd-servers'].length > 0) refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
+  if (values['data-dir'] === '') refuse('data-dir', 'must be a folder')
+  if (values['cert-dir'] === '' && values['tls-cert-file'] === '') refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')
+
+  const twice = values['enable-admission-plugins'].find(plugin => values['disable-admission-plugins'].includes(plugin))
+  if (twice !== undefined) refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
+
+  const modes = values['authorization-mode']
+  if (modes.length === 0) refuse('authorization-mode', 'needs at least one mode')
+  const repeated = modes.find((mode, index) => modes.indexOf(mode) !== index)
+  if (repeated !== undefined) refuse('authorization-mode', `has ${repeated} twice; leave one out`)
+  for (const [mode, file] of [['ABAC', 'authorization-policy-file'], ['Webhook', 'authorization-webhook-config-file']] as const) {
+    if (modes.includes(mode) && !isSet(values[file])) refuse('authorization-mode', `${mode} needs --${file}`)
+    if (!modes.includes(mode) && isSet(values[file])) refuse(file, `needs ${mode} in --authorization-mode`)
+  }
+
+  const expiration = values['service-account-max-token-expiration']
+  if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
+
+  const { from, to } = values['service-node-port-range']
+  const port = values['orch-service-node-port']
+  if (port !== 0 && (port < from || port > to)) refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
+  if (values['contention-profiling'] && !values.profiling) refuse('contention-profiling', 'needs --profiling')
+  if (values['permit-port-sharing'] && !canSharePorts()) refuse('permit-port-sharing', `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`)
+}
+
+/** Whether `reusePort` of the runtime's listen does something. */
+function canSharePorts (): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return (major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)) && !['win32', 'darwin'].includes(process.platform)
+}

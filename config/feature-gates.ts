@@ -1,0 +1,100 @@
+/**
+ * The feature gates of the release whose interface is served: stage and default of each. A gate is
+ * followed only where something is behind it, and that is still nothing: see `unbuilt.ts`.
+ *
+ * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
+ */
+import { printable } from './flag.js'
+
+export interface Gate {
+  readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated'
+  readonly default: boolean
+}
+
+const ALPHA = `
+  APIServerIdentity APIServerTracing CPUCFSQuotaPeriod CPUManagerPolicyAlphaOptions CSIMigrationPortworx
+  CSIMigrationRBD CSIVolumeHealth CronJobTimeZone CustomResourceValidationExpressions DisableCloudProviders
+  DisableKubeletCloudCredentialProviders ExpandedDNSConfig HPAContainerMetrics HPAScaleToZero
+  HonorPVReclaimPolicy InTreePluginAWSUnregister InTreePluginAzureDiskUnregister
+  InTreePluginAzureFileUnregister InTreePluginGCEUnregister InTreePluginOpenStackUnregister
+  InTreePluginPortworxUnregister InTreePluginRBDUnregister InTreePluginvSphereUnregister
+  KubeletInUserNamespace LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet MemoryQoS
+  MinDomainsInPodTopologySpread NetworkPolicyStatus NodeOutOfServiceVolumeDetach NodeSwap
+  PodAndContainerStatsFromCRI ProcMountType ProxyTerminatingEndpoints QOSReserved ReadWriteOncePod
+  RecoverVolumeExpansionFailure SeccompDefault ServerSideFieldValidation ServiceIPStaticSubrange
+  StatefulSetAutoDeletePVC StorageVersionAPI VolumeCapacityPriority WinDSR`
+
+const BETA = `
+  APIListChunking APIPriorityAndFairness APIResponseCompression AnyVolumeDataSource AppArmor CPUManager
+  CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CSIInlineVolume CSIMigration CSIMigrationAWS
+  CSIMigrationAzureFile CSIMigrationGCE DaemonSetUpdateSurge DelegateFSGroupToCSIDriver DevicePlugins
+  DisableAcceleratorUsageMetrics DownwardAPIHugePages EndpointSliceTerminatingCondition EphemeralContainers
+  GRPCContainerProbe GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority IdentifyPodOS
+  JobMutableNodeSchedulingDirectives JobReadyPods KubeletCredentialProviders KubeletPodResources
+  KubeletPodResourcesGetAllocatable LegacyServiceAccountTokenNoAutoGeneration LocalStorageCapacityIsolation
+  LogarithmicScaleDown MemoryManager MixedProtocolLBService NetworkPolicyEndPort OpenAPIEnums OpenAPIV3
+  PodDeletionCost PodSecurity RemainingItemCount RotateKubeletServerCertificate ServiceInternalTrafficPolicy
+  SizeMemoryBackedVolumes StatefulSetMinReadySeconds StorageVersionHash TopologyAwareHints TopologyManager
+  WinOverlay WindowsHostProcessContainers`
+
+const BETA_OFF = `
+  CSIMigrationvSphere ExperimentalHostUserNamespaceDefaultingGate JobTrackingWithFinalizers
+  ProbeTerminationGracePeriod`
+
+const GA = `
+  AdvancedAuditing CSIMigrationAzureDisk DryRun ExecProbeTimeout ExpandCSIVolumes ExpandInUsePersistentVolumes
+  ExpandPersistentVolumes ServerSideApply
+  CSIMigrationOpenStack CSIServiceAccountToken CSIStorageCapacity CSIVolumeFSGroupPolicy CSRDuration
+  ConfigurableFSGroupPolicy ControllerManagerLeaderMigration DefaultPodTopologySpread EfficientWatchResumption
+  EndpointSlice EndpointSliceNodeName EndpointSliceProxying GenericEphemeralVolume IPv6DualStack IndexedJob
+  IngressClassNamespacedParams NonPreemptingPriority PodAffinityNamespaceSelector PodDisruptionBudget
+  PodOverhead PreferNominatedNode RemoveSelfLink SelectorIndex ServiceLBNodePortControl
+  ServiceLoadBalancerClass StorageObjectInUseProtection SuspendJob TTLAfterFinished VolumeSubpath
+  WatchBookmark WindowsEndpointSliceProxying`
+
+const DEPRECATED = 'DynamicKubeletConfig'
+
+const gates = (names: string, gate: Gate): Array<[string, Gate]> => names.trim().split(/\s+/).map(name => [name, gate])
+
+export const GATES: ReadonlyMap<string, Gate> = new Map([
+  ...gates(ALPHA, { stage: 'Alpha', default: false }),
+  ...gates(BETA, { stage: 'Beta', default: true }),
+  ...gates(BETA_OFF, { stage: 'Beta', default: false }),
+  ...gates(GA, { stage: 'GA', default: true }),
+  ...gates(DEPRECATED, { stage: 'Deprecated', default: false })
+])
+
+/** Gates for all of a stage at once. */
+const GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']])
+
+export const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
+
+/** Why a setting will not do: an unknown gate, a value that is none, a GA gate switched off. */
+export function gateProblem (name: string, value: string): string | undefined {
+  if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
+  const gate = GATES.get(name)
+  if (gate === undefined) return GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release 1.24; leave it out`
+  return gate.stage === 'GA' && !isOn(value) ? `${name} is GA and cannot be switched off; leave it out` : undefined
+}
+
+/** Settings that differ from the default, the gates of a stage that are named of their own excepted. */
+export function changedGates (settings: ReadonlyMap<string, string>): string[] {
+  const changed: string[] = []
+  for (const [name, value] of settings) {
+    const stage = GROUPS.get(name)
+    const differs = stage === undefined
+      ? GATES.get(name)?.default !== isOn(value)
+      : [...GATES].some(([other, gate]) => gate.stage === stage && gate.default !== isOn(value) && !settings.has(other))
+    if (differs) changed.push(`${name}=${value}`)
+  }
+  return changed
+}
+
+/** What the log warns of: gates that do nothing any more or soon. */
+export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
+  return [...settings.keys()].flatMap(name => {
+    const stage = GATES.get(name)?.stage
+    if (stage === 'GA') return [`--feature-gates=${name}: the gate is GA and non-operational, it will be removed`]
+    return stage === 'Deprecated' ? [`--feature-gates=${name}: the gate is deprecated, it will be removed`] : []
+  })
+}

@@ -1,0 +1,234 @@
+/**
+ * What a flag is: its type, default and help in one value, from which parsing, `--help` and the type of
+ * the parsed value follow. The constructors below are the types of the interface.
+ *
+ * @see interface, 'Server start-up options' and the flag tables of its other parts
+ */
+import { isIP } from 'node:net'
+
+export interface Flag<T> {
+  /** Shown in `--help`. */
+  readonly type: string
+  readonly default: T
+  /** One sentence or two, lower case, no full stop. */
+  readonly help: string
+  /** One letter, `-v`. */
+  readonly short?: string
+  /** True when the flag alone means `=true` and never takes the next argument. */
+  readonly bare: boolean
+  /** The value with this occurrence of the flag; `before` is what earlier occurrences made. @throws Problem */
+  readonly parse: (text: string, before: T | undefined) => T
+  /** The default as `--help` prints it; empty for none. */
+  readonly shown: string
+}
+
+/** What is wrong with a value and how to mend it; whoever knows the flag's name adds it. */
+export class Problem extends Error {}
+
+/** Ends the start: one line that names the flag, its value and the mend. */
+export class FlagError extends Error {
+  constructor (readonly flag: string, value: string | undefined, mend: string, options?: ErrorOptions) {
+    super(`--${flag}${value === undefined ? '' : `=${printable(value)}`}: ${printable(mend, 1200)}`, options)
+    this.name = 'FlagError'
+  }
+}
+
+/** One line of bounded length, whatever it was made of. */
+export function printable (text: string, limit = 300): string {
+  // eslint-disable-next-line no-control-regex -- these are the characters that must not reach a terminal
+  const escaped = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => JSON.stringify(character).slice(1, -1))
+  return escaped.length > limit ? `${escaped.slice(0, limit)}…` : escaped
+}
+
+/** Says why a value will not do, or undefined. */
+export type Check = (value: string) => string | undefined
+
+const scalar = <T>(type: string, initial: T, help: string, shown: string, parse: (text: string) => T): Flag<T> =>
+  ({ type, default: initial, help, shown, bare: false, parse: text => parse(text) })
+
+function checked (value: string, check: Check | undefined): string {
+  const problem = value === '' ? undefined : check?.(value)
+  if (problem !== undefined) throw new Problem(problem)
+  return value
+}
+
+/** Any string; the check sees it when it is not empty. */
+export const text = (initial: string, help: string, check?: Check): Flag<string> =>
+  scalar('string', initial, help, initial, value => checked(value, check))
+
+/** A file that is read at the start, or a folder. */
+export const path = (help: string, initial = ''): Flag<string> => ({
+  ...text(initial, help, value => value.includes('\u0000') ? 'a path has no NUL character' : undefined), type: 'path'
+})
+
+/** One of a closed set. */
+export function choice<const V extends string> (values: readonly V[], initial: V, help: string): Flag<V> {
+  return scalar(values.filter(value => value !== '').join('|'), initial, help, initial, value => {
+    const found = values.find(known => known === value)
+    if (found === undefined) throw new Problem(`must be ${oneOf(values.filter(known => known !== ''))}`)
+    return found
+  })
+}
+
+export const oneOf = (values: readonly string[]): string =>
+  values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`
+
+export interface Range { readonly min?: number, readonly max?: number, readonly why?: string }
+
+const inRange = (value: number, { min = -Infinity, max = Infinity, why }: Range): number => {
+  if (value >= min && value <= max) return value
+  const bounds = max === Infinity ? `at least ${min}` : `between ${min} and ${max}`
+  throw new Problem(`must be ${bounds}${why === undefined ? '' : `, ${why}`}`)
+}
+
+/** A whole number. */
+export const int = (initial: number, help: string, range: Range = {}): Flag<number> =>
+  scalar('int', initial, help, String(initial), value => {
+    const number = Number(value)
+    if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number)) throw new Problem('must be a whole number')
+    return inRange(number, range)
+  })
+
+export const float = (initial: number, help: string, range: Range = {}): Flag<number> =>
+  scalar('float', initial, help, String(initial), value => {
+    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) throw new Problem('must be a number such as 0.001')
+    return inRange(Number(value), range)
+  })
+
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
+
+export function readBool (value: string): boolean {
+  if (TRUE.has(value)) return true
+  if (FALSE.has(value)) return false
+  throw new Problem('must be true or false')
+}
+
+/** `--flag`, `--flag=true`, `--flag=false`. */
+export const bool = (initial: boolean, help: string): Flag<boolean> =>
+  ({ ...scalar('bool', initial, help, String(initial), readBool), bare: true })
+
+const UNITS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** `1m30s`, `500ms`, `0` in milliseconds; undefined when it is not a duration. */
+export function readDuration (value: string): number | undefined {
+  if (/^[+-]?0$/.test(value)) return 0
+  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(value)
+  if (match === null || value.length > 100) return undefined
+  let total = 0
+  for (const [, amount, unit] of (match[2] ?? '').matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) total += Number(amount) * (UNITS[unit ?? ''] ?? 0)
+  return match[1] === '-' ? -total : total
+}
+
+/** Milliseconds as `5m0s`, the way durations are written in flags. */
+export function showDuration (milliseconds: number): string {
+  if (milliseconds === 0) return '0s'
+  if (milliseconds < 1000) return `${milliseconds}ms`
+  const seconds = milliseconds / 1000
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`
+}
+
+export interface DurationRange { /** Milliseconds. */ readonly min?: number, readonly max?: number, readonly why?: string }
+
+/** In milliseconds; at least 0 unless `min` says otherwise, and no longer than a timer can be. */
+export const duration = (initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}): Flag<number> =>
+  scalar('duration', initial, help, initial === 0 ? '' : showDuration(initial), value => {
+    const milliseconds = readDuration(value)
+    if (milliseconds === undefined) throw new Problem('must be a duration such as 1m30s, 500ms or 0')
+    if (milliseconds < min) throw new Problem(`must be at least ${showDuration(min)}${why === undefined ? '' : `, ${why}`}`)
+    if (milliseconds > max) throw new Problem(`must be at most ${showDuration(max)}${why === undefined ? '' : `, ${why}`}`)
+    return milliseconds
+  })
+
+/**
+ * Values with commas between them, in as many occurrences as one likes; the first replaces the default.
+ * An empty value is the empty list. Spaces around a value are not part of it.
+ */
+export const list = (initial: readonly string[], help: string, check?: Check): Flag<readonly string[]> => ({
+  type: 'strings',
+  default: initial,
+  help,
+  shown: initial.join(','),
+  bare: false,
+  parse: (value, before = []) => {
+    const items = value.trim() === '' ? [] : value.split(',').map(item => item.trim())
+    if (items.includes('')) throw new Problem('has an empty value between its commas')
+    return [...before, ...items.map(item => checked(item, check))]
+  }
+})
+
+/** Whole values, commas and all, one per occurrence. */
+export const repeated = (help: string, check?: Check): Flag<readonly string[]> => ({
+  type: 'string, repeatable',
+  default: [],
+  help,
+  shown: '',
+  bare: false,
+  parse: (value, before = []) => {
+    if (value === '') throw new Problem('needs a value')
+    return [...before, checked(value, check)]
+  }
+})
+
+export interface PairOptions {
+  /** Type as help shows it. */
+  readonly type?: string
+  /** What a key without `=value` means; absent: refused. */
+  readonly bareValue?: string
+  readonly check?: (key: string, value: string) => string | undefined
+}
+
+/** `key=value` with commas between them; later occurrences add to and override earlier ones. */
+export const pairs = (help: string, { type = 'key=value,...', bareValue, check }: PairOptions = {}): Flag<ReadonlyMap<string, string>> => ({
+  type,
+  default: new Map(),
+  help,
+  shown: '',
+  bare: false,
+  parse: (value, before) => {
+    const map = new Map(before)
+    for (const item of value.trim() === '' ? [] : value.split(',')) {
+      const at = item.indexOf('=')
+      const key = (at < 0 ? item : item.slice(0, at)).trim()
+      const given = at < 0 ? bareValue : item.slice(at + 1).trim()
+      if (key === '' || given === undefined) throw new Problem(`${printable(JSON.stringify(item))} must have the form key=value`)
+      const problem = check?.(key, given)
+      if (problem !== undefined) throw new Problem(problem)
+      map.set(key, given)
+    }
+    return map
+  }
+})
+
+export interface PortRange { readonly from: number, readonly to: number }
+
+/** `N1-N2`, both within the range. */
+export const portRange = (from: number, to: number, help: string): Flag<PortRange> =>
+  scalar('N1-N2', { from, to }, help, `${from}-${to}`, value => {
+    const match = /^(\d{1,5})-(\d{1,5})$/.exec(value)
+    const range = { from: Number(match?.[1]), to: Number(match?.[2]) }
+    if (match === null || range.from < 1 || range.to > 65535 || range.from > range.to) throw new Problem('must be two ports N1-N2 with 1 <= N1 <= N2 <= 65535')
+    return range
+  })
+
+export function cidrProblem (value: string): string | undefined {
+  const [address = '', bits = '', ...rest] = value.split('/')
+  const family = isIP(address)
+  const width = family === 4 ? 32 : 128
+  return family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > width
+    ? `${printable(JSON.stringify(value))} must be a CIDR such as 10.0.0.0/24 or fd00::/108`
+    : undefined
+}
+
+export const cidrs = (initial: readonly string[], help: string): Flag<readonly string[]> =>
+  ({ ...list(initial, help, cidrProblem), type: 'cidrs' })
+
+/** The same flag under one letter too. */
+export const withShort = <T>(short: string, flag: Flag<T>): Flag<T> => ({ ...flag, short })
+
+/** Refuses values outside a closed set in a list. */
+export const among = (values: readonly string[]): Check => value =>
+  values.includes(value) ? undefined : `${printable(JSON.stringify(value))} must be ${oneOf(values)}`
+
+export const ipAddress: Check = value => isIP(value) === 0 ? 'must be an IP address' : undefined

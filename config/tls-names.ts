@@ -1,0 +1,68 @@
+/**
+ * Names of TLS versions and cipher suites as flags spell them (those of the IANA registry), and what the
+ * runtime calls them. A suite the runtime does not have is refused, not dropped.
+ */
+import { getCiphers, type SecureVersion } from 'node:tls'
+import { printable } from './flag.js'
+
+const VERSIONS = {
+  VersionTLS10: 'TLSv1', VersionTLS11: 'TLSv1.1', VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'
+} as const satisfies Record<string, SecureVersion>
+
+export type TlsVersion = keyof typeof VERSIONS
+export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'] as const satisfies readonly TlsVersion[]
+
+/** Blank is TLS 1.2. */
+export const secureVersion = (name: TlsVersion | ''): SecureVersion => VERSIONS[name === '' ? 'VersionTLS12' : name]
+
+const SUITES: Record<string, string> = {
+  TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'ECDHE-RSA-AES128-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: 'ECDHE-RSA-DES-CBC3-SHA',
+  TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: 'ECDHE-ECDSA-RC4-SHA',
+  TLS_ECDHE_RSA_WITH_RC4_128_SHA: 'ECDHE-RSA-RC4-SHA',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: 'AES128-GCM-SHA256',
+  TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'AES128-SHA256',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
+  TLS_RSA_WITH_3DES_EDE_CBC_SHA: 'DES-CBC3-SHA',
+  TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA'
+}
+
+const known = (name: string): string | undefined => Object.hasOwn(SUITES, name) ? SUITES[name] : undefined
+
+let offered: ReadonlySet<string> | undefined
+
+export function cipherProblem (name: string): string | undefined {
+  const suite = known(name)
+  if (suite === undefined) return `"${printable(name)}" is not a known cipher suite; they have names such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256`
+  offered ??= new Set(getCiphers())
+  return offered.has(suite.toLowerCase()) ? undefined : `${name} is not offered by this runtime; leave it out`
+}
+
+/**
+ * The runtime's cipher string, undefined for its default. Versions below 1.2 sign with SHA-1, which the
+ * TLS library refuses at its ordinary security level: asking for them lowers it.
+ */
+export function cipherString (names: readonly string[], version: TlsVersion | ''): string | undefined {
+  const level = version === 'VersionTLS10' || version === 'VersionTLS11' ? ['@SECLEVEL=0'] : []
+  const suites = names.flatMap(name => known(name) ?? [])
+  if (suites.length === 0) return level.length === 0 ? undefined : ['DEFAULT', ...level].join(':')
+  return [...suites, ...level].join(':')
+}

@@ -1,0 +1,136 @@
+import t from 'tap'
+import { checkCombinations } from '../../config/combinations.js'
+import { GATES, gateWarnings } from '../../config/feature-gates.js'
+import { FLAGS, type FlagName } from '../../config/flags/index.js'
+import { parseArguments } from '../../config/parse.js'
+import { disabledGroupVersions } from '../../config/runtime-config.js'
+import { refuseUnbuilt } from '../../config/unbuilt.js'
+
+function check (...args: string[]): void {
+  const parsed = parseArguments(args)
+  checkCombinations(parsed)
+  refuseUnbuilt(parsed)
+  disabledGroupVersions(parsed.values['runtime-config'], parsed.given.get('runtime-config'))
+}
+
+/** Arguments, and what the one line has to say. */
+const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
+  ['--secure-port=0', /--secure-port=0: must be between 1 and 65535, the secure port cannot be switched off/],
+  ['--secure-port=65536', /between 1 and 65535/],
+  ['--bind-address=localhost', /--bind-address=localhost: must be an IP address/],
+  ['--advertise-address=0.0.0.0', /others can reach/],
+  ['--tls-cert-file=a.crt', /--tls-cert-file=a.crt: needs --tls-private-key-file/],
+  ['--tls-private-key-file=a.key', /--tls-private-key-file=a.key: needs --tls-cert-file/],
+  ['--tls-min-version=TLS1.2', /one of VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13/],
+  ['--tls-cipher-suites=TLS_NULL', /"TLS_NULL" is not a known cipher suite/],
+  ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA', /not offered by this runtime/],
+  ['--tls-cipher-suites=__proto__', /not a known cipher suite/],
+  ['--strict-transport-security-directives=max-age=x', /max-age=SECONDS/],
+  ['--external-hostname=a_b/c', /host name/],
+  ['--data-dir=x --etcd-servers=http://127.0.0.1:2379', /--data-dir=x: .*--etcd-servers/],
+  ['--data-dir=', /must be a folder/],
+  ['--etcd-servers=127.0.0.1:2379', /scheme:\/\/host:port/],
+  ['--etcd-servers=http://user:secret@h:1', /scheme:\/\/host:port/],
+  ['--etcd-servers-overrides=events#http://h:1', /group\/resource#server/],
+  ['--etcd-servers-overrides=/events#http://h:1', /needs --etcd-servers/],
+  ['--etcd-certfile=a', /needs --etcd-keyfile/],
+  ['--etcd-cafile=a', /needs --etcd-servers/],
+  ['--storage-backend=etcd3', /needs --etcd-servers/],
+  ['--storage-backend=etcd2', /must be etcd3/],
+  ['--storage-media-type=application/yaml', /not supported by this version/],
+  ['--storage-media-type=text/plain', /one of/],
+  ['--etcd-prefix=registry', /begin with \//],
+  ['--etcd-healthcheck-timeout=0', /at least/],
+  ['--watch-cache-sizes=pods', /resource\[.group\]#size/],
+  ['--delete-collection-workers=0', /between 1 and 1000/],
+  ['--service-account-signing-key-file=k', /needs --service-account-key-file/],
+  ['--service-account-signing-key-file=k --service-account-key-file=p', /needs --service-account-issuer/],
+  ['--service-account-max-token-expiration=10m', /0 or at least 1h/],
+  ['--service-account-issuer=http://[', /URI/],
+  ['--oidc-issuer-url=https://issuer.example', /needs --oidc-client-id/],
+  ['--oidc-issuer-url=http://issuer.example', /https URL/],
+  ['--oidc-signing-algs=HS256', /one of RS256/],
+  ['--proxy-client-key-file=x', /needs --proxy-client-cert-file/],
+  ['--authorization-mode=Sometimes', /"Sometimes" must be one of AlwaysAllow/],
+  ['--authorization-mode=', /at least one mode/],
+  ['--authorization-mode=AlwaysDeny,AlwaysDeny', /twice/],
+  ['--authorization-mode=ABAC', /ABAC needs --authorization-policy-file/],
+  ['--authorization-mode=Webhook', /Webhook needs --authorization-webhook-config-file/],
+  ['--authorization-mode=RBAC', /RBAC is not supported by this version yet/],
+  ['--authorization-policy-file=p', /needs ABAC/],
+  ['--audit-log-mode=batch', /batch is not supported/],
+  ['--audit-log-version=audit.orch.io/v1beta1', /must be audit.orch.io\/v1/],
+  ['--audit-policy-file=p', /--audit-policy-file=p: is not supported by this version yet/],
+  ['--service-cluster-ip-range=10.0.0.0/24,fd00::/108,10.1.0.0/24', /at most two/],
+  ['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24', /one of IPv4 and one of IPv6/],
+  ['--orch-service-node-port=80', /within --service-node-port-range/],
+  ['--enable-admission-plugins=Nope', /"Nope" is not an admission plugin/],
+  ['--enable-admission-plugins=ServiceAccount', /ServiceAccount is not supported/],
+  ['--enable-admission-plugins=NamespaceLifecycle --disable-admission-plugins=NamespaceLifecycle', /take it out of one/],
+  ['--feature-gates=Nope=true', /"Nope" is not a feature gate/],
+  ['--feature-gates=__proto__=true', /not a feature gate/],
+  ['--feature-gates=AppArmor', /key=value/],
+  ['--feature-gates=AppArmor=perhaps', /true or false/],
+  ['--feature-gates=ServerSideApply=false', /GA and cannot be switched off/],
+  ['--feature-gates=AppArmor=false', /AppArmor=false is not supported/],
+  ['--feature-gates=AllAlpha=true', /AllAlpha=true is not supported/],
+  ['--feature-gates=AllBeta=true', /AllBeta=true is not supported/],
+  ['--runtime-config=example.org/v1=false', /no API version/],
+  ['--runtime-config=batch/v1', /batch\/v1 is not supported/],
+  ['--runtime-config=api/all=true', /internal.apiserver.orch.io\/v1alpha1 is not supported by this version yet; add api\/alpha=false/],
+  ['--contention-profiling --profiling=false', /needs --profiling/],
+  ['--logging-format=json', /must be text/],
+  ['-v=11', /between 0 and 10/],
+  ['--vmodule=x', /pattern=N/],
+  ['--show-hidden-metrics-for-version=1', /MAJOR.MINOR/],
+  ['--disabled-metrics=a-b', /name of a metric/]
+]
+
+t.test('what cannot be honoured is refused, naming the flag', async t => {
+  for (const [args, message] of REFUSED) t.throws(() => check(...args.split(' ')), { message }, args)
+})
+
+t.test('what asks for nothing, or for what is done anyway, is accepted', async t => {
+  for (const args of [
+    '', '--profiling=false', '--enable-priority-and-fairness=false', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
+    '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
+    '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
+    '--feature-gates=AppArmor=true,AnyVolumeDataSource=True', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
+    '--runtime-config=batch/v1=false', '--runtime-config=api/beta=false', '--runtime-config=api/all=true,api/alpha=false',
+    '--etcd-servers=https://a:2379,https://[::1]:2379 --etcd-servers-overrides=/events#http://h:1;http://i:1,apps/deployments#http://j:1', '--storage-backend=etcd3 --etcd-servers=http://a:1'
+  ]) t.doesNotThrow(() => check(...args.split(' ').filter(Boolean)), args)
+})
+
+t.test('every flag is accepted with its own default', async t => {
+  for (const [name, flag] of Object.entries(FLAGS)) {
+    if (flag.shown !== '' && name !== 'data-dir') t.doesNotThrow(() => check(`--${name}=${flag.shown}`), name)
+  }
+})
+
+t.test('versions are switched off by name or by stage, the more particular setting wins', async t => {
+  const off = (text: string): string[] => disabledGroupVersions(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
+  t.strictSame(off('api/beta=true'), [])
+  t.strictSame(off('rbac.authorization.orch.io/v1=false'), ['rbac.authorization.orch.io/v1'])
+  t.strictSame(off('v1=false'), ['v1'])
+  t.strictSame(off('api/v1=false'), ['v1'])
+  t.strictSame(off('api/ga=false'), ['v1', 'rbac.authorization.orch.io/v1'])
+  t.strictSame(off('api/all=false,v1'), ['rbac.authorization.orch.io/v1'])
+})
+
+t.test('gates that do nothing any more are warned of', async t => {
+  t.match(gateWarnings(new Map([['ServerSideApply', 'true'], ['AppArmor', 'true'], ['DynamicKubeletConfig', 'false']])), [/ServerSideApply.*GA/, /DynamicKubeletConfig.*deprecated/])
+  t.equal(GATES.size, 137)
+})
+
+t.test('a refusal names the flag that was given', async t => {
+  const names = REFUSED.map(([args]) => args).filter(args => args.startsWith('--'))
+  for (const args of names) {
+    try {
+      check(...args.split(' '))
+      t.fail(args)
+    } catch (error) {
+      const name = /^--([a-z0-9-]+)/.exec((error as Error).message)?.[1] as FlagName | undefined
+      t.ok(name !== undefined && Object.hasOwn(FLAGS, name), (error as Error).message)
+    }
+  }
+})
