@@ -35,7 +35,7 @@ export const StatusDetails = message('StatusDetails', 'What a failure is about.'
 })
 
 /** The declaration of the Status kind; its TypeScript shape and constructors are in `status.ts`. */
-export const StatusMessage = unversioned('Status', 'How a call ended that answers no object.', {
+export const Status = unversioned('Status', 'How a call ended that answers no object.', {
   metadata: one(1, 'Empty, or what a list would say about itself.', ListMeta),
   status: string(2, 'Success or Failure.'),
   message: string(3, 'A sentence for a person.'),

@@ -1,0 +1,25 @@
+/** Forms of answers beside an object's own: YAML of anything, a Status and bare metadata in protobuf. */
+import type { ApiObject } from './resource.js'
+import { encodeProtobuf } from './index.js'
+import { PartialObjectMetadata, PartialObjectMetadataList, StatusMessage } from './meta/v1.js'
+import type { Status } from './status.js'
+
+export { toYaml } from './yaml.js'
+
+export function statusToProtobuf (status: Omit<Status, 'code'> & { code?: number }): Uint8Array {
+  return encodeProtobuf(StatusMessage, status as never) // the wire shape is the message's own
+}
+
+/** `version`: meta.orch.io/v1 or meta.orch.io/v1beta1. */
+export function partialMetadata ({ metadata }: ApiObject, version: string): { kind: string, apiVersion: string, metadata: ApiObject['metadata'] } {
+  return { kind: 'PartialObjectMetadata', apiVersion: version, metadata }
+}
+
+export function partialMetadataProtobuf (object: ApiObject, version: string): Uint8Array {
+  return encodeProtobuf(PartialObjectMetadata, partialMetadata(object, version) as never)
+}
+
+/** A PartialObjectMetadataList. */
+export function partialListProtobuf (list: object): Uint8Array {
+  return encodeProtobuf(PartialObjectMetadataList, list as never)
+}

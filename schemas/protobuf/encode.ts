@@ -1,0 +1,155 @@
+/**
+ * Objects to protobuf: fields by ascending number, scalars and messages that are no pointers always written, maps by
+ * ascending key. The writer works backwards, so everything here runs from last to first.
+ */
+import type { Message, Plain, ScalarName } from '../declare.js'
+import type { ListMeta } from '../meta/object.js'
+import { ListMeta as ListMetaMessage } from '../meta/object.js'
+import { sortedKeys } from '../json/escape.js'
+import { planOf, wireTypeOf } from '../plan.js'
+import type { Plan, PlannedField } from '../plan.js'
+import type { ResourceDefinition } from '../resource.js'
+import { Writer, bytesTag } from './wire.js'
+
+const NOTHING: Plain = Object.freeze({})
+export const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
+
+/** The message alone, as items of lists are. @throws TypeError for a type without a protobuf form */
+export function encodeMessage<T> (message: Message<T>, object: T & object): Buffer {
+  const writer = new Writer()
+  writeBody(writer, message, object)
+  return writer.finish()
+}
+
+/** With the magic prefix and the envelope. kind and apiVersion are those of the object, else of the message. */
+export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buffer {
+  const { kind = message.type?.kind, apiVersion = message.type?.apiVersion } = object as Plain
+  const writer = new Writer()
+  return envelope(writer, String(apiVersion ?? ''), String(kind ?? ''), () => writeBody(writer, message, object))
+}
+
+/** A list of items that are encoded already, each by `encodeMessage`. */
+export function encodeProtobufList (resource: ResourceDefinition, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
+  const size = items.reduce((sum, item) => sum + item.length + 6, 256)
+  const writer = new Writer(size)
+  return envelope(writer, resource.apiVersion, resource.listKind, () => {
+    for (let index = items.length - 1; index >= 0; index--) nested(writer, 2, items[index])
+    nested(writer, 1, encodeMessage(ListMetaMessage, metadata))
+  })
+}
+
+/**
+ * One frame of a protobuf watch: its length in four bytes, then the event, whose object is in its own envelope
+ * (an `encodeProtobuf` result) while the event itself has none.
+ */
+export function protobufWatchFrame (type: string, object: Uint8Array): Buffer {
+  const writer = new Writer(object.length + 64)
+  const start = writer.length
+  nested(writer, 1, object)
+  writer.varint(writer.length - start)
+  writer.varint(bytesTag(2))
+  writer.string(type)
+  writer.varint(bytesTag(1))
+  const prefix = Buffer.allocUnsafe(4)
+  prefix.writeUInt32BE(writer.length)
+  writer.bytes(prefix)
+  return writer.finish()
+}
+
+function envelope (writer: Writer, apiVersion: string, kind: string, writeRaw: () => void): Buffer {
+  writer.string('')
+  writer.varint(bytesTag(4))
+  writer.string('')
+  writer.varint(bytesTag(3))
+  const raw = writer.length
+  writeRaw()
+  writer.varint(writer.length - raw)
+  writer.varint(bytesTag(2))
+  const type = writer.length
+  writer.string(kind)
+  writer.varint(bytesTag(2))
+  writer.string(apiVersion)
+  writer.varint(bytesTag(1))
+  writer.varint(writer.length - type)
+  writer.varint(bytesTag(1))
+  writer.bytes(MAGIC)
+  return writer.finish()
+}
+
+function nested (writer: Writer, number: number, body: Uint8Array | undefined): void {
+  if (body === undefined) return
+  writer.bytes(body)
+  writer.varint(body.length)
+  writer.varint(bytesTag(number))
+}
+
+function writeBody (writer: Writer, message: Message, object: unknown): void {
+  if (!message.protobuf) throw new TypeError(`${message.name} has no protobuf form`)
+  if (message.special !== undefined) writer.bytes(message.special.toProtobuf(object))
+  else write(writer, planOf(message), object as Plain) // an object of a message has its fields by name
+}
+
+function write (writer: Writer, plan: Plan, object: Plain): void {
+  for (const field of plan.descending) {
+    const value = field.shape === 'inline' ? object : object[field.name]
+    const unset = value === undefined || value === null
+    switch (field.shape) {
+      case 'list':
+        if (unset) break
+        for (let items = value as readonly unknown[], index = items.length - 1; index >= 0; index--) {
+          writeValue(writer, field, items[index])
+          writer.varint(field.tag)
+        }
+        break
+      case 'map':
+        if (!unset) writeMap(writer, field, value as Plain)
+        break
+      default:
+        if (unset && (field.pointer || field.scalar === 'bytes' || field.special?.nullable)) break
+        writeValue(writer, field, value)
+        writer.varint(field.tag)
+    }
+  }
+}
+
+function writeMap (writer: Writer, field: PlannedField, map: Plain): void {
+  const keys = sortedKeys(map)
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index] ?? ''
+    const start = writer.length
+    writeValue(writer, field, map[key])
+    writer.varint(2 << 3 | (field.scalar === undefined ? 2 : wireTypeOf(field.scalar)))
+    writer.string(key)
+    writer.varint(bytesTag(1))
+    writer.varint(writer.length - start)
+    writer.varint(field.tag)
+  }
+}
+
+/** A value and, where it has one, its length; not its tag. */
+function writeValue (writer: Writer, field: PlannedField, value: unknown): void {
+  if (field.scalar !== undefined) {
+    writeScalar(writer, field.scalar, value ?? field.zero)
+    return
+  }
+  const start = writer.length
+  if (field.special === undefined) write(writer, field.plan, (value ?? NOTHING) as Plain)
+  else writer.bytes(field.special.toProtobuf(value ?? undefined))
+  writer.varint(writer.length - start)
+}
+
+function writeScalar (writer: Writer, scalar: ScalarName, value: unknown): void {
+  // Objects of a message hold what its fields declare; a mistake in the server shows here as a TypeError of Buffer or as 0.
+  switch (scalar) {
+    case 'string': writer.string(value as string); break
+    case 'bool': writer.varint(value === true ? 1 : 0); break
+    case 'bytes': {
+      const bytes = Buffer.from(value as string, 'base64')
+      writer.bytes(bytes)
+      writer.varint(bytes.length)
+      break
+    }
+    case 'double': writer.double(value as number); break
+    default: writer.integer(value as number)
+  }
+}
