@@ -6,9 +6,22 @@ import type { UserInfo, RequestInfo } from '../schemas/request.js'
 import type { StatusError } from '../schemas/status.js'
 import type { OrchServer } from './server.js'
 
+/** The answer's form, chosen from Accept. */
+export interface Negotiated {
+  readonly format: 'json' | 'yaml' | 'protobuf'
+  /** A transformation of the object, `as=…;g=meta.orch.io;v=…`. */
+  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
+  /** Version of meta.orch.io the transformation was asked in. */
+  readonly asVersion: 'v1' | 'v1beta1'
+  /** Indented JSON. */
+  readonly pretty: boolean
+}
+
 export interface RequestContext {
   /** Parsed once by request info; every concern below reads it. */
   readonly info: RequestInfo
+  /** The query as sent, decoded; empty where there is none. */
+  readonly query: URLSearchParams
   /** Wall clock of arrival, for audit. */
   readonly receivedAt: Date
   /** Unique per request; echoed in the Audit-ID header. */
@@ -17,14 +30,18 @@ export interface RequestContext {
   user: UserInfo | undefined
   /** True for `dryRun=All`: every stage runs but persistence. */
   dryRun: boolean
+  /** Set by content negotiation. */
+  accept: Negotiated | undefined
   /** Sent as Warning headers (code 299). */
   readonly warnings: string[]
   /** Annotations of the audit event. */
   readonly annotations: Record<string, string>
   /** The failure the request ended with, for audit and metrics. */
   failure: StatusError | undefined
-  /** Ends with the request: client gone, deadline passed, or server closing. */
+  /** Aborts when nobody waits for the answer any more: the client has gone or the deadline has passed. */
   readonly signal: AbortSignal
+  /** Aborts `signal`. */
+  end: () => void
 }
 
 declare module 'fastify' {

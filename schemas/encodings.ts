@@ -1,7 +1,7 @@
 /** Forms of answers beside an object's own: YAML of anything, a Status and bare metadata in protobuf. */
 import type { ApiObject } from './resource.js'
 import { encodeProtobuf } from './index.js'
-import { PartialObjectMetadata, PartialObjectMetadataList, StatusMessage } from './meta/v1.js'
+import { PartialObjectMetadata, PartialObjectMetadataList, Status as StatusMessage } from './meta/v1.js'
 import type { Status } from './status.js'
 
 export { toYaml } from './yaml.js'

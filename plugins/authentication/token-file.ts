@@ -1,0 +1,85 @@
+/**
+ * Static tokens from a CSV file: token, user name, user uid, then optionally the groups in one quoted
+ * column. They last until the server restarts. (Interface: Static token file, Bearer header.)
+ */
+import { createHash } from 'node:crypto'
+import type { Authenticator, UserInfo } from '../../schemas/request.js'
+
+/** Fields of one CSV line; quotes double inside quotes. */
+function fields (line: string, number: number): string[] {
+  const found: string[] = []
+  let at = 0
+  for (;;) {
+    while (line[at] === ' ') at++
+    let value = ''
+    if (line[at] === '"') {
+      at++
+      for (;;) {
+        const close = line.indexOf('"', at)
+        if (close < 0) throw new Error(`line ${number}: a quoted column does not end`)
+        value += line.slice(at, close)
+        at = close + 1
+        if (line[at] !== '"') break
+        value += '"'
+        at++
+      }
+      while (line[at] === ' ') at++
+      if (at < line.length && line[at] !== ',') throw new Error(`line ${number}: text after a quoted column`)
+    } else {
+      const comma = line.indexOf(',', at)
+      value = line.slice(at, comma < 0 ? line.length : comma)
+      at = comma < 0 ? line.length : comma
+    }
+    found.push(value)
+    if (at >= line.length) return found
+    at++
+  }
+}
+
+/** @throws Error naming the line, never the token. */
+export function parseTokenFile (text: string): Map<string, UserInfo> {
+  const users = new Map<string, UserInfo>()
+  text.split(/\r?\n/).forEach((line, index) => {
+    if (line.trim() === '' || line.startsWith('#')) return
+    const [token, username, uid, groups, ...rest] = fields(line, index + 1)
+    if (token === undefined || username === undefined || uid === undefined) throw new Error(`line ${index + 1}: at least 3 columns are needed: token, user name, user uid`)
+    if (token === '') throw new Error(`line ${index + 1}: the token is empty`)
+    const named = [groups ?? '', ...rest].join(',').split(',').map(group => group.trim()).filter(group => group !== '')
+    users.set(digest(token), { username, uid, groups: named, extra: {} })
+  })
+  return users
+}
+
+/** Tokens are looked up by digest, so that the time it takes tells nothing about them. */
+const digest = (token: string): string => createHash('sha256').update(token).digest('base64')
+
+const BEARER = /^bearer +/i
+
+/** The token of an Authorization header of the Bearer scheme. */
+export function bearerToken (header: string | string[] | undefined): string | undefined {
+  const value = Array.isArray(header) ? header[0] : header
+  if (value === undefined) return undefined
+  const match = BEARER.exec(value)
+  const token = match === null ? '' : value.slice(match[0].length).trim()
+  return token === '' ? undefined : token
+}
+
+const MOST_REMEMBERED = 1000
+
+export function tokenFileAuthenticator (text: string): Authenticator {
+  const users = parseTokenFile(text)
+  // Good tokens seen lately, by themselves: spares the digest on each request. Only known ones get in, so it can't be filled from outside.
+  const seen = new Map<string, UserInfo>()
+  return {
+    name: 'token-file',
+    authenticate ({ headers }) {
+      const token = bearerToken(headers.authorization)
+      if (token === undefined) return undefined
+      const known = seen.get(token)
+      if (known !== undefined) return known
+      const user = users.get(digest(token))
+      if (user !== undefined && seen.size < MOST_REMEMBERED) seen.set(token, user)
+      return user
+    }
+  }
+}

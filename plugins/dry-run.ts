@@ -1,0 +1,27 @@
+/**
+ * Reads `dryRun` once, before any body is read. Only `All` is a dry run, absent and empty are real
+ * requests, anything else is refused; the operations in storage honour it. (Interface: Dry-run.)
+ */
+import fp from 'fastify-plugin'
+import { badRequest } from '../schemas/status.js'
+
+/** @throws StatusError 400 on any other value. */
+export function parseDryRun (values: readonly string[]): boolean {
+  for (const value of values) {
+    if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
+  }
+  return values.includes('All')
+}
+
+export default fp(async fastify => {
+  fastify.addHook('preParsing', (request, _reply, _payload, done) => {
+    if (request.method !== 'GET') {
+      try {
+        request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
+      } catch (error) {
+        return done(error as Error) // a StatusError
+      }
+    }
+    done()
+  })
+}, { name: 'orch/dry-run', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authorization'] })

@@ -1,0 +1,70 @@
+/**
+ * Every failure leaves as a Status, once, in the negotiated encoding; what is not a StatusError or a
+ * StorageError is logged with its cause and leaves as InternalError. The not-found handler is set in our
+ * own scope, because without one the hooks do not run for unmatched URLs and a 404 would skip
+ * authentication and audit. First in app.ts: all that follows may fail.
+ */
+import fp from 'fastify-plugin'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
+import { isStorageError } from '../storage/errors.js'
+import type { StorageError } from '../storage/errors.js'
+import {
+  badRequest, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, timeout, tooLarge, unsupportedMediaType
+} from '../schemas/status.js'
+import { negotiate } from './negotiation.js'
+
+/** The Status of a failure of storage that no operation has given a better one. */
+export function statusOfStorage (error: StorageError): StatusError {
+  switch (error.code) {
+    case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
+    case 'FutureRevision': return timeout('Too large resource version', 1)
+    case 'Unavailable':
+    case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
+    case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
+    default: return internalError(error)
+  }
+}
+
+interface FastifyFailure extends Error { code?: string, statusCode?: number }
+
+/** Anything thrown, as the Status a client will see. */
+export function statusOf (error: unknown): StatusError {
+  if (error instanceof StatusError) return error
+  if (isStorageError(error)) return statusOfStorage(error)
+  const { code, statusCode, message } = error as FastifyFailure
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge('the request body is larger than the limit of 3 MiB')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('the Content-Type header is not a media type')
+  if (code === 'FST_ERR_BAD_URL') return badRequest('the request path is not valid')
+  if (statusCode === 400 || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest(`the request can't be read: ${message}`)
+  if (statusCode === 408) return timeout('the request body did not arrive in time')
+  if (statusCode === 413) return tooLarge('the request is too large')
+  if (statusCode === 503) return serviceUnavailable('the server is closing')
+  return internalError(error)
+}
+
+function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const accept = request.orch?.accept ?? negotiate(request.headers.accept, { protobuf: true, watch: false, transforms: true })
+  for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
+  reply.code(failure.status.code)
+  if (accept?.format === 'protobuf') return reply.type('application/vnd.orch.protobuf').send(Buffer.from(statusToProtobuf(failure.status)))
+  if (accept?.format === 'yaml') return reply.type('application/yaml').send(toYaml(failure.status))
+  return reply.type('application/json').send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
+}
+
+export default fp(async fastify => {
+  fastify.setErrorHandler((error, request, reply) => {
+    const failure = statusOf(error)
+    if (request.orch !== undefined) request.orch.failure = failure
+    if (failure.status.code >= 500) request.log.error({ err: failure.cause ?? error, url: request.url, status: failure.status.code }, 'request failed')
+    else if (failure.status.code === 401 && failure.cause !== undefined) request.log.info({ reason: String(failure.cause) }, 'authentication refused')
+    return render(failure, request, reply)
+  })
+
+  fastify.setNotFoundHandler((request, reply) => {
+    const known = fastify.orch?.knowsPath(request.orch.info) === true
+    const failure = known ? methodNotAllowed() : noSuchPath()
+    request.orch.failure = failure
+    return render(failure, request, reply)
+  })
+}, { name: 'orch/errors', fastify: '5.x' })

@@ -1,0 +1,137 @@
+/**
+ * Parses what a request is about, once, before anybody decides anything: verb, group, version, resource,
+ * subresource, namespace, name. Authorization and routing both read this one parse, so they can never
+ * disagree about what was asked for. First in the chain; gives every request its `request.orch`.
+ */
+import { randomUUID } from 'node:crypto'
+import fp from 'fastify-plugin'
+import type { FastifyRequest } from 'fastify'
+import type { RequestInfo, UserInfo } from '../schemas/request.js'
+import { badRequest } from '../schemas/status.js'
+import type { StatusError } from '../schemas/status.js'
+import type { Negotiated, RequestContext } from './context.js'
+
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+/** Namespace subresources: below them a second segment is no resource of the namespace. */
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+
+const nonResource = (method: string, path: string): RequestInfo => ({
+  path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
+})
+
+/**
+ * @param path raw, without query, below the mount prefix
+ * @throws StatusError 400 for segments that are no valid percent-encoding or hide a slash
+ */
+export function parseRequest (method: string, path: string, query: string): RequestInfo {
+  const plain = path.includes('%') ? decodePath(path) : path
+  const parts = plain.split('/')
+  if (parts.at(-1) === '') parts.pop()
+  const core = parts[1] === 'api'
+  const first = core ? 3 : 4
+  if ((!core && parts[1] !== 'apis') || parts.length <= first) return nonResource(method, plain)
+  const group = core ? '' : parts[2] as string // there are more parts than `first`
+  const version = parts[first - 1] as string
+  let rest = parts.slice(first)
+  let namespace = ''
+  if (rest[0] === 'namespaces' && rest.length > 1) {
+    namespace = rest[1] as string
+    if (rest.length > 2 && !(core && NAMESPACE_SUBRESOURCES.has(rest[2] as string))) rest = rest.slice(2)
+  }
+  const [resource = '', name = '', subresource = ''] = rest
+  if (rest.length > 3) return nonResource(method, plain)
+  return { path: plain, isResourceRequest: true, verb: verbOf(method, name, query), group, version, resource, subresource, namespace, name }
+}
+
+function decodePath (path: string): string {
+  return path.split('/').map(segment => {
+    let plain
+    try {
+      plain = decodeURIComponent(segment)
+    } catch {
+      throw badRequest('the request path is not valid percent-encoded UTF-8')
+    }
+    if (plain.includes('/') || plain.includes('\0')) throw badRequest('a segment of the request path contains an encoded "/" or a NUL; names can have neither')
+    return plain
+  }).join('/')
+}
+
+function verbOf (method: string, name: string, query: string): string {
+  const verb = VERBS[method] ?? method.toLowerCase()
+  if (name !== '') return verb // a GET of one object never watches: the parameter is for collections
+  if (verb === 'get') return watches(query) ? 'watch' : 'list'
+  return verb === 'delete' ? 'deletecollection' : verb
+}
+
+/** `watch`, `watch=`, `watch=1`, `watch=true`; not `0` and `false`. The first one given counts. */
+export function watches (query: string): boolean {
+  if (!query.includes('watch')) return false
+  const value = new URLSearchParams(query).get('watch')
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** Shared by all requests without a query, and so never changed. */
+const NO_QUERY = new URLSearchParams()
+
+class Context implements RequestContext {
+  readonly receivedAt = new Date()
+  readonly auditId = randomUUID()
+  user: UserInfo | undefined = undefined
+  dryRun = false
+  accept: Negotiated | undefined = undefined
+  readonly warnings: string[] = []
+  readonly annotations: Record<string, string> = {}
+  failure: StatusError | undefined = undefined
+  readonly info: RequestInfo
+  readonly #search: string
+  #query: URLSearchParams | undefined
+  #controller: AbortController | undefined
+  #ended = false
+
+  constructor (info: RequestInfo, search: string) {
+    this.info = info
+    this.#search = search
+  }
+
+  get query (): URLSearchParams {
+    this.#query ??= this.#search === '' ? NO_QUERY : new URLSearchParams(this.#search)
+    return this.#query
+  }
+
+  /** Made when first asked for: most requests never wait for anything. */
+  get signal (): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#ended) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  end (): void {
+    this.#ended = true
+    this.#controller?.abort()
+  }
+}
+
+export default fp(async fastify => {
+  const mount = fastify.prefix
+  fastify.decorateRequest('orch')
+
+  fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
+    const url = request.raw.url ?? '/'
+    const at = url.indexOf('?')
+    const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
+    const search = at < 0 ? '' : url.slice(at + 1)
+    try {
+      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search)
+    } catch (error) {
+      request.orch = new Context(nonResource(request.method, path), search)
+      return done(error as Error) // parseRequest throws StatusErrors only
+    }
+    reply.header('audit-id', request.orch.auditId)
+    done()
+  })
+
+  fastify.addHook('onRequestAbort', (request, done) => {
+    request.orch.end()
+    done()
+  })
+}, { name: 'orch/request-info', fastify: '5.x' })

@@ -1,0 +1,54 @@
+/**
+ * From the bytes of a request to an object: the decoder is chosen by Content-Type, and what the schema does
+ * not know is ignored, warned about or refused as fieldValidation says.
+ */
+import type { FastifyRequest } from 'fastify'
+import { decode, decodeProtobuf, parseJson, parseYaml, strictFindings } from '../schemas/index.js'
+import type { Message } from '../schemas/index.js'
+import { badRequest, unsupportedMediaType } from '../schemas/status.js'
+import type { FieldValidation } from './query.js'
+
+const OBJECT_TYPES = ['application/json', 'application/yaml', 'application/vnd.orch.protobuf']
+
+/** The media type without parameters, lower case; JSON where none is named. @throws StatusError 415 for an encoded body */
+export function contentType (request: FastifyRequest): string {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`)
+  const header = request.headers['content-type'] ?? ''
+  const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
+  return type === '' ? 'application/json' : type
+}
+
+export function bodyOf (request: FastifyRequest): Uint8Array {
+  return request.body instanceof Uint8Array ? request.body : new Uint8Array()
+}
+
+/** JSON or YAML as a plain value. @throws StatusError 415; DecodeError */
+export function parseText (type: string, body: Uint8Array): { value: unknown, duplicates: string[] } {
+  return type === 'application/yaml' ? parseYaml(body) : parseJson(body)
+}
+
+/**
+ * @param context receives the warnings
+ * @throws StatusError 400 for an empty body or what Strict refuses, 415; DecodeError
+ */
+export function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): T {
+  const type = contentType(request)
+  const body = bodyOf(request)
+  if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
+  if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
+  if (type === 'application/vnd.orch.protobuf') return judged(request, validation, decodeProtobuf(message, body))
+  const { value, duplicates } = parseText(type, body)
+  return judged(request, validation, { ...decode(message, value), duplicates })
+}
+
+/** Lets what the schema does not know pass, warns of it, or refuses it. @throws StatusError 400 */
+export function judged<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: { object: T, unknown: readonly string[], duplicates: readonly string[] }): T {
+  if (validation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return object
+  const findings = strictFindings(unknown, duplicates)
+  if (validation === 'Strict') throw badRequest(`strict decoding error: ${findings.slice(0, 20).join(', ')}`)
+  request.orch.warnings.push(...findings.slice(0, MOST_WARNINGS))
+  return object
+}
+
+const MOST_WARNINGS = 20

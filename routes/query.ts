@@ -1,0 +1,83 @@
+/** Query parameters as typed values; each failure names the parameter and what it takes. */
+import { parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
+import type { ResourceDefinition, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
+import { badRequest, invalid } from '../schemas/status.js'
+import type { ListRequest } from '../storage/operations/list.js'
+
+const shown = (value: string): string => JSON.stringify(value.slice(0, 100))
+
+/** @throws StatusError 400 */
+export function integer (query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : NaN
+  if (Number.isNaN(value)) throw badRequest(`${name}: invalid value ${shown(text)}: it must be a whole number`)
+  return value
+}
+
+/** Absent, empty, `0` and `false` are false; `1` and `true` are true, and so is `watch` without a value. @throws StatusError 400 */
+export function bool (query: URLSearchParams, name: string, empty = false): boolean {
+  const text = query.get(name)?.toLowerCase()
+  if (text === undefined || text === '0' || text === 'false') return false
+  if (text === '') return empty
+  if (text === '1' || text === 'true') return true
+  throw badRequest(`${name}: invalid value ${shown(text)}: it must be true or false`)
+}
+
+export const text = (query: URLSearchParams, name: string): string => query.get(name) ?? ''
+
+export interface Selection { readonly labels: LabelSelectorMatcher, readonly fields: FieldSelectorMatcher }
+
+const nothing = new WeakMap<ResourceDefinition, Selection>()
+
+/** The selectors of a list or watch. @throws DecodeError for a selector that can't be read */
+export function selectors (query: URLSearchParams, definition: ResourceDefinition): Selection {
+  const labels = query.get('labelSelector') ?? ''
+  const fields = query.get('fieldSelector') ?? ''
+  if (labels === '' && fields === '') {
+    let all = nothing.get(definition)
+    if (all === undefined) nothing.set(definition, all = { labels: parseLabelSelector(''), fields: parseFieldSelector('', definition) })
+    return all
+  }
+  return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields, definition) }
+}
+
+/** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
+export function listRequest (query: URLSearchParams, definition: ResourceDefinition, namespace: string): ListRequest {
+  const limit = integer(query, 'limit') ?? 0
+  if (limit < 0) throw badRequest(`limit: invalid value ${limit}: it must not be negative`)
+  return {
+    ...selectors(query, definition),
+    namespace,
+    limit,
+    continue: text(query, 'continue'),
+    resourceVersion: text(query, 'resourceVersion'),
+    resourceVersionMatch: text(query, 'resourceVersionMatch')
+  }
+}
+
+/** Parameters of later releases that change what an answer means are refused, so that clients fall back. @throws StatusError 422 */
+export function refuseInitialEvents (query: URLSearchParams): void {
+  if (!query.has('sendInitialEvents')) return
+  throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{
+    type: 'FieldValueForbidden', field: 'sendInitialEvents', detail: 'sendInitialEvents is not offered by this server; list, then watch from the version of the list'
+  }])
+}
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+/** @throws StatusError 400 */
+export function fieldValidation (query: URLSearchParams): FieldValidation {
+  const value = query.get('fieldValidation') ?? ''
+  if (value === '') return 'Warn'
+  if (value === 'Ignore' || value === 'Warn' || value === 'Strict') return value
+  throw badRequest(`fieldValidation: unsupported value ${shown(value)}; supported values: "Ignore", "Warn", "Strict"`)
+}
+
+/** Checked on every write, although ownership of fields is not tracked yet. @throws StatusError 400 */
+export function checkFieldManager (query: URLSearchParams): void {
+  const manager = query.get('fieldManager') ?? ''
+  if (manager.length > 128) throw badRequest('fieldManager: it must be no more than 128 characters long')
+  // eslint-disable-next-line no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(manager)) throw badRequest('fieldManager: it must contain only printable characters')
+}

@@ -1,0 +1,108 @@
+/**
+ * Large answers in pieces: written as the client reads, so that a slow client holds its own piece and not
+ * the whole answer, and so that no turn of the loop is spent on one answer alone.
+ */
+import { once } from 'node:events'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { createGzip, constants } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** Pieces are collected to this size: smaller ones cost a TLS record and a system call each. */
+export const PIECE_BYTES = 128 * 1024
+/** Answers below it are sent whole and not compressed. */
+export const LARGE_BYTES = 128 * 1024
+
+export function acceptsGzip (request: FastifyRequest): boolean {
+  const header = request.headers['accept-encoding']
+  if (header === undefined) return false
+  return String(header).split(',').some(part => {
+    const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
+    return (name === 'gzip' || name === '*') && !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter))
+  })
+}
+
+/** Headers set so far by all concerns, for an answer written past Fastify. */
+function headersOf (reply: FastifyReply, extra: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  return { ...reply.getHeaders(), ...extra } as OutgoingHttpHeaders
+}
+
+/** Takes the answer over from Fastify and sends its head. */
+export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): ServerResponse {
+  const all = headersOf(reply, headers)
+  reply.hijack()
+  reply.raw.writeHead(200, all)
+  return reply.raw
+}
+
+/** Collects small buffers into pieces; whoever drives it waits where `add` says so. */
+export class Pieces {
+  readonly #write: (piece: Buffer) => boolean
+  #piece = Buffer.allocUnsafe(PIECE_BYTES)
+  #used = 0
+
+  constructor (write: (piece: Buffer) => boolean) { this.#write = write }
+
+  /** Copies `bytes` without the last `drop` of them; false when the receiver is behind. */
+  add (bytes: Uint8Array, drop = 0): boolean {
+    const length = bytes.length - drop
+    if (length > PIECE_BYTES / 2) {
+      const flushed = this.flush()
+      return this.#write(Buffer.from(bytes.subarray(0, length))) && flushed
+    }
+    let open = true
+    if (this.#used + length > PIECE_BYTES) open = this.flush()
+    this.#piece.set(length === bytes.length ? bytes : bytes.subarray(0, length), this.#used)
+    this.#used += length
+    return open
+  }
+
+  flush (): boolean {
+    if (this.#used === 0) return true
+    const piece = this.#piece.subarray(0, this.#used)
+    this.#piece = Buffer.allocUnsafe(PIECE_BYTES)
+    this.#used = 0
+    return this.#write(piece)
+  }
+}
+
+/** Fails the wait when the client has gone. */
+async function drained (out: NodeJS.WritableStream, gone: AbortSignal): Promise<void> {
+  await once(out, 'drain', { signal: gone })
+}
+
+const TURN_MS = 10
+
+/**
+ * Sends what `parts` yields as one answer. A part is bytes, with the count of trailing bytes to leave out.
+ * Ends the connection, not the process, when the client goes or a part can't be made.
+ */
+export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<readonly [Uint8Array, number]>): Promise<void> {
+  const gzip = acceptsGzip(request)
+  const raw = begin(reply, { 'content-type': type, ...(gzip ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}) })
+  const gone = new AbortController()
+  raw.once('close', () => { gone.abort() })
+  raw.on('error', () => { gone.abort() })
+  const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PIECE_BYTES }) : undefined
+  packer?.pipe(raw)
+  const out: NodeJS.WritableStream = packer ?? raw
+  const pieces = new Pieces(piece => out.write(piece))
+  try {
+    let since = performance.now()
+    for (const [bytes, drop] of parts) {
+      if (!pieces.add(bytes, drop)) {
+        await drained(out, gone.signal)
+        since = performance.now()
+      } else if (performance.now() - since > TURN_MS) {
+        await new Promise(resolve => { setImmediate(resolve) })
+        since = performance.now()
+      }
+      if (gone.signal.aborted) return
+    }
+    pieces.flush()
+    out.end()
+  } catch (error) {
+    if (!gone.signal.aborted) request.log.error({ err: error }, 'an answer could not be finished')
+    raw.destroy()
+    packer?.destroy()
+  }
+}

@@ -1,0 +1,78 @@
+/** DELETE of one object and of a collection, with DeleteOptions from the body or the query. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DeleteOptions } from '../../schemas/meta/v1.js'
+import { badRequest } from '../../schemas/status.js'
+import type { Status } from '../../schemas/status.js'
+import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
+import type { DeleteRequest } from '../../storage/operations/delete.js'
+import { removeCollection } from '../../storage/operations/delete-collection.js'
+import type { WriteContext } from '../../storage/operations/context.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { bodyOf, decodeBody } from '../body.js'
+import { bool, integer, listRequest, text } from '../query.js'
+import { sendEntry, sendStatus } from '../respond.js'
+import { contextOf, targetOf } from './write.js'
+import { metadataOf } from './list.js'
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+interface Asked { readonly request: DeleteRequest, readonly dryRun: boolean }
+
+/** What the body says, and where it says nothing the query. @throws StatusError 400, 415, 422; DecodeError */
+function optionsOf (request: FastifyRequest): Asked {
+  const { query } = request.orch
+  const body = bodyOf(request).length === 0 ? undefined : decodeBody(request, DeleteOptions, 'Ignore')
+  const { preconditions } = body ?? {}
+  for (const value of body?.dryRun ?? []) {
+    if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
+  }
+  gracePeriodOf(body?.gracePeriodSeconds ?? integer(query, 'gracePeriodSeconds'))
+  const named = body?.propagationPolicy !== undefined || body?.orphanDependents !== undefined
+  const policy = named ? body?.propagationPolicy : text(query, 'propagationPolicy') || undefined
+  const orphan = named ? body?.orphanDependents : query.has('orphanDependents') ? bool(query, 'orphanDependents') : undefined
+  return {
+    request: { preconditions, propagationPolicy: propagationOf(policy, orphan) },
+    dryRun: body?.dryRun?.includes('All') === true
+  }
+}
+
+const withDryRun = (request: FastifyRequest, { dryRun }: Asked): WriteContext => {
+  if (dryRun) request.orch.dryRun = true
+  return contextOf(request)
+}
+
+export function deleteHandler (store: ResourceStore): Handler {
+  return async (request, reply) => {
+    const options = optionsOf(request)
+    const target = targetOf(request)
+    const { entry, removed } = await remove(store, target, options.request, withDryRun(request, options))
+    if (!removed) return sendEntry(request, reply, store, entry, 202)
+    if (store.definition.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
+    return sendStatus(request, reply, success(store, { name: target.name, uid: entry.object.metadata.uid }))
+  }
+}
+
+function success (store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}): Omit<Status, 'code'> {
+  const { group, resource } = store.resource
+  const { name, uid } = about
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: { ...metadata },
+    status: 'Success',
+    details: { ...(name === undefined ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource, ...(uid === undefined ? {} : { uid }) }
+  }
+}
+
+export function deleteCollectionHandler (store: ResourceStore, workers: number): Handler {
+  return async (request, reply) => {
+    const { query, info } = request.orch
+    const options = optionsOf(request)
+    const seconds = integer(query, 'timeoutSeconds')
+    const context = withDryRun(request, options)
+    const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : context.signal
+    const selected = { ...listRequest(query, store.definition, info.namespace), signal }
+    const result = await removeCollection(store, selected, options.request, { ...context, signal }, workers)
+    return sendStatus(request, reply, success(store, {}, metadataOf(result)))
+  }
+}

@@ -1,0 +1,138 @@
+/** GET of a collection: a head, the stored bytes of its items with commas between, a tail. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { encodeMessage, encodeProtobufList, listJson } from '../../schemas/index.js'
+import { partialListProtobuf, partialMetadata, toYaml } from '../../schemas/encodings.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { list } from '../../storage/operations/list.js'
+import type { ListResult } from '../../storage/operations/list.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { listRequest, refuseInitialEvents } from '../query.js'
+import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../respond.js'
+import { LARGE_BYTES, sendParts } from '../stream.js'
+import { includeObject, row, table, transformVersion } from '../transform.js'
+import type { Form } from '../transform.js'
+
+type Part = readonly [Uint8Array, number]
+
+interface ListMeta { resourceVersion: string, continue?: string, remainingItemCount?: number }
+
+const COMMA = Buffer.from(',')
+const bytes = (text: string): Part => [Buffer.from(text), 0]
+
+export function metadataOf (result: ListResult): ListMeta {
+  return {
+    resourceVersion: String(result.revision),
+    ...(result.continue === '' ? {} : { continue: result.continue }),
+    ...(result.remaining === undefined ? {} : { remainingItemCount: result.remaining })
+  }
+}
+
+export function listHandler (store: ResourceStore) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { query, info, accept } = request.orch
+    refuseInitialEvents(query)
+    const result = await list(store, { ...listRequest(query, store.definition, info.namespace), signal: request.orch.signal })
+    const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
+    const { type, size, parts } = answer(request, store, result, form, form.pretty)
+    if (size < LARGE_BYTES) {
+      const whole = [...parts]
+      return reply.header('content-type', type).send(Buffer.concat(whole.map(([part, drop]) => drop === 0 ? part : part.subarray(0, part.length - drop))))
+    }
+    await sendParts(request, reply, type, parts)
+    return reply
+  }
+}
+
+interface Answer {
+  readonly type: string
+  /** Estimated. */
+  readonly size: number
+  readonly parts: Iterable<Part>
+}
+
+function answer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Form, pretty: boolean): Answer {
+  let size = 0
+  for (const entry of result.entries) size += entry.json.length
+  if (form.as !== undefined) return transformedAnswer(request, store, result, form, size, pretty)
+  if (form.format === 'json' && !pretty) return { type: JSON_TYPE, size, parts: json(store, result) }
+  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: protobuf(store, result) }
+  const head = { kind: store.definition.listKind, apiVersion: store.definition.apiVersion, metadata: metadataOf(result) }
+  const items = mapped(result.entries, entry => entry.object)
+  return form.format === 'yaml'
+    ? { type: YAML_TYPE, size, parts: yaml(head, 'items', items) }
+    : { type: JSON_TYPE, size, parts: indented(head, 'items', items) }
+}
+
+function * mapped<T> (entries: readonly Entry[], make: (entry: Entry) => T): Generator<T> {
+  for (const entry of entries) yield make(entry)
+}
+
+function * json (store: ResourceStore, result: ListResult): Generator<Part> {
+  const { head, tail } = listJson(store.definition, metadataOf(result))
+  yield bytes(head)
+  let first = true
+  for (const entry of result.entries) {
+    if (first) first = false
+    else yield [COMMA, 0]
+    yield [entry.json, 1] // without its newline
+  }
+  yield bytes(`${tail}\n`)
+}
+
+function * protobuf (store: ResourceStore, result: ListResult): Generator<Part> {
+  const { message } = store.definition
+  const items = result.entries.map(entry => entry.derive('message', ({ object }) => encodeMessage(message, object)))
+  yield [encodeProtobufList(store.definition, metadataOf(result), items), 0]
+}
+
+/** Members of `head`, then a list under `name`, all as they would stand in one document. */
+function * indented (head: object, name: string, items: Iterable<object>): Generator<Part> {
+  yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
+  let first = true
+  for (const item of items) {
+    yield bytes(`${first ? '' : ','}\n    ${JSON.stringify(item, null, 2).replaceAll('\n', '\n    ')}`)
+    first = false
+  }
+  yield bytes(`${first ? '' : '\n  '}]\n}`)
+}
+
+function * yaml (head: object, name: string, items: Iterable<object>): Generator<Part> {
+  yield bytes(toYaml(head))
+  let first = true
+  for (const item of items) {
+    yield bytes(`${first ? `${name}:\n` : ''}${toYaml([item])}`)
+    first = false
+  }
+  if (first) yield bytes(`${name}: []\n`)
+}
+
+function * compact (head: object, name: string, items: Iterable<object>): Generator<Part> {
+  yield bytes(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
+  let first = true
+  for (const item of items) {
+    yield bytes(`${first ? '' : ','}${JSON.stringify(item)}`)
+    first = false
+  }
+  yield bytes(']}\n')
+}
+
+function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Form, size: number, pretty: boolean): Answer {
+  const metadata = metadataOf(result)
+  const write = form.format === 'yaml' ? yaml : pretty ? indented : compact
+  const type = form.format === 'yaml' ? YAML_TYPE : JSON_TYPE
+  if (form.as === 'Table') {
+    const include = includeObject(request)
+    const now = Date.now()
+    const { rows, ...head } = table(store, metadata, [], form) as { rows: object[] }
+    return { type, size, parts: write(head, 'rows', mapped(result.entries, entry => row(store, entry.object, include, form, now))) }
+  }
+  const version = transformVersion(form)
+  const items = mapped(result.entries, entry => partialMetadata(entry.object, version))
+  const head = { kind: 'PartialObjectMetadataList', apiVersion: version, metadata }
+  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: metadataProtobuf(head, items) }
+  return { type, size, parts: write(head, 'items', items) }
+}
+
+function * metadataProtobuf (head: object, items: Iterable<object>): Generator<Part> {
+  yield [partialListProtobuf({ ...head, items: [...items] }), 0]
+}

@@ -1,0 +1,203 @@
+/**
+ * What a server does for namespaces so that it serves alone: it makes the namespaces the cluster stands on,
+ * gives each namespace its `default` ServiceAccount, empties one that is being deleted and then lets
+ * it go. Beside a controller manager that does the same it is harmless: each step looks at what is there and
+ * takes a conflict as somebody else's success.
+ */
+import type { ApiObject } from '../../schemas/index.js'
+import { isStatusError } from '../../schemas/status.js'
+import type { Entry } from '../cache/entry.js'
+import { cacheFeed } from '../cache/feed.js'
+import type { Feed } from '../cache/feed.js'
+import { isStorageError } from '../errors.js'
+import type { WriteContext } from '../operations/context.js'
+import { create } from '../operations/create.js'
+import { remove } from '../operations/delete.js'
+import { change, current } from '../operations/update.js'
+import type { ResourceRegistry } from '../registry.js'
+import type { ResourceStore } from '../resource-store.js'
+
+/** Made at start where they are missing. */
+export const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
+const FINALIZER = 'orch'
+const RETRY_MS = 1000
+/** Something may hold an object of a namespace for long; it is looked at again this often, and on each change of its namespace. */
+const RECHECK_MS = 5000
+const WORKERS = 8
+
+export class NamespaceKeeper {
+  readonly #resources: ResourceRegistry
+  readonly #log: (message: string, error: unknown) => void
+  readonly #closing = new AbortController()
+  readonly #queued = new Set<string>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #feed: Feed | undefined
+  #working = false
+
+  constructor (resources: ResourceRegistry, log: (message: string, error: unknown) => void) {
+    this.#resources = resources
+    this.#log = log
+  }
+
+  /** Resolves when the system namespaces are there. */
+  async start (): Promise<void> {
+    const store = this.#namespaces
+    if (store === undefined) return
+    await store.cache.ready()
+    await this.#makeSystemNamespaces(store)
+    this.#follow(store)
+  }
+
+  close (): void {
+    this.#closing.abort()
+    this.#feed?.close()
+    for (const timer of this.#timers) clearTimeout(timer)
+  }
+
+  get #namespaces (): ResourceStore | undefined { return this.#resources.find('', 'namespaces') }
+
+  get #context (): WriteContext {
+    return { user: undefined, dryRun: false, warn: () => {}, signal: this.#closing.signal }
+  }
+
+  async #makeSystemNamespaces (store: ResourceStore): Promise<void> {
+    for (const name of SYSTEM_NAMESPACES) {
+      if (store.cache.snapshot.map.get(store.key('', name)) !== undefined) continue
+      const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject // what decoding `{metadata: {name}}` gives
+      await create(store, object, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
+        if (!isStatusError(error, 'AlreadyExists')) throw error
+      })
+    }
+  }
+
+  /** Looks at every namespace once, and again at each that changes. */
+  #follow (store: ResourceStore): void {
+    if (this.#closing.signal.aborted) return
+    const feed = cacheFeed(store.cache, store.cache.revision, {
+      wake: () => { this.#takeAll(feed) },
+      end: error => {
+        if (error.code === 'Closed' || this.#closing.signal.aborted) return
+        this.#after(RETRY_MS, () => { this.#restart(store) })
+      }
+    })
+    this.#feed = feed
+    store.cache.snapshot.map.forEach('', '\uffff', entry => {
+      this.#queue(nameOf(entry))
+      return true
+    })
+  }
+
+  #restart (store: ResourceStore): void {
+    store.cache.ready().then(() => { this.#follow(store) }, () => { this.#after(RETRY_MS, () => { this.#restart(store) }) })
+  }
+
+  #takeAll (feed: Feed): void {
+    for (;;) {
+      const { events, id } = feed.take(1000)
+      if (id === '') return
+      for (const event of events) if (event.type !== 'DELETED') this.#queue(nameOf(event.entry))
+    }
+  }
+
+  #queue (name: string): void {
+    this.#queued.add(name)
+    if (this.#working) return
+    this.#working = true
+    setImmediate(() => { void this.#work() })
+  }
+
+  async #work (): Promise<void> {
+    while (this.#queued.size > 0 && !this.#closing.signal.aborted) {
+      const names = [...this.#queued].slice(0, WORKERS)
+      for (const name of names) this.#queued.delete(name)
+      await Promise.all(names.map(name => this.#keep(name).catch((error: unknown) => {
+        if (this.#closing.signal.aborted || isStorageError(error, 'Closed')) return
+        this.#log(`keeping namespace ${name} failed, trying again`, error)
+        this.#after(RETRY_MS, () => { this.#queue(name) })
+      })))
+    }
+    this.#working = false
+  }
+
+  #after (ms: number, then: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      if (!this.#closing.signal.aborted) then()
+    }, ms)
+    timer.unref()
+    this.#timers.add(timer)
+  }
+
+  async #keep (name: string): Promise<void> {
+    const store = this.#namespaces
+    if (store === undefined) return
+    const found = await current(store, store.key('', name))
+    if (found === undefined) return
+    if (found.object.metadata.deletionTimestamp === undefined) return await this.#giveAccount(name)
+    if (!finalizersOf(found.object).includes(FINALIZER)) return
+    if (await this.#empty(name)) await this.#release(store, found, name)
+    else this.#after(RECHECK_MS, () => { this.#queue(name) })
+  }
+
+  async #giveAccount (namespace: string): Promise<void> {
+    const store = this.#resources.find('', 'serviceaccounts')
+    if (store === undefined) return
+    await store.cache.ready()
+    if (store.cache.snapshot.map.get(store.key(namespace, 'default')) !== undefined) return
+    const object: ApiObject = { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default', namespace } }
+    await create(store, object, { namespace, name: '' }, this.#context).catch((error: unknown) => {
+      const settled = isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')
+      if (!settled) throw error // the last two: the namespace went meanwhile
+    })
+  }
+
+  /** Deletes all that is in the namespace; true when nothing is left. */
+  async #empty (namespace: string): Promise<boolean> {
+    let left = 0
+    for (const store of this.#resources.all()) {
+      if (!store.definition.namespaced) continue
+      left += await this.#emptyOf(store, namespace)
+    }
+    return left === 0
+  }
+
+  async #emptyOf (store: ResourceStore, namespace: string): Promise<number> {
+    await store.cache.fresh()
+    const { start, end } = store.range(namespace)
+    const entries: Entry[] = []
+    store.cache.snapshot.map.forEach(start, end, entry => entries.push(entry) > 0)
+    const queue = entries.values()
+    let left = 0
+    const work = async (): Promise<void> => {
+      for (const entry of queue) {
+        if (entry.object.metadata.deletionTimestamp !== undefined) {
+          left++
+          continue
+        }
+        const gone = await remove(store, { namespace, name: nameOf(entry) }, { preconditions: { uid: entry.object.metadata.uid } }, this.#context)
+          .then(({ removed }) => removed, (error: unknown) => {
+            if (isStatusError(error, 'NotFound')) return true
+            if (isStatusError(error, 'Conflict')) return false
+            throw error
+          })
+        if (!gone) left++
+      }
+    }
+    await Promise.all(Array.from({ length: WORKERS }, work))
+    return left
+  }
+
+  /** Takes our finalizer away; the namespace goes with the last of them. */
+  async #release (store: ResourceStore, found: Entry, name: string): Promise<void> {
+    await change(store, found, { namespace: '', name, subresource: 'finalize' }, this.#context, object => {
+      const spec = (object as ApiObject & { spec?: { finalizers?: string[] } }).spec ?? {}
+      Object.assign(object, { spec: { ...spec, finalizers: finalizersOf(object).filter(finalizer => finalizer !== FINALIZER) } })
+      return object
+    }).catch((error: unknown) => {
+      if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
+    })
+  }
+}
+
+const nameOf = (entry: Entry): string => entry.object.metadata.name ?? ''
+const finalizersOf = (object: ApiObject): string[] => (object as ApiObject & { spec?: { finalizers?: string[] } }).spec?.finalizers ?? []

@@ -1,0 +1,120 @@
+/**
+ * DELETE in its two phases: an object somebody holds (a finalizer, or what its strategy knows of) is marked
+ * with a deletionTimestamp and stays until the last holder lets go; any other is removed at once.
+ * (Interface: Deletion of an object.)
+ */
+import { badRequest, conflict, invalid, notFound, timeout } from '../../schemas/status.js'
+import type { Entry } from '../cache/entry.js'
+import type { ResourceStore } from '../resource-store.js'
+import { admissionRequest } from './context.js'
+import type { Target, WriteContext } from './context.js'
+import { now, once } from './create.js'
+import { current, removable } from './update.js'
+
+export type Propagation = 'Orphan' | 'Background' | 'Foreground'
+
+export interface DeleteRequest {
+  readonly preconditions?: { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined } | undefined
+  readonly propagationPolicy?: Propagation | undefined
+}
+
+export interface Deleted {
+  /** The object: its last state when removed, its marked state when held. */
+  readonly entry: Entry
+  readonly removed: boolean
+}
+
+/** The finalizer by which a garbage collector is asked to deal with the dependents first. */
+const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }
+const PROPAGATION_FINALIZERS = new Set(['orphan', 'foregroundDeletion'])
+
+/** @throws StatusError 404, 409 Conflict, whatever admission refuses with; StorageError */
+export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
+  const key = store.key(target.namespace, target.name)
+  let base = await current(store, key)
+  if (base !== undefined) store.strategy.checkDelete?.(base.object)
+  while (base !== undefined) {
+    const outcome: Deleted | { instead: Entry | undefined } = await attempt(store, base, target, request, context)
+    if (!('instead' in outcome)) return outcome
+    if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was deleted')
+    base = outcome.instead
+  }
+  throw notFound(store.resource, target.name)
+}
+
+async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted | { instead: Entry | undefined }> {
+  checkPreconditions(store, base, target, request)
+  const admission = admissionRequest(store, context, target, 'DELETE', undefined, base.object)
+  await store.admission.mutate(admission)
+  await store.admission.validate(admission)
+
+  const marked = mark(store, base, request)
+  if (removable(store, marked)) {
+    const last = (revision: number): Entry => store.entry(base.key, base.object, revision)
+    if (context.dryRun) return { entry: base, removed: true }
+    const result = await store.backend.delete(base.key, base.revision)
+    if (result.succeeded) return { entry: last(result.revision), removed: true }
+    return instead(store, result.current)
+  }
+  if (store.json(marked, base.revision) + '\n' === base.json.toString()) return { entry: base, removed: false }
+  if (context.dryRun) return { entry: store.entry(base.key, marked, base.revision), removed: false }
+  const value = store.encode(marked)
+  const entry = once(revision => store.entry(base.key, marked, revision))
+  store.cache.offer(base.key, { value, entry })
+  const result = await store.backend.update(base.key, value, base.revision)
+  return result.succeeded ? { entry: entry(result.revision), removed: false } : instead(store, result.current)
+}
+
+const instead = (store: ResourceStore, kv: Parameters<ResourceStore['decode']>[0] | undefined): { instead: Entry | undefined } =>
+  ({ instead: kv === undefined ? undefined : store.decode(kv, kv.modRevision) })
+
+function checkPreconditions (store: ResourceStore, base: Entry, target: Target, { preconditions }: DeleteRequest): void {
+  const { uid, resourceVersion } = preconditions ?? {}
+  const there = base.object.metadata.uid ?? ''
+  if (uid !== undefined && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
+  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) {
+    throw conflict(store.resource, target.name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${base.revision}`)
+  }
+}
+
+/** The object as it looks once its deletion has begun. */
+function mark (store: ResourceStore, base: Entry, { propagationPolicy }: DeleteRequest): Entry['object'] {
+  const object = base.copy()
+  const { metadata } = object
+  const begun = metadata.deletionTimestamp !== undefined
+  if (!begun || propagationPolicy !== undefined) {
+    const wanted = propagationPolicy === undefined ? undefined : BY_PROPAGATION[propagationPolicy]
+    const kept = (metadata.finalizers ?? []).filter(finalizer => propagationPolicy === undefined || !PROPAGATION_FINALIZERS.has(finalizer) || finalizer === wanted)
+    if (wanted !== undefined && !kept.includes(wanted)) kept.push(wanted)
+    if (kept.length > 0) metadata.finalizers = kept
+    else delete metadata.finalizers
+  }
+  if (!begun) {
+    metadata.deletionTimestamp = now()
+    metadata.deletionGracePeriodSeconds = 0
+    store.strategy.beginDelete?.(object)
+  }
+  return object
+}
+
+/**
+ * The propagation a request names, by either of its two spellings.
+ * @throws StatusError 422 for an unknown one or both spellings
+ */
+export function propagationOf (policy: string | undefined, orphanDependents: boolean | undefined): Propagation | undefined {
+  const kind = { group: 'meta.orch.io', kind: 'DeleteOptions' }
+  if (policy !== undefined && orphanDependents !== undefined) {
+    throw invalid(kind, '', [{ type: 'FieldValueInvalid', field: 'propagationPolicy', value: policy, detail: 'orphanDependents and propagationPolicy cannot be both set' }])
+  }
+  if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
+  if (policy === undefined) return undefined
+  if (!Object.hasOwn(BY_PROPAGATION, policy)) {
+    throw invalid(kind, '', [{ type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy, detail: 'supported values: "Orphan", "Background", "Foreground"' }])
+  }
+  return policy as Propagation // one of the three, as just checked
+}
+
+/** @throws StatusError 400 when it is no count of seconds. */
+export function gracePeriodOf (seconds: number | undefined): void {
+  if (seconds !== undefined && seconds < 0) throw badRequest(`gracePeriodSeconds must be a non-negative number of seconds, not ${seconds}`)
+}

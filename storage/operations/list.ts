@@ -1,0 +1,178 @@
+/**
+ * LIST: which state to show is decided once, by the table of the interface; pages of it come from
+ * a snapshot of the cache where one is known and from the back end's history where not.
+ * (Interface: List paging, Resource version semantics.)
+ */
+import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
+import { badRequest, expired, StatusError } from '../../schemas/status.js'
+import type { Revision } from '../backend.js'
+import type { Entry } from '../cache/entry.js'
+import type { Snapshot } from '../cache/watch-cache.js'
+import { decodeToken, encodeToken } from '../continue-token.js'
+import { isStorageError } from '../errors.js'
+import type { ResourceStore } from '../resource-store.js'
+import { freshness, parseRevision } from './get.js'
+
+export interface ListRequest {
+  /** '' for all namespaces. */
+  readonly namespace: string
+  readonly labels: LabelSelectorMatcher
+  readonly fields: FieldSelectorMatcher
+  /** 0 for no limit. */
+  readonly limit: number
+  readonly continue: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly signal?: AbortSignal
+}
+
+export interface ListResult {
+  readonly revision: Revision
+  readonly entries: Entry[]
+  /** '' at the end. */
+  readonly continue: string
+  /** Undefined at the end, and where selectors make it unknowable. */
+  readonly remaining: number | undefined
+}
+
+type State =
+  | { readonly kind: 'newest' }
+  | { readonly kind: 'notOlderThan', readonly revision: string }
+  | { readonly kind: 'exact', readonly revision: Revision, readonly from: string | undefined }
+
+const PIECE_ITEMS = 512
+const PIECE_MS = 8
+const BACKEND_PAGE = 500
+
+const EXPIRED = 'The provided continue parameter is too old to display a consistent list result; list again without it, or without a limit.'
+const TOO_OLD = 'The provided resource version is no longer kept; list again without it.'
+
+/**
+ * The cell of the table that a combination of parameters falls in.
+ * @throws StatusError 400 for the cells marked invalid
+ */
+export function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: unsupported value ${JSON.stringify(match.slice(0, 100))}; supported values: "Exact", "NotOlderThan"`)
+  if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  if (token !== '') {
+    if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
+    const { revision, next } = decodeToken(token) ?? refuseToken()
+    if (resourceVersion !== '' && parseRevision(resourceVersion) !== 0 && parseRevision(resourceVersion) !== revision) {
+      throw badRequest('resourceVersion does not fit the continue token: leave it out when continuing a list')
+    }
+    return { kind: 'exact', revision, from: next }
+  }
+  if (resourceVersion === '') return { kind: 'newest' }
+  const revision = parseRevision(resourceVersion)
+  if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) return { kind: 'exact', revision, from: undefined }
+  return { kind: 'notOlderThan', revision: resourceVersion }
+}
+
+function refuseToken (): never {
+  throw badRequest('continue: the token is not one this server gave out; start the list again')
+}
+
+/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable' */
+export async function list (store: ResourceStore, request: ListRequest): Promise<ListResult> {
+  const state = stateOf(request)
+  if (state.kind !== 'exact') {
+    const wait = freshness(store, state.kind === 'newest' ? '' : state.revision)
+    if (wait !== undefined) await wait
+    if (!store.cache.loaded) await store.cache.ready()
+    return await page(store, request, store.cache.snapshot, undefined)
+  }
+  await store.cache.reach(state.revision)
+  const known = store.cache.snapshotAt(state.revision)
+  if (state.revision < store.backend.compactedRevision()) throw expired(state.from === undefined ? TOO_OLD : EXPIRED)
+  return known !== undefined ? await page(store, request, known, state.from) : await history(store, request, state.revision, state.from)
+}
+
+/** What both sources share: where to start, what to keep, when to stop. */
+function selection (store: ResourceStore, request: ListRequest, from: string | undefined) {
+  const { start, end } = store.range(request.namespace)
+  const { labels, fields } = request
+  const first = from === undefined ? start : start + from
+  if (first < start || first >= end) refuseToken()
+  const everything = labels.empty && fields.empty
+  const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.object))
+  return { start, end, first, everything, wanted }
+}
+
+async function page (store: ResourceStore, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
+  const { start, end, first, everything, wanted } = selection(store, request, from)
+  const { map, revision } = snapshot
+  const limit = request.limit === 0 ? Infinity : request.limit
+  const entries: Entry[] = []
+  let next: string | undefined = exactKey(store, request) ?? first
+  if (next !== first) {
+    const entry = map.get(next)
+    return { revision, entries: entry !== undefined && next >= first && wanted(entry) ? [entry] : [], continue: '', remaining: undefined }
+  }
+  while (next !== undefined) {
+    next = collect(map, next, end, limit, everything, wanted, entries)
+    if (next !== undefined && entries.length < limit) await breathe(request.signal)
+    else break
+  }
+  const more = next !== undefined && map.count(next, end) > 0
+  if (!more || next === undefined) return { revision, entries, continue: '', remaining: undefined }
+  store.cache.pin(snapshot)
+  return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
+}
+
+/** A selector on the name of an object in one namespace asks for one key. */
+function exactKey (store: ResourceStore, { fields, namespace }: ListRequest): string | undefined {
+  const name = fields.exact.get('metadata.name')
+  const within = namespace === '' ? fields.exact.get('metadata.namespace') : namespace
+  if (name === undefined || name === '' || (store.definition.namespaced && (within === undefined || within === ''))) return undefined
+  return store.key(within ?? '', name)
+}
+
+/** Adds to `entries` until the limit, the end or the time of one piece; returns where to go on, undefined at the end. */
+function collect (map: Snapshot['map'], from: string, end: string, limit: number, everything: boolean, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
+  const since = performance.now()
+  let seen = 0
+  let next: string | undefined
+  map.forEach(from, end, (entry, key) => {
+    if (everything || wanted(entry)) entries.push(entry)
+    if (entries.length >= limit || (++seen % PIECE_ITEMS === 0 && performance.now() - since > PIECE_MS)) {
+      next = `${key}\0`
+      return false
+    }
+    return true
+  })
+  return next
+}
+
+async function breathe (signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted === true) throw new StatusError('Timeout', 'the request ended before the list was complete')
+  await new Promise(resolve => { setImmediate(resolve) })
+}
+
+/** The same page from the back end, at a revision the cache no longer knows. */
+async function history (store: ResourceStore, request: ListRequest, revision: Revision, from: string | undefined): Promise<ListResult> {
+  const { start, end, first, everything, wanted } = selection(store, request, from)
+  const limit = request.limit === 0 ? Infinity : request.limit
+  const entries: Entry[] = []
+  let next = first
+  for (;;) {
+    const size = everything ? Math.min(BACKEND_PAGE, limit - entries.length) : BACKEND_PAGE
+    const { kvs, more, count } = await store.backend.list({ start: next, end, revision, limit: size }).catch((error: unknown) => {
+      throw isStorageError(error, 'Compacted') ? expired(from === undefined ? TOO_OLD : EXPIRED) : error
+    })
+    let used = 0
+    for (const kv of kvs) {
+      const entry = store.decode(kv, kv.modRevision)
+      if (wanted(entry)) entries.push(entry)
+      next = `${kv.key}\0`
+      used++
+      if (entries.length >= limit) break
+    }
+    const left = more || used < kvs.length
+    if (!left) return { revision, entries, continue: '', remaining: undefined }
+    if (entries.length >= limit) {
+      return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? count - used : undefined }
+    }
+    await breathe(request.signal)
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The read-modify-write loop that PUT and PATCH share, and PUT itself. A change is a function from what is
+ * there to what shall be; whenever somebody else wrote first it runs again on what is there then, and is
+ * admitted and validated again, unless the request named the version it meant.
+ */
+import { applyDefaults, clone, validateUpdate } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/index.js'
+import { badRequest, conflict, invalid, notFound, StatusError, timeout } from '../../schemas/status.js'
+import type { Entry } from '../cache/entry.js'
+import type { ResourceStore } from '../resource-store.js'
+import { admissionRequest, refuse } from './context.js'
+import type { Target, WriteContext } from './context.js'
+import { create, once } from './create.js'
+
+/** From a copy of what is there to what shall be; may change and return its argument. Throws a StatusError to refuse. */
+export type Change = (current: ApiObject) => ApiObject | Promise<ApiObject>
+
+export interface Written {
+  readonly entry: Entry
+  /** False when an object was replaced, true when there was none. */
+  readonly created: boolean
+}
+
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** What stands under the key, from the cache where that is sure to be the newest. */
+export async function current (store: ResourceStore, key: string): Promise<Entry | undefined> {
+  await store.cache.fresh()
+  return store.cache.snapshot.map.get(key)
+}
+
+/**
+ * PUT.
+ * @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError
+ */
+export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
+  checkIdentity(store, object, target)
+  const key = store.key(target.namespace, target.name)
+  const found = await current(store, key)
+  if (found === undefined) {
+    if (!store.definition.createOnUpdate || (target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
+    return { entry: await createByUpdate(store, object, target, context), created: true }
+  }
+  // Each attempt needs an object of its own: preparing it changes it.
+  return { entry: await change(store, found, target, context, () => clone(object)), created: false }
+}
+
+async function createByUpdate (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Entry> {
+  if ((object.metadata.uid ?? '') !== '') throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${object.metadata.uid}, but the object does not exist`)
+  try {
+    return await create(store, object, target, context)
+  } catch (error) {
+    // Somebody created it between the read and the write: to this client it is the same race as any other.
+    if (error instanceof StatusError && error.status.reason === 'AlreadyExists') throw conflict(store.resource, target.name, MODIFIED)
+    throw error
+  }
+}
+
+function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
+  if ((metadata.name ?? '') === '') metadata.name = target.name
+  if (metadata.name !== target.name) throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${target.name})`)
+  if (!store.definition.namespaced) return
+  if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
+  if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${target.namespace})`)
+}
+
+/**
+ * Runs the loop from `found`, which must have been the newest when it was read.
+ * @returns what is stored now; under dry run what would be
+ */
+export async function change (store: ResourceStore, found: Entry, target: Target, context: WriteContext, make: Change): Promise<Entry> {
+  let base: Entry | undefined = found
+  while (base !== undefined) {
+    const outcome: Entry | { instead: Entry | undefined } = await attempt(store, base, target, context, make)
+    if (!('instead' in outcome)) return outcome
+    if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
+    base = outcome.instead
+  }
+  throw notFound(store.resource, target.name)
+}
+
+async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Entry | { instead: Entry | undefined }> {
+  const old = base.object
+  const object = await make(base.copy())
+  checkVersion(store, object, base, target)
+  inherit(object, old)
+  store.strategy.prepareForUpdate?.(object, old, target.subresource ?? '')
+
+  const request = admissionRequest(store, context, target, 'UPDATE', object, old)
+  await store.admission.mutate(request)
+  applyDefaults(store.definition.message, object)
+  refuse(store, object, validateUpdate(store.definition, object, old))
+  await store.admission.validate(request)
+
+  const { key } = base
+  if (removable(store, object)) return await removeInstead(store, base, object, context)
+  const unchanged = store.json(object, base.revision) + '\n' === base.json.toString()
+  if (unchanged) return base
+  if (context.dryRun) return store.entry(key, object, base.revision)
+
+  const value = store.encode(object)
+  const entry = once(revision => store.entry(key, object, revision))
+  store.cache.offer(key, { value, entry })
+  const result = await store.backend.update(key, value, base.revision)
+  if (result.succeeded) return entry(result.revision)
+  return { instead: result.current === undefined ? undefined : store.decode(result.current, result.current.modRevision) }
+}
+
+/** The version and uid a request names must be those of what is there. */
+function checkVersion (store: ResourceStore, { metadata }: ApiObject, base: Entry, target: Target): void {
+  const { resourceVersion = '', uid = '' } = metadata
+  const there = base.object.metadata.uid ?? ''
+  if (uid !== '' && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
+  if (resourceVersion === '' || resourceVersion === '0') {
+    if (store.definition.unconditionalUpdate) return
+    throw invalid(store.definition, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' }])
+  }
+  if (!/^\d{1,16}$/.test(resourceVersion)) {
+    throw invalid(store.definition, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
+  }
+  if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, MODIFIED)
+}
+
+/** What an update may leave out, and what only the server changes. */
+function inherit ({ metadata }: ApiObject, { metadata: old }: ApiObject): void {
+  const keep = <K extends keyof typeof metadata>(field: K): void => {
+    if (old[field] === undefined) delete metadata[field]
+    else metadata[field] = old[field]
+  }
+  if ((metadata.uid ?? '') === '') keep('uid')
+  metadata.creationTimestamp ??= old.creationTimestamp
+  if (old.deletionTimestamp !== undefined) keep('deletionTimestamp')
+  metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds
+  keep('generation')
+  delete metadata.selfLink
+  delete metadata.managedFields
+}
+
+/** True when nothing holds a terminating object any longer. */
+export function removable (store: ResourceStore, object: ApiObject): boolean {
+  const { deletionTimestamp, finalizers } = object.metadata
+  return deletionTimestamp !== undefined && (finalizers ?? []).length === 0 && store.strategy.held?.(object) !== true
+}
+
+/** An update that takes away the last finalizer of a terminating object removes it. */
+async function removeInstead (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Entry | { instead: Entry | undefined }> {
+  if (context.dryRun) return store.entry(base.key, object, base.revision)
+  const result = await store.backend.delete(base.key, base.revision)
+  if (result.succeeded) return store.entry(base.key, object, result.revision)
+  return { instead: result.current === undefined ? undefined : store.decode(result.current, result.current.modRevision) }
+}

@@ -1,0 +1,111 @@
+/**
+ * One resource type in the store: its declaration, its strategy, where its keys are, how its objects
+ * become bytes and back, and the cache that reads are answered from. The operations are functions over it.
+ */
+import { decodeProtobuf, encodeProtobuf, toJson } from '../schemas/index.js'
+import type { ApiObject, ResourceDefinition } from '../schemas/index.js'
+import type { GroupResource } from '../schemas/status.js'
+import type { AdmissionChain } from './admission-chain.js'
+import type { Backend, KeyValue, Revision } from './backend.js'
+import { Entry } from './cache/entry.js'
+import { WatchCache } from './cache/watch-cache.js'
+import { StorageError } from './errors.js'
+import type { Strategy } from './strategy.js'
+
+export type StorageMediaType = 'application/json' | 'application/vnd.orch.protobuf'
+
+export interface ResourceStoreOptions {
+  readonly definition: ResourceDefinition
+  readonly strategy: Strategy
+  readonly backend: Backend
+  /** `/registry` */
+  readonly prefix: string
+  readonly mediaType: StorageMediaType
+  readonly admission: AdmissionChain
+  readonly windowSize: number
+  readonly log: (message: string, error: unknown) => void
+}
+
+const PROTOBUF_MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
+/** The character after '/': ends a range of everything below a path. */
+const AFTER_SLASH = '0'
+
+/** Keys are printable ASCII; the rest of a name is percent-encoded, which no valid name is by itself. */
+function keyPart (name: string): string {
+  // eslint-disable-next-line no-control-regex
+  return /^[\x21-\x7e]*$/.test(name) ? name : name.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+}
+
+export class ResourceStore {
+  readonly definition: ResourceDefinition
+  readonly strategy: Strategy
+  readonly backend: Backend
+  readonly admission: AdmissionChain
+  readonly cache: WatchCache
+  /** How errors name the resource. */
+  readonly resource: GroupResource
+  readonly #root: string
+  readonly #protobuf: boolean
+
+  constructor (options: ResourceStoreOptions) {
+    const { definition, prefix, backend } = options
+    this.definition = definition
+    this.strategy = options.strategy
+    this.backend = backend
+    this.admission = options.admission
+    this.resource = { group: definition.group, resource: definition.plural }
+    this.#root = `${prefix}/${definition.storagePrefix}`
+    this.#protobuf = definition.protobuf && options.mediaType !== 'application/json'
+    this.cache = new WatchCache({
+      backend,
+      start: `${this.#root}/`,
+      end: `${this.#root}${AFTER_SLASH}`,
+      decode: (kv, revision) => this.decode(kv, revision),
+      windowSize: options.windowSize,
+      log: options.log
+    })
+  }
+
+  key (namespace: string, name: string): string {
+    const { namespaced } = this.definition
+    return namespaced ? `${this.#root}/${keyPart(namespace)}/${keyPart(name)}` : `${this.#root}/${keyPart(name)}`
+  }
+
+  /** The keys of a namespace, or of all with ''. */
+  range (namespace: string): { start: string, end: string } {
+    const path = namespace === '' || !this.definition.namespaced ? this.#root : `${this.#root}/${keyPart(namespace)}`
+    return { start: `${path}/`, end: `${path}${AFTER_SLASH}` }
+  }
+
+  /** The bytes to store: without resourceVersion, which is the store's own to say. */
+  encode (object: ApiObject): Uint8Array {
+    const { resourceVersion, ...metadata } = object.metadata
+    const bare = resourceVersion === undefined ? object : { ...object, metadata }
+    const { message } = this.definition
+    return this.#protobuf ? encodeProtobuf(message, bare) : Buffer.from(toJson(message, bare))
+  }
+
+  /** @throws StorageError 'Corrupt' */
+  decode (kv: KeyValue, revision: Revision): Entry {
+    return this.entry(kv.key, this.#object(kv), revision)
+  }
+
+  /** Wire JSON as the object stands. */
+  json (object: ApiObject, revision?: Revision): string {
+    return toJson(this.definition.message, object, revision === undefined ? undefined : String(revision))
+  }
+
+  entry (key: string, object: ApiObject, revision: Revision): Entry {
+    return new Entry(key, revision, this.json(object, revision), object.metadata.labels)
+  }
+
+  #object (kv: KeyValue): ApiObject {
+    const bytes = Buffer.from(kv.value.buffer, kv.value.byteOffset, kv.value.byteLength)
+    try {
+      if (bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)) return decodeProtobuf(this.definition.message, bytes).object
+      return JSON.parse(bytes.toString()) as ApiObject // written by `encode`, in our own shape
+    } catch (cause) {
+      throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })
+    }
+  }
+}
