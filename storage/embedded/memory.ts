@@ -1,0 +1,52 @@
+/**
+ * The engine without a disk: for tests and for hosts that want a server that forgets. Ready at once.
+ */
+import type { Backend } from '../backend.js'
+import { StorageError } from '../errors.js'
+import { Engine, type EngineOptions } from './engine.js'
+import type { Version } from './history.js'
+import type { Change, Medium } from './medium.js'
+
+class MemoryMedium implements Medium {
+  readonly name = 'memory'
+  readonly keepsValues = true
+  #bytes = 0
+
+  gather (start: () => void): void {
+    queueMicrotask(start)
+  }
+
+  state () {
+    return { compacted: 0, leases: [] }
+  }
+
+  versions () {
+    return []
+  }
+
+  async commit (changes: readonly Change[]): Promise<void> {
+    for (const change of changes) {
+      if (change.type === 'put') this.#bytes += weight(change.version)
+      else if (change.type === 'forget') this.#bytes -= weight(change.version)
+    }
+  }
+
+  value (version: Version): Uint8Array {
+    throw new StorageError('Corrupt', `the value of ${version.entry.key} at revision ${version.revision} is gone`, { key: version.entry.key })
+  }
+
+  async size (): Promise<number> {
+    return this.#bytes
+  }
+
+  async close (): Promise<void> {}
+}
+
+function weight (version: Version): number {
+  return version.entry.key.length + (version.value?.byteLength ?? 0)
+}
+
+/** A new, empty store in memory; its revision is 1. */
+export function openMemory (options: EngineOptions = {}): Backend {
+  return new Engine(new MemoryMedium(), options)
+}
