@@ -8,21 +8,21 @@ import { StorageError } from './errors.js'
 export type BackendOptions =
   | { readonly kind: 'memory' }
   | {
-      readonly kind: 'embedded'
-      /** Made when it does not exist; one process at a time. */
-      readonly directory: string
-    }
+    readonly kind: 'embedded'
+    /** Made when it does not exist; one process at a time. */
+    readonly directory: string
+  }
   | {
-      readonly kind: 'etcd'
-      /** `scheme://host:port`, all of one cluster. */
-      readonly servers: readonly string[]
-      /** PEM texts, not file names. */
-      readonly ca?: string | Uint8Array
-      readonly certificate?: string | Uint8Array
-      readonly key?: string | Uint8Array
-      /** Milliseconds `status()` may take; 2,000 by default. */
-      readonly healthcheckTimeout?: number
-    }
+    readonly kind: 'etcd'
+    /** `scheme://host:port`, all of one cluster. */
+    readonly servers: readonly string[]
+    /** PEM texts, not file names. */
+    readonly ca?: string | Uint8Array
+    readonly certificate?: string | Uint8Array
+    readonly key?: string | Uint8Array
+    /** Milliseconds `status()` may take; 2,000 by default. */
+    readonly healthcheckTimeout?: number
+  }
 
 /**
  * A back end ready for use. Memory is ready at once; the embedded store when its directory is locked and

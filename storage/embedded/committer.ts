@@ -47,7 +47,7 @@ export class Committer {
     this.#queue.push(operation)
     if (this.#running) return
     this.#running = true
-    this.#medium.gather(() => { void this.#run() })
+    this.#medium.gather(() => this.#run())
   }
 
   /** Resolves when nothing is queued or under way. */
@@ -76,7 +76,7 @@ export class Committer {
 
   #next (): void {
     if (this.#queue.length > 0) {
-      this.#medium.gather(() => { void this.#run() })
+      this.#medium.gather(() => this.#run())
       return
     }
     this.#running = false

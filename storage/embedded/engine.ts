@@ -54,7 +54,7 @@ export class Engine implements Backend {
     this.name = medium.name
     this.#medium = medium
     this.#committer = new Committer(medium, batch => this.#publish(batch), (lost, error) => this.#undo(lost, error))
-    this.#leases = new Leases(options.clock ?? systemClock, (id, keys) => { void this.#expire(id, keys) })
+    this.#leases = new Leases(options.clock ?? systemClock, (id, keys) => this.#expire(id, keys))
     this.#watches = new WatchHub({
       delivered: () => this.#delivered,
       durable: () => this.#durable,
@@ -352,7 +352,8 @@ export class Engine implements Backend {
     this.#index.recount()
     for (const lease of leases) this.#leases.restore(lease)
     this.#attachLoaded(garbage)
-    if (garbage.length > 0) void this.#store(garbage.map(version => ({ type: 'forget', version }))).catch(() => {})
+    // What can't be removed now is found again by the next start.
+    if (garbage.length > 0) this.#store(garbage.map(version => ({ type: 'forget', version }))).catch(() => {})
   }
 
   /** Second pass of the load: leases of the newest versions, and tombstones that a compaction left behind. */

@@ -20,6 +20,12 @@ const EMPTY = Buffer.alloc(0)
 
 type Table = RootDatabase<Uint8Array, Uint8Array>
 
+/** Inside a batch the single operations answer nothing of interest: the batch answers for all. */
+interface Writer {
+  put: (key: Uint8Array, value: Uint8Array) => unknown
+  remove: (key: Uint8Array) => unknown
+}
+
 class LmdbMedium implements Medium {
   readonly name = 'embedded'
   readonly keepsValues = false
@@ -64,7 +70,7 @@ class LmdbMedium implements Medium {
   async commit (changes: readonly Change[]): Promise<void> {
     let failure: unknown
     try {
-      if (await this.#table.batch(() => { for (const change of changes) this.#apply(change) })) return
+      if (await this.#table.batch(() => { for (const change of changes) this.#apply(this.#table, change) })) return
     } catch (error) {
       failure = await causeOf(error)
     }
@@ -94,24 +100,24 @@ class LmdbMedium implements Medium {
     await this.#lock.release()
   }
 
-  #apply (change: Change): void {
+  #apply (writer: Writer, change: Change): void {
     switch (change.type) {
       case 'put':
-        void this.#table.put(versionKey(change.version), change.version.value ?? EMPTY)
+        writer.put(versionKey(change.version), change.version.value ?? EMPTY)
         break
       case 'forget':
-        void this.#table.remove(versionKey(change.version))
+        writer.remove(versionKey(change.version))
         break
       case 'lease': {
         const { id, ...rest } = change.lease
-        void this.#table.put(leaseKey(id), Buffer.from(JSON.stringify(rest)))
+        writer.put(leaseKey(id), Buffer.from(JSON.stringify(rest)))
         break
       }
       case 'unlease':
-        void this.#table.remove(leaseKey(change.id))
+        writer.remove(leaseKey(change.id))
         break
       case 'compacted':
-        void this.#table.put(metaKey('compacted'), Buffer.from(String(change.revision), 'latin1'))
+        writer.put(metaKey('compacted'), Buffer.from(String(change.revision), 'latin1'))
         break
     }
   }
@@ -202,8 +208,8 @@ async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: 
   if (format !== undefined) {
     throw new StorageError('Corrupt', `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}'`)
   }
-  for (const key of table.getKeys({ limit: 1 })) {
-    throw new StorageError('Corrupt', `the directory ${directory} holds the data of another program (its first key has ${key.length} bytes and no format stands there)`)
+  if ([...table.getKeys({ limit: 1 })].length > 0) {
+    throw new StorageError('Corrupt', `the directory ${directory} holds the data of another program: no format of ours stands in it`)
   }
   await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
 }
