@@ -152,4 +152,3 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     message
   }
 }
-

@@ -1,5 +1,5 @@
 /** ConfigMap and Secret (v1): data for programs. */
-import { bool, bytes, map, string } from '../declare.js'
+import { bool, map, string } from '../declare.js'
 import type { Plain, Report, Static } from '../declare.js'
 import { kind, metadata } from './package.js'
 import { byteLengthOfBase64, sameValue } from '../values.js'

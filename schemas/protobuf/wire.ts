@@ -3,7 +3,7 @@
  * the length of a nested message is known when its prefix is written; callers write fields in descending order.
  * The reader trusts nothing: whatever is cut short or overlong ends in a DecodeError.
  */
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { DecodeError } from '../decode-error.js'
 
 export const VARINT = 0
@@ -15,6 +15,9 @@ export const FIXED32 = 5
 
 /** The tag of a length-delimited field. */
 export const bytesTag = (number: number) => number << 3 | BYTES
+
+/** Characters. */
+const SHORT = 64
 
 const HIGH = 0x100000000
 
@@ -45,6 +48,10 @@ export class Writer {
 
   /** An unsigned number below 2^32. */
   varint (value: number): void {
+    if (value < 128 && this.#start > 0) {
+      this.#buffer[--this.#start] = value
+      return
+    }
     let size = 1
     for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++
     let at = this.#reserve(size)
@@ -83,6 +90,20 @@ export class Writer {
 
   /** The text and, before it, its length. */
   string (value: string): void {
+    const { length } = value
+    // For short ASCII, which is nearly all there is, the loop is several times faster than a call into the runtime.
+    if (length <= SHORT) {
+      const start = this.#reserve(length)
+      const buffer = this.#buffer
+      let index = 0
+      for (; index < length; index++) {
+        const code = value.charCodeAt(index)
+        if (code > 127) break
+        buffer[start + index] = code
+      }
+      if (index === length) return this.varint(length)
+      this.#start += length
+    }
     const size = Buffer.byteLength(value)
     this.#buffer.write(value, this.#reserve(size))
     this.varint(size)
@@ -93,23 +114,32 @@ export class Writer {
   }
 }
 
+/* Bounded: a slot holds the last short text that fell into it. */
+const RECENT: Array<string | undefined> = new Array(2048)
+const RECENT_MASK = 2047
+
 const truncated = () => new DecodeError('the protobuf message is cut short')
 
 export class Reader {
   readonly #bytes: Buffer
-  readonly #ascii: boolean
   at: number
   readonly end: number
 
   constructor (bytes: Uint8Array) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.#ascii = isAscii(bytes)
     this.at = 0
     this.end = bytes.length
   }
 
   /** An unsigned number below 2^32: tags and lengths. */
   varint (end: number): number {
+    if (this.at < end) {
+      const byte = this.#bytes[this.at] ?? 0
+      if (byte < 128) {
+        this.at++
+        return byte
+      }
+    }
     let value = 0
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.at >= end) throw truncated()
@@ -165,9 +195,30 @@ export class Reader {
     const stop = this.limit(end)
     const start = this.at
     this.at = stop
-    if (this.#ascii) return this.#bytes.toString('latin1', start, stop)
+    const length = stop - start
+    if (length <= SHORT) {
+      let hash = length
+      let index = start
+      for (; index < stop; index++) {
+        const byte = this.#bytes[index] ?? 0
+        if (byte > 127) break
+        hash = Math.imul(hash, 31) + byte | 0
+      }
+      if (index === stop) return this.#ascii(start, stop, hash & RECENT_MASK)
+    }
     if (!isUtf8(this.#bytes.subarray(start, stop))) throw new DecodeError(`the protobuf message holds text that is not UTF-8, at byte ${start}`)
     return this.#bytes.toString('utf8', start, stop)
+  }
+
+  /** The same few texts come again and again: a group, a kind, a label key. Those are neither made nor kept twice. */
+  #ascii (start: number, stop: number, slot: number): string {
+    const recent = RECENT[slot]
+    if (recent !== undefined && recent.length === stop - start) {
+      let index = 0
+      while (index < recent.length && recent.charCodeAt(index) === this.#bytes[start + index]) index++
+      if (index === recent.length) return recent
+    }
+    return (RECENT[slot] = this.#bytes.toString('latin1', start, stop))
   }
 
   /** A view, not a copy. */
