@@ -24,7 +24,6 @@ export { timestamp } from './time.js'
 
 // Validation.
 export { validateMessage, validateObject, validateUpdate } from './validation.js'
-export { inheritMetadata } from './metadata.js'
 
 // Objects to bytes.
 export { joinJson, listJson, splitJson, toJson } from './json/encode.js'

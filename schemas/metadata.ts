@@ -6,7 +6,7 @@ import type { Report } from './declare.js'
 import type { ObjectMeta, OwnerReference } from './meta/object.js'
 import { finalizerName } from './metadata-rules.js'
 import { dnsLabel, labelValue, qualifiedName } from './names.js'
-import type { ApiObject, ResourceDefinition } from './resource.js'
+import type { ResourceDefinition } from './resource.js'
 import { sameValue } from './values.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
@@ -117,22 +117,6 @@ function validateManagedFields ({ managedFields }: ObjectMeta, report: Report): 
       report({ type: 'FieldValueTooLong', field: `${field}.manager`, detail: `must have at most ${MAX_MANAGER} characters` })
     }
   })
-}
-
-/** What the server alone decides is taken from the stored object where the client left it out: an update need not repeat it. */
-export function inheritMetadata (object: ApiObject, old: ApiObject): void {
-  const { metadata } = object
-  metadata.name ||= old.metadata.name
-  metadata.namespace ||= old.metadata.namespace
-  metadata.uid ||= old.metadata.uid
-  metadata.creationTimestamp ??= old.metadata.creationTimestamp
-  // Deletion is asked for by a delete and can't be taken back by leaving it out.
-  metadata.deletionTimestamp ??= old.metadata.deletionTimestamp
-  metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds
-  if (metadata.generation === undefined || metadata.generation < (old.metadata.generation ?? 0)) metadata.generation = old.metadata.generation
-  for (const name of ['namespace', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const) {
-    if (metadata[name] === undefined) delete metadata[name]
-  }
 }
 
 const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'clusterName'] as const

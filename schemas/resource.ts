@@ -70,13 +70,6 @@ export interface ResourceOptions<T extends ApiObject> {
   /** Fields a fieldSelector may use beside metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>
   readonly deprecation?: Deprecation
-  /** What is set before a create is admitted; nothing of it depends on the state of the cluster. */
-  readonly prepareForCreate?: (object: T) => void
-  /**
-   * Makes of what the client sent what an update means: fields this request may not change are taken from `old`.
-   * `subresource` is '' for the object itself.
-   */
-  readonly prepareForUpdate?: (object: T, old: T, subresource: string) => void
   /** False for resources defined at run time. */
   readonly protobuf?: boolean
 }
@@ -106,8 +99,6 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly columns: ReadonlyArray<Column<ApiObject>> | undefined
   readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>> | undefined
   readonly deprecation: Deprecation | undefined
-  readonly prepareForCreate: ((object: ApiObject) => void) | undefined
-  readonly prepareForUpdate: ((object: ApiObject, old: ApiObject, subresource: string) => void) | undefined
   readonly protobuf: boolean
   readonly message: Message<T>
 }
@@ -146,8 +137,6 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     columns: options.columns as ResourceDefinition['columns'],
     selectableFields: options.selectableFields as ResourceDefinition['selectableFields'],
     deprecation: options.deprecation,
-    prepareForCreate: options.prepareForCreate as ResourceDefinition['prepareForCreate'],
-    prepareForUpdate: options.prepareForUpdate as ResourceDefinition['prepareForUpdate'],
     protobuf: options.protobuf ?? message.protobuf,
     message
   }

@@ -3,8 +3,8 @@ import { resource } from '../resource.js'
 import { age, count, name, text } from '../columns.js'
 import { dnsLabel } from '../names.js'
 import { ConfigMap, Secret } from './config.js'
-import { Namespace, prepareNamespaceForCreate, prepareNamespaceForUpdate } from './namespace.js'
-import { ServiceAccount, prepareServiceAccount } from './service-account.js'
+import { Namespace } from './namespace.js'
+import { ServiceAccount } from './service-account.js'
 
 export const namespaces = resource(Namespace, {
   plural: 'namespaces',
@@ -18,9 +18,7 @@ export const namespaces = resource(Namespace, {
   deleteReturns: 'Object',
   nameRule: dnsLabel,
   columns: [name, text<Namespace>('Status', 'Where the namespace stands.', ({ status }) => status.phase), age],
-  selectableFields: { 'status.phase': ({ status }) => status.phase ?? '' },
-  prepareForCreate: prepareNamespaceForCreate,
-  prepareForUpdate: prepareNamespaceForUpdate
+  selectableFields: { 'status.phase': ({ status }) => status.phase ?? '' }
 })
 
 export const configMaps = resource(ConfigMap, {
@@ -48,7 +46,5 @@ export const serviceAccounts = resource(ServiceAccount, {
   namespaced: true,
   subresources: [{ name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.orch.io', version: 'v1' }],
   deleteReturns: 'Object',
-  columns: [name, text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0), age],
-  prepareForCreate: prepareServiceAccount,
-  prepareForUpdate: prepareServiceAccount
+  columns: [name, text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0), age]
 })

@@ -11,6 +11,8 @@ import { DefinitionSet, extension } from './definitions.js'
 import { body, NAME, NAMESPACE, QUERIES } from './parameters.js'
 import type { Action } from './parameters.js'
 
+export { openapiV2Protobuf } from './v2-protobuf.js'
+
 export interface OpenApiInfo { readonly title: string, readonly version: string }
 export type OpenApiDocument = Plain & { swagger: '2.0', info: OpenApiInfo, paths: Record<string, Plain>, definitions: Record<string, Plain> }
 
