@@ -3,6 +3,7 @@
  * are in milliseconds unless a name says otherwise. Everything has a default that suits a test:
  * in memory, anonymous allowed, AlwaysAllow, no audit.
  */
+import type { MetricsOptions } from '../plugins/metrics.js'
 import type { Authenticator, Authorizer } from '../schemas/request.js'
 import type { AdmissionPlugin } from '../storage/admission.js'
 
@@ -40,6 +41,10 @@ export interface ServerOptions {
   storageMediaType?: 'application/json' | 'application/vnd.orch.protobuf'
   /** 0 never compacts. Default 5 minutes. */
   compactionInterval?: number
+  /** What `/metrics` shows and how often the store is asked. */
+  metrics?: MetricsOptions
+  /** Built-in group versions that are not served, `v1` for the core group. */
+  disabledGroupVersions?: string[]
   /** Events kept per resource for watches before the back end is asked, at least. Default 100. */
   watchCacheSize?: number
 

@@ -39,6 +39,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
       const path = decodeURIComponent(request.url.split('?')[0] ?? '')
       const context: RequestContext = {
         info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
+        query: new URLSearchParams(request.url.split('?')[1]),
         receivedAt: new Date(),
         auditId: `audit-${++requests}`,
         user: ALICE,
@@ -48,6 +49,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         annotations: {},
         failure: undefined,
         signal: new AbortController().signal,
+        end: () => {},
         ...options.context
       }
       request.orch = context

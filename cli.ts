@@ -1,0 +1,170 @@
+#!/usr/bin/env node
+/**
+ * The launcher: flags → options → listen → signals → an orderly end. What is wrong with the start is said
+ * in one line on standard error, exit code 1.
+ */
+import type { Server } from 'node:http'
+import type { ListenOptions } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { FlagError, printable } from './config/flag.js'
+import { ArgumentError, type Parsed } from './config/parse.js'
+import { checkedFlags, configuration, hostPort } from './config/options.js'
+import type { Listener } from './config/listener.js'
+import type { ServerOptions } from './config/server-options.js'
+
+const BODY_LIMIT = 3 * 1024 * 1024
+
+interface Running {
+  readonly root: FastifyInstance
+  /** The scope the server lives in, where its decorators are. */
+  readonly scope: FastifyInstance
+  readonly listener: Listener
+  readonly log: FastifyBaseLogger
+}
+
+async function start (parsed: Parsed): Promise<Running> {
+  const { values } = parsed
+  const [{ default: Fastify }, { default: orch }, { createListener, answerBadRequest }, { createLog, loggable }, { tlsSetup, listenHost }, { options, warnings }] = await Promise.all([
+    import('fastify'), import('./app.js'), import('./config/listener.js'), import('./config/logging.js'), import('./config/tls.js'), configuration(parsed)
+  ])
+  const { options: tls, notes } = tlsSetup(parsed)
+  const log = createLog({ verbosity: values.v })
+  survive(log)
+
+  let listener: Listener | undefined
+  const root = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: 1000 },
+    return503OnClosing: false,
+    serverFactory: handler => {
+      listener = createListener(handler, {
+        tls,
+        maxStreams: values['http2-max-streams-per-connection'],
+        requestTimeout: values['request-timeout'],
+        onConnectionError: error => log.debug({ err: error }, 'a connection failed')
+      })
+      return listener.server as unknown as Server // it speaks both versions and hands requests over in the form of HTTP/1
+    },
+    clientErrorHandler: answerBadRequest
+  })
+  if (listener === undefined) throw new Error('Fastify made no server')
+
+  if (values.v >= 3) {
+    root.addHook('onResponse', (request, reply, done) => {
+      log.info({ method: request.method, url: loggable(request.raw.url ?? ''), status: reply.raw.statusCode, milliseconds: Math.round(reply.elapsedTime * 10) / 10, user: request.orch?.user?.username, ip: request.ip }, 'request')
+      done()
+    })
+  }
+  let scope: FastifyInstance | undefined
+  await root.register(async instance => {
+    scope = instance
+    await orch(instance, options)
+  })
+  await root.ready()
+  if (scope === undefined) throw new Error('the server was not loaded')
+
+  await listen(listener, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  for (const note of [...notes, ...warnings]) log.warn(note)
+  announce(log, parsed, options)
+  return { root, scope, listener, log }
+}
+
+/** Not by Fastify, which would log each address of the host in its own words. */
+async function listen ({ server }: Listener, options: ListenOptions & { reusePort: boolean }): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function announce (log: FastifyBaseLogger, { values }: Parsed, options: ServerOptions): void {
+  const modes = values['authorization-mode']
+  const store = options.storage?.kind === 'etcd' ? `etcd at ${options.storage.servers.join(', ')}` : `embedded in ${values['data-dir']}`
+  log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${store}, authorization: ${modes.join(', ')}`)
+  // The first mode that decides, decides: behind AlwaysDeny nothing is ever allowed.
+  if (values['anonymous-auth'] && modes[0] === 'AlwaysAllow') {
+    log.warn('anonymous requests are allowed and --authorization-mode is AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
+  }
+}
+
+/** One request's failure, or a bug, is logged; it never ends the process. */
+function survive (log: FastifyBaseLogger): void {
+  process.on('unhandledRejection', reason => log.error({ err: reason }, 'a promise was rejected and nobody waited for it'))
+  process.on('uncaughtException', error => log.error({ err: error }, 'an exception was caught by nobody'))
+  process.stderr.on('error', () => {}) // whoever read the log has gone: that is no reason to end
+}
+
+/** SIGTERM and SIGINT end the server in order; the second one at once. */
+function endOnSignals ({ root, scope, listener, log }: Running): void {
+  let ending = false
+  const end = async (signal: string): Promise<void> => {
+    const { shutdown } = scope.orch
+    log.info(`${signal}: shutting down`)
+    shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
+    const left = await shutdown.begin()
+    if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are cut off')
+    listener.stop()
+    // The last answers are on their way: a connection is closed when they are out, or else in a moment.
+    await new Promise<void>(resolve => {
+      listener.server.once('close', resolve)
+      setTimeout(resolve, 250).unref()
+    })
+    listener.destroy()
+    await root.close()
+    log.info('the end')
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (ending) process.exit(1)
+      ending = true
+      end(signal).then(() => process.exit(0), (error: unknown) => {
+        log.error({ err: error }, 'the shutdown failed')
+        process.exit(1)
+      })
+    })
+  }
+}
+
+/** What ended the start, on one line. */
+function describeFailure (error: unknown, parsed: Parsed | undefined): string {
+  if (error instanceof FlagError || error instanceof ArgumentError) return error.message
+  const { code, message } = error as { code?: unknown, message?: unknown }
+  const values = parsed?.values
+  if (values !== undefined) {
+    const port = `--secure-port=${values['secure-port']}`
+    const address = `--bind-address=${values['bind-address']}`
+    switch (code) {
+      case 'EADDRINUSE': return `${port}: the port is in use on ${values['bind-address']}; choose another one or end what listens there`
+      case 'EACCES': return `${port}: this user may not listen there; choose a port above 1023`
+      case 'EADDRNOTAVAIL': return `${address}: this host has no such address; name one of its own or 0.0.0.0`
+      case 'EAFNOSUPPORT': return `${address}: this host does not speak that version of IP; name another address`
+    }
+  }
+  const store = values === undefined ? '' : values['etcd-servers'].length > 0 ? ` (--etcd-servers=${values['etcd-servers'].join(',')})` : ` (--data-dir=${values['data-dir']})`
+  const inStore = error instanceof Error && error.name === 'StorageError'
+  return `cannot start: ${inStore ? `the store cannot be opened${store}: ` : ''}${printable(String(message ?? error), 1000)}`
+}
+
+async function main (args: readonly string[]): Promise<void> {
+  let parsed: Parsed | undefined
+  try {
+    parsed = checkedFlags(args)
+    if (parsed.values.help || parsed.values.version) {
+      const { helpText, versionText } = await import('./config/help.js')
+      process.stdout.write(parsed.values.help ? helpText() : `${versionText()}\n`)
+      return
+    }
+    endOnSignals(await start(parsed))
+  } catch (error) {
+    process.stderr.write(`orch-apiserver: ${describeFailure(error, parsed)}\n`)
+    if (parsed !== undefined && parsed.values.v >= 6 && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`)
+    process.exit(1)
+  }
+}
+
+await main(process.argv.slice(2))

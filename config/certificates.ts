@@ -1,0 +1,77 @@
+/** PEM files to certificates and keys that are known to be whole and to belong together. */
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { isIP } from 'node:net'
+import { FlagError } from './flag.js'
+import { readFile } from './files.js'
+import type { FlagName } from './flags/index.js'
+import type { Pair } from './self-signed.js'
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** The certificates of a PEM text. @throws Error when there is none or one is broken */
+export function parseCertificates (pem: string): X509Certificate[] {
+  const blocks = pem.match(BLOCK) ?? []
+  if (blocks.length === 0) throw new Error('it has no CERTIFICATE block in PEM')
+  return blocks.map((block, index) => {
+    try {
+      return new X509Certificate(block)
+    } catch {
+      throw new Error(`its certificate number ${index + 1} cannot be parsed`)
+    }
+  })
+}
+
+function parseKey (pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem)
+  } catch (error) {
+    if (/encrypted|passphrase/i.test(String(error)) || pem.includes('ENCRYPTED')) throw new Error('the key is encrypted; give one that is not', { cause: error })
+    throw new Error('it has no private key in PEM', { cause: error })
+  }
+}
+
+/** @throws Error saying what is wrong with a certificate and its key */
+export function checkPair ({ certificate, key }: Pair): X509Certificate {
+  const [leaf] = parseCertificates(certificate)
+  if (leaf === undefined) throw new Error('it has no certificate')
+  if (!leaf.checkPrivateKey(parseKey(key))) throw new Error('the private key does not belong to the first certificate')
+  return leaf
+}
+
+export interface PairFlags {
+  readonly certificate: FlagName
+  readonly key: FlagName
+}
+
+/** Reads a certificate and its key. @throws FlagError */
+export function readPair (flags: PairFlags, certificatePath: string, keyPath: string): Pair {
+  const certificate = readFile(flags.certificate, certificatePath)
+  const key = readFile(flags.key, keyPath)
+  named(flags.certificate, certificatePath, () => parseCertificates(certificate))
+  named(flags.key, keyPath, () => parseKey(key))
+  named(flags.key, keyPath, () => checkPair({ certificate, key }))
+  return { certificate, key }
+}
+
+/** Reads a bundle of authorities. @throws FlagError */
+export function readBundle (flag: FlagName, path: string): string {
+  const pem = readFile(flag, path)
+  named(flag, path, () => parseCertificates(pem))
+  return pem
+}
+
+function named<T> (flag: FlagName, path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new FlagError(flag, path, error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+/** The host names a certificate is for, lower case: its alternative names, else its common name. */
+export function namesOf (certificate: X509Certificate): string[] {
+  const alternatives = [...(certificate.subjectAltName ?? '').matchAll(/(?:^|, )DNS:("(?:[^"\\]|\\.)*"|[^,]+)/g)].map(([, name = '']) => name)
+  const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1] ?? ''
+  const names = alternatives.length > 0 ? alternatives : [common]
+  return names.map(name => name.toLowerCase()).filter(name => /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/.test(name) && isIP(name) === 0)
+}

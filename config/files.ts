@@ -1,0 +1,34 @@
+/** Files that flags name. What is wrong with one ends the start, naming the flag. */
+import { readFileSync, statSync } from 'node:fs'
+import { FlagError } from './flag.js'
+import type { FlagName } from './flags/index.js'
+
+/** More than any certificate, token or configuration file needs. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it may not be read by this user',
+  EPERM: 'it may not be read by this user',
+  ENOTDIR: 'a part of its path is not a folder',
+  ELOOP: 'its path has too many symbolic links',
+  ENAMETOOLONG: 'its path is too long'
+}
+
+/** Says in words why a file system call failed. */
+export function reasonOf (error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return Object.hasOwn(REASONS, code) ? REASONS[code] ?? code : error instanceof Error ? error.message : String(error)
+}
+
+/** @throws FlagError */
+export function readFile (flag: FlagName, path: string): string {
+  try {
+    const stat = statSync(path)
+    if (!stat.isFile()) throw new Error('it is not an ordinary file')
+    if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new FlagError(flag, path, `cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, with bounds on what a client may make
+ * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
+ * closes every connection that has none.
+ */
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type SecureServerOptions } from 'node:http2'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TlsOptions } from 'node:tls'
+
+export interface ListenerOptions {
+  readonly tls: TlsOptions
+  /** Streams per HTTP/2 connection; 0 for the default, 250. */
+  readonly maxStreams: number
+  /** Milliseconds in which a request with its body must have arrived. */
+  readonly requestTimeout: number
+  /** Told of connections that failed before there was a request; for the log alone. */
+  readonly onConnectionError?: (error: Error) => void
+}
+
+export interface Listener {
+  readonly server: Http2SecureServer
+  /** No new connections; each open one ends with its last answer. Idempotent. */
+  stop: () => void
+  /** Ends every connection now. */
+  destroy: () => void
+}
+
+/** Bytes of all headers of a request: large enough for tokens that carry many groups. */
+const MAX_HEADER_BYTES = 64 * 1024
+/** Milliseconds an idle connection is kept; longer than the minute that balancers and clients keep theirs. */
+const IDLE = 90_000
+const HANDSHAKE = 10_000
+/** Milliseconds of silence before the system asks a peer whether it is still there. */
+const KEEP_ALIVE = 30_000
+
+export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
+  const secure: SecureServerOptions & { maxHeaderSize: number } = {
+    ...options.tls,
+    allowHTTP1: true,
+    handshakeTimeout: HANDSHAKE,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderListPairs: 200,
+    maxSessionMemory: 100,
+    settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
+  }
+  // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
+  const server = createSecureServer(secure, handler as unknown as Parameters<typeof createSecureServer>[1])
+  const timeouts: Partial<{ requestTimeout: number, headersTimeout: number, keepAliveTimeout: number }> = server as never // set for HTTP/1 by allowHTTP1, missing in its type
+  timeouts.requestTimeout = options.requestTimeout
+  timeouts.headersTimeout = Math.min(options.requestTimeout, 30_000)
+  timeouts.keepAliveTimeout = IDLE
+
+  const sockets = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
+  /** Answers under way per HTTP/1 connection. */
+  const busy = new WeakMap<Socket, number>()
+  let stopping = false
+
+  server.on('secureConnection', socket => {
+    sockets.add(socket)
+    socket.setKeepAlive(true, KEEP_ALIVE)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('session', session => {
+    let streams = 0
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.on('stream', stream => {
+      streams++
+      stream.once('close', () => { streams-- })
+    })
+    session.setTimeout(IDLE, () => { if (streams === 0) session.close() })
+    if (stopping) session.close()
+  })
+  server.prependListener('request', (request: unknown, response: unknown) => {
+    const { httpVersionMajor, socket } = request as IncomingMessage // both versions have these
+    if (httpVersionMajor !== 1) return
+    busy.set(socket, (busy.get(socket) ?? 0) + 1)
+    const done = response as ServerResponse // of HTTP/1, as its request
+    done.once('close', () => {
+      const left = (busy.get(socket) ?? 1) - 1
+      busy.set(socket, left)
+      if (stopping && left === 0) socket.end()
+    })
+  })
+  for (const event of ['tlsClientError', 'sessionError'] as const) server.on(event, (error: Error) => options.onConnectionError?.(error))
+
+  return {
+    server,
+    stop: () => {
+      if (stopping) return
+      stopping = true
+      if (server.listening) server.close()
+      const ofSessions = new Set<unknown>()
+      for (const session of sessions) {
+        ofSessions.add(socketOf(session))
+        session.close()
+      }
+      for (const socket of sockets) {
+        if (!ofSessions.has(socket) && (busy.get(socket) ?? 0) === 0 && socketProtocol(socket) !== 'h2') socket.end()
+      }
+    },
+    destroy: () => {
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+    }
+  }
+}
+
+const socketOf = (session: ServerHttp2Session): unknown => session.socket
+const socketProtocol = (socket: Socket): unknown => 'alpnProtocol' in socket ? socket.alpnProtocol : undefined
+
+const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the request has more than 64 KiB of headers'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time'],
+  HPE_INVALID_METHOD: [405, 'Method Not Allowed', 'the request has an unknown method']
+}
+
+/**
+ * Answers what is not HTTP with a Status, and closes. Nothing of the request is in the answer.
+ * For `clientErrorHandler` of Fastify.
+ */
+export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '') ? BAD_REQUESTS[error.code ?? ''] : undefined) ??
+    [400, 'Bad Request', 'the request is not valid HTTP']
+  const reason = code === 405 ? 'MethodNotAllowed' : code === 408 ? 'Timeout' : 'BadRequest'
+  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
+  socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
+}

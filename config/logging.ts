@@ -1,0 +1,78 @@
+/**
+ * The log: one line of text per entry on standard error, time, level, message and then key=value.
+ * Whatever came from outside is quoted, cut and free of control characters, and what looks like a secret
+ * by its name is left out.
+ *
+ * @see interface, 'Server start-up options': --logging-format, -v
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import { pino } from 'pino'
+import { printable } from './flag.js'
+
+export interface LogOptions {
+  /** `-v`: 0 to 3 is info, 4 and 5 debug, more trace. */
+  readonly verbosity: number
+  /** Where lines go. Default standard error. */
+  readonly write?: (line: string) => void
+}
+
+const NAMES: Record<number, string> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO ', 40: 'WARN ', 50: 'ERROR', 60: 'FATAL' }
+const SECRET = /authorization|cookie|token|password|passwd|secret|private_?key/i
+/** Of the library, not of the entry. */
+const OWN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'reqId'])
+const QUERY_SECRET = /([?&][^=&]*(?:token|password|secret|key)[^=&]*=)[^&]*/gi
+const MAX_VALUE = 4000
+
+export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbosity < 4 ? 'info' : verbosity < 6 ? 'debug' : 'trace'
+
+/** The address of a request, safe to log. */
+export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
+
+export function createLog ({ verbosity, write = toStandardError }: LogOptions): FastifyBaseLogger {
+  return pino({
+    level: logLevel(verbosity),
+    base: null,
+    serializers: {
+      err: describeError,
+      error: describeError,
+      req: (request: { method?: unknown, url?: unknown }) => `${String(request.method)} ${loggable(String(request.url))}`,
+      res: (reply: { statusCode?: unknown }) => reply.statusCode
+    }
+  }, { write: line => { write(textLine(line)) } })
+}
+
+/** The message, its causes and, for what nobody expected, the stack; a string whatever was thrown. */
+function describeError (error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const chain: string[] = []
+  let at: unknown = error
+  for (let depth = 0; at instanceof Error && depth < 5; depth++, at = at.cause) chain.push(`${at.name}: ${at.message}`)
+  const frames = error.stack?.split('\n').filter(line => line.startsWith('    at ')).slice(0, 8).map(line => line.trim()) ?? []
+  return [chain.join(' <- '), ...frames].join(' ')
+}
+
+/** One line of JSON, as the library writes it, to one line of text. */
+export function textLine (json: string): string {
+  let entry: Record<string, unknown>
+  try {
+    entry = JSON.parse(json) as Record<string, unknown> // the library writes objects
+  } catch {
+    return `${printable(json.trim(), MAX_VALUE)}\n`
+  }
+  const head = `${new Date(Number(entry['time'])).toISOString()} ${NAMES[Number(entry['level'])] ?? 'INFO '} ${printable(String(entry['msg'] ?? ''), MAX_VALUE)}`
+  const fields = Object.entries(entry).filter(([key]) => !OWN.has(key)).map(([key, value]) => ` ${printable(key)}=${SECRET.test(key) ? '…' : shown(value)}`)
+  return `${head}${fields.join('')}\n`
+}
+
+function shown (value: unknown): string {
+  const text = typeof value === 'string' ? value : withoutSecrets(value)
+  const safe = printable(text, MAX_VALUE)
+  return safe === text && /^[^\s"=]+$/.test(text) ? text : JSON.stringify(safe)
+}
+
+const withoutSecrets = (value: unknown): string =>
+  JSON.stringify(value, (key, inner: unknown) => SECRET.test(key) ? '…' : inner) ?? String(value)
+
+function toStandardError (line: string): void {
+  process.stderr.write(line)
+}

@@ -1,0 +1,163 @@
+/**
+ * Flags and the files they name to what the server is made of. Everything that can be wrong with them is
+ * found here, before anything is opened or listened on.
+ */
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { readBundle, readPair } from './certificates.js'
+import { checkCombinations } from './combinations.js'
+import { gateWarnings } from './feature-gates.js'
+import { readFile, reasonOf } from './files.js'
+import { FlagError } from './flag.js'
+import type { Values } from './flags/index.js'
+import { parseArguments, type Parsed } from './parse.js'
+import { disabledGroupVersions } from './runtime-config.js'
+import type { AuditOptions, ServerOptions, StorageOptions } from './server-options.js'
+import { publicAddress } from './tls.js'
+import { refuseUnbuilt } from './unbuilt.js'
+
+/** Arguments to checked flags, no file touched yet. @throws FlagError, ArgumentError */
+export function checkedFlags (args: readonly string[]): Parsed {
+  const parsed = parseArguments(args)
+  if (parsed.values.help || parsed.values.version) return parsed
+  checkCombinations(parsed)
+  refuseUnbuilt(parsed)
+  return parsed
+}
+
+export interface Configuration {
+  readonly options: ServerOptions
+  /** For the log. */
+  readonly warnings: readonly string[]
+}
+
+/** @throws FlagError */
+export async function configuration (parsed: Parsed): Promise<Configuration> {
+  const { values, given } = parsed
+  const disabled = disabledGroupVersions(values['runtime-config'], given.get('runtime-config'))
+  const audit = auditOptions(values)
+  const options: ServerOptions = {
+    storage: storageOptions(values),
+    storePrefix: values['etcd-prefix'],
+    storageMediaType: mediaType(values['storage-media-type']),
+    compactionInterval: values['etcd-compaction-interval'],
+    watchCacheSize: values['default-watch-cache-size'],
+    metrics: {
+      countInterval: values['etcd-count-metric-poll-period'],
+      sizeInterval: values['etcd-db-metric-poll-interval'],
+      disabled: values['disabled-metrics']
+    },
+    disabledGroupVersions: disabled,
+
+    anonymous: values['anonymous-auth'],
+    clientCertificates: values['client-ca-file'] !== '',
+    authorizationModes: values['authorization-mode'].filter(mode => mode === 'AlwaysAllow' || mode === 'AlwaysDeny'),
+    disabledAdmission: [...values['disable-admission-plugins']],
+
+    corsAllowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
+    strictTransportSecurity: [...values['strict-transport-security-directives']],
+    advertiseAddress: hostPort(publicAddress(values), values['secure-port']),
+
+    requestTimeout: values['request-timeout'],
+    minRequestTimeoutSeconds: values['min-request-timeout'],
+    maxRequestsInflight: values['max-requests-inflight'],
+    maxMutatingRequestsInflight: values['max-mutating-requests-inflight'],
+    deleteCollectionWorkers: values['delete-collection-workers'],
+    livezGracePeriod: values['livez-grace-period'],
+    shutdownDelay: values['shutdown-delay-duration'],
+    shutdownSendRetryAfter: values['shutdown-send-retry-after']
+  }
+  if (audit !== undefined) options.audit = audit
+  if (values['external-hostname'] !== '') options.externalHostname = values['external-hostname']
+  if (values['token-auth-file'] !== '') options.tokens = await tokens(values['token-auth-file'])
+  return { options, warnings: gateWarnings(values['feature-gates']) }
+}
+
+/** `host:port`, with the brackets that an IPv6 address needs. */
+export const hostPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+const mediaType = (name: Values['storage-media-type']): 'application/json' | 'application/vnd.orch.protobuf' =>
+  name === 'application/json' ? name : 'application/vnd.orch.protobuf'
+
+function storageOptions (values: Values): StorageOptions {
+  const servers = values['etcd-servers']
+  if (servers.length === 0) {
+    const directory = values['data-dir']
+    checkFolder('data-dir', directory)
+    return { kind: 'embedded', directory }
+  }
+  const storage: StorageOptions & { kind: 'etcd' } = { kind: 'etcd', servers: [...servers], healthcheckTimeout: values['etcd-healthcheck-timeout'] }
+  if (values['etcd-cafile'] !== '') storage.ca = readBundle('etcd-cafile', values['etcd-cafile'])
+  if (values['etcd-certfile'] !== '') {
+    Object.assign(storage, readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, values['etcd-certfile'], values['etcd-keyfile']))
+  }
+  if (values['etcd-servers-overrides'].length > 0) {
+    storage.overrides = Object.fromEntries(values['etcd-servers-overrides'].map(override => {
+      const at = override.indexOf('#')
+      return [override.slice(0, at), override.slice(at + 1).split(';')]
+    }))
+  }
+  return storage
+}
+
+/** A folder that can be written to, or that can be made. */
+function checkFolder (flag: 'data-dir', directory: string): void {
+  for (let at = directory; ; at = dirname(at)) {
+    try {
+      if (!statSync(at).isDirectory()) throw new FlagError(flag, directory, `${at} is not a folder; name another one`)
+      accessSync(at, constants.W_OK | constants.X_OK)
+      return
+    } catch (error) {
+      if (error instanceof FlagError) throw error
+      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      if (!missing || dirname(at) === at) throw new FlagError(flag, directory, `cannot be written to: ${reasonOf(error)}; name another folder`, { cause: error })
+    }
+  }
+}
+
+function auditOptions (values: Values): AuditOptions | undefined {
+  const path = values['audit-log-path']
+  if (path === '') return undefined
+  if (path !== '-') {
+    try {
+      closeSync(openSync(path, 'a', 0o600))
+    } catch (error) {
+      throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that exists, or - for standard output`, { cause: error })
+    }
+  }
+  return {
+    path,
+    format: values['audit-log-format'],
+    maxAgeDays: values['audit-log-maxage'],
+    maxBackups: values['audit-log-maxbackup'],
+    maxSizeMegabytes: values['audit-log-maxsize'],
+    compress: values['audit-log-compress']
+  }
+}
+
+/** The content of the static token file, known to be well formed. What a line says is in no message. */
+async function tokens (path: string): Promise<string> {
+  const content = readFile('token-auth-file', path)
+  const { parseTokenFile } = await import('../plugins/authentication/token-file.js')
+  try {
+    parseTokenFile(content)
+  } catch (error) {
+    throw new FlagError('token-auth-file', path, error instanceof Error ? error.message : String(error), { cause: error })
+  }
+  return content
+}
+
+/** The expressions, once each is known to be one. The library is loaded only where CORS is asked for. */
+async function origins (patterns: readonly string[], text: string | undefined): Promise<string[]> {
+  if (patterns.length > 0) {
+    const { RE2JS } = await import('re2js')
+    for (const pattern of patterns) {
+      try {
+        RE2JS.compile(pattern)
+      } catch (error) {
+        throw new FlagError('cors-allowed-origins', text, `"${pattern}" is not a regular expression (in the RE2 syntax): ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
+  }
+  return [...patterns]
+}

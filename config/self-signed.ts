@@ -1,0 +1,99 @@
+/**
+ * A self-signed certificate for a server that was given none: P-256, valid for a year, good as its own
+ * authority, so that a client may name it with --certificate-authority. Written in DER by hand: one fixed
+ * shape takes less than a certificate library costs the start.
+ */
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { isIP } from 'node:net'
+
+export interface Pair {
+  /** PEM. */
+  readonly certificate: string
+  readonly key: string
+}
+
+export interface SelfSignedRequest {
+  readonly commonName: string
+  /** DNS names and IP addresses. */
+  readonly names: readonly string[]
+  readonly now: Date
+}
+
+const DAY = 86_400_000
+
+const INTEGER = 0x02
+const BIT_STRING = 0x03
+const OCTET_STRING = 0x04
+const OBJECT_IDENTIFIER = 0x06
+const UTF8_STRING = 0x0c
+const GENERALIZED_TIME = 0x18
+const SEQUENCE = 0x30
+const SET = 0x31
+const TRUE = Buffer.from([0x01, 0x01, 0xff])
+
+function der (tag: number, ...contents: Uint8Array[]): Buffer {
+  const body = Buffer.concat(contents)
+  const length = body.length < 0x80
+    ? [body.length]
+    : body.length < 0x100 ? [0x81, body.length] : [0x82, body.length >> 8, body.length & 0xff]
+  return Buffer.concat([Buffer.from([tag, ...length]), body])
+}
+
+/** Context-specific, `[tag]`; constructed unless it holds a primitive. */
+const tagged = (tag: number, content: Uint8Array, constructed = true): Buffer => der((constructed ? 0xa0 : 0x80) | tag, content)
+
+function oid (dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
+  const bytes = [first * 40 + second]
+  for (const arc of rest) {
+    const septets = [arc & 0x7f]
+    for (let left = arc >> 7; left > 0; left >>= 7) septets.unshift((left & 0x7f) | 0x80)
+    bytes.push(...septets)
+  }
+  return der(OBJECT_IDENTIFIER, Buffer.from(bytes))
+}
+
+const time = (date: Date): Buffer => der(GENERALIZED_TIME, Buffer.from(`${date.toISOString().replace(/[-:T]|\.\d+/g, '')}`))
+
+const extension = (id: string, critical: boolean, value: Uint8Array): Buffer =>
+  der(SEQUENCE, oid(id), ...(critical ? [TRUE] : []), der(OCTET_STRING, value))
+
+/** An IP address in network order. */
+export function addressBytes (address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  // URL writes every IPv6 address in hexadecimal groups, an embedded IPv4 address too.
+  const [head = '', tail] = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1).split('::')
+  const groups = (text: string): number[] => text === '' ? [] : text.split(':').map(group => parseInt(group, 16))
+  const before = groups(head)
+  const after = tail === undefined ? [] : groups(tail)
+  const all = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after]
+  return Buffer.from(all.flatMap(group => [group >> 8, group & 0xff]))
+}
+
+export function selfSigned ({ commonName, names, now }: SelfSignedRequest): Pair {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const ecdsaWithSha256 = der(SEQUENCE, oid('1.2.840.10045.4.3.2'))
+  const name = der(SEQUENCE, der(SET, der(SEQUENCE, oid('2.5.4.3'), der(UTF8_STRING, Buffer.from(commonName)))))
+  const serial = randomBytes(16)
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive, and of full length
+  const alternatives = names.map(one => isIP(one) === 0 ? tagged(2, Buffer.from(one, 'latin1'), false) : tagged(7, addressBytes(one), false))
+  const body = der(SEQUENCE,
+    tagged(0, der(INTEGER, Buffer.from([2]))),
+    der(INTEGER, serial),
+    ecdsaWithSha256,
+    name,
+    der(SEQUENCE, time(new Date(now.getTime() - DAY / 24)), time(new Date(now.getTime() + 365 * DAY))),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    tagged(3, der(SEQUENCE,
+      extension('2.5.29.19', true, der(SEQUENCE, TRUE)), // basic constraints: an authority
+      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from([0x02, 0x84]))), // key usage: signatures, certificates
+      extension('2.5.29.37', false, der(SEQUENCE, oid('1.3.6.1.5.5.7.3.1'))), // of a server
+      extension('2.5.29.17', false, der(SEQUENCE, ...alternatives)))))
+  const signature = sign('sha256', body, privateKey)
+  const certificate = der(SEQUENCE, body, ecdsaWithSha256, der(BIT_STRING, Buffer.from([0]), signature))
+  return {
+    certificate: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  }
+}

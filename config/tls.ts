@@ -1,0 +1,165 @@
+/**
+ * The TLS side of the listener: the pair of the flags or a self-signed one that is kept in --cert-dir,
+ * further pairs chosen by the name a client asks for, versions, suites, and the authorities of client
+ * certificates.
+ *
+ * @see interface, 'Server start-up options': --cert-dir, --tls-*, and --client-ca-file
+ */
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls'
+import { checkPair, namesOf, parseCertificates, readBundle, readPair } from './certificates.js'
+import { reasonOf } from './files.js'
+import { FlagError } from './flag.js'
+import type { Values } from './flags/index.js'
+import type { Parsed } from './parse.js'
+import { selfSigned, type Pair } from './self-signed.js'
+import { cipherString, secureVersion } from './tls-names.js'
+
+export interface TlsSetup {
+  readonly options: TlsOptions
+  /** What the log should say of it. */
+  readonly notes: readonly string[]
+}
+
+/** Reads and checks everything. @throws FlagError */
+export function tlsSetup ({ values, given }: Parsed): TlsSetup {
+  const { pair, notes } = servingPair(values, given.has('cert-dir'))
+  const ca = values['client-ca-file'] === '' ? undefined : readBundle('client-ca-file', values['client-ca-file'])
+  const ciphers = cipherString(values['tls-cipher-suites'], values['tls-min-version'])
+  const shared: SecureContextOptions = {
+    minVersion: secureVersion(values['tls-min-version']),
+    ...(ciphers === undefined ? {} : { ciphers }),
+    ...(ca === undefined ? {} : { ca })
+  }
+  try {
+    createSecureContext({ ...shared, cert: pair.certificate, key: pair.key })
+  } catch (error) {
+    const flag = values['tls-cert-file'] === '' ? 'tls-cipher-suites' : 'tls-cert-file'
+    throw new FlagError(flag, given.get(flag), `is not accepted by the TLS library: ${reasonOf(error)}`, { cause: error })
+  }
+  const named = namedPairs(values['tls-sni-cert-key'], shared)
+  return {
+    notes,
+    options: {
+      ...shared,
+      cert: pair.certificate,
+      key: pair.key,
+      requestCert: ca !== undefined,
+      rejectUnauthorized: false, // a client without a certificate may have a token; who verified is for authentication
+      ...(named.length === 0 ? {} : { SNICallback: (name, done) => { done(null, choose(named, name)) } })
+    }
+  }
+}
+
+function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair, notes: string[] } {
+  if (values['tls-cert-file'] !== '') {
+    return { pair: readPair({ certificate: 'tls-cert-file', key: 'tls-private-key-file' }, values['tls-cert-file'], values['tls-private-key-file']), notes: [] }
+  }
+  const directory = values['cert-dir']
+  try {
+    return keptPair(directory, values)
+  } catch (error) {
+    if (explicitDirectory) throw new FlagError('cert-dir', directory, `cannot keep a certificate there: ${reasonOf(error)}; name another folder or give --tls-cert-file`, { cause: error })
+    // The interface's default is a place that ordinary users cannot write to.
+    const fallback = join(values['data-dir'], 'certs')
+    try {
+      const { pair, notes } = keptPair(fallback, values)
+      return { pair, notes: [`the default --cert-dir ${directory} cannot be written to (${reasonOf(error)}): certificates are kept in ${fallback}`, ...notes] }
+    } catch (second) {
+      throw new FlagError('cert-dir', directory, `cannot keep a certificate there (${reasonOf(error)}), nor in ${fallback} (${reasonOf(second)}); name another folder or give --tls-cert-file`, { cause: second })
+    }
+  }
+}
+
+/** The pair of a folder; made anew when there is none, or it is broken or has expired. */
+function keptPair (directory: string, values: Values, now = new Date()): { pair: Pair, notes: string[] } {
+  const files = { certificate: join(directory, 'apiserver.crt'), key: join(directory, 'apiserver.key') }
+  const { pair: kept, problem } = readKept(files, now)
+  if (kept !== undefined) return { pair: kept, notes: [] }
+  mkdirSync(directory, { recursive: true })
+  const address = publicAddress(values)
+  const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'])
+  if (values['external-hostname'] !== '') names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
+  const pair = selfSigned({ commonName: `${address}@${Math.floor(now.getTime() / 1000)}`, names: [...names], now })
+  write(files.key, pair.key, 0o600)
+  write(files.certificate, pair.certificate, 0o644)
+  return { pair, notes: [`${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ${files.certificate}`] }
+}
+
+function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
+  let pair: Pair
+  try {
+    pair = { certificate: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') }
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? {} : { problem: `the kept certificate cannot be read (${reasonOf(error)})` }
+  }
+  try {
+    const leaf = checkPair(pair)
+    if (new Date(leaf.validTo) <= now) return { problem: 'the kept certificate has expired' }
+    return { pair }
+  } catch (error) {
+    return { problem: `the kept certificate is unusable (${reasonOf(error)})` }
+  }
+}
+
+/** Whole or not at all, however the process ends. */
+function write (path: string, content: string, mode: number): void {
+  const temporary = `${path}.${process.pid}`
+  writeFileSync(temporary, content, { mode })
+  chmodSync(temporary, mode) // a file left behind by a killed process keeps its mode
+  renameSync(temporary, path)
+}
+
+/** The address that others reach the server at: as advertised, else as bound, else the first of the host. */
+export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-address'>): string {
+  if (values['advertise-address'] !== '') return values['advertise-address']
+  const bound = values['bind-address']
+  if (!['', '0.0.0.0', '::'].includes(bound)) return bound
+  const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? []).filter(({ internal }) => !internal)
+  return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? '127.0.0.1'
+}
+
+/** What to bind to: blank is every address of the host, of both versions of IP where it speaks both. */
+export function listenHost (bindAddress: string): string {
+  if (bindAddress !== '') return bindAddress
+  return Object.values(networkInterfaces()).some(list => list?.some(({ family }) => family === 'IPv6') === true) ? '::' : '0.0.0.0'
+}
+
+export interface NamedPair {
+  readonly names: readonly string[]
+  /** The names were given as patterns, not taken from the certificate. */
+  readonly explicit: boolean
+  readonly context: SecureContext
+}
+
+function namedPairs (flags: readonly string[], shared: SecureContextOptions): NamedPair[] {
+  return flags.map(value => {
+    const [files = '', patterns] = value.split(':')
+    const [certificatePath = '', keyPath = ''] = files.split(',')
+    const { certificate, key } = readPair({ certificate: 'tls-sni-cert-key', key: 'tls-sni-cert-key' }, certificatePath, keyPath)
+    const [leaf] = parseCertificates(certificate)
+    const names = patterns?.toLowerCase().split(',') ?? (leaf === undefined ? [] : namesOf(leaf))
+    const bad = names.find(name => !/^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name))
+    if (bad !== undefined) throw new FlagError('tls-sni-cert-key', value, `"${bad}" must be a domain or *.domain`)
+    if (names.length === 0) throw new FlagError('tls-sni-cert-key', value, 'the certificate names no domain; add patterns after a colon')
+    return { names, explicit: patterns !== undefined, context: createSecureContext({ ...shared, cert: certificate, key }) }
+  })
+}
+
+/**
+ * The pair for a name: the name itself before a wildcard for its domain, given patterns before names out of
+ * certificates, the first given before later ones; undefined for the default pair.
+ */
+export function choose (pairs: readonly NamedPair[], asked: string): SecureContext | undefined {
+  const name = asked.toLowerCase().replace(/\.$/, '')
+  const wildcard = name.replace(/^[^.]+/, '*')
+  for (const wanted of [name, wildcard]) {
+    for (const explicit of [true, false]) {
+      const found = pairs.find(pair => pair.explicit === explicit && pair.names.includes(wanted))
+      if (found !== undefined) return found.context
+    }
+  }
+  return undefined
+}
