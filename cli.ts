@@ -24,17 +24,16 @@ interface Running {
 
 async function start (parsed: Parsed): Promise<Running> {
   const { values } = parsed
-  const [{ default: Fastify }, { default: orch }, { createListener, answerBadRequest }, { createLog, loggable }, { tlsSetup, listenHost }, { options, warnings }] = await Promise.all([
+  const [{ default: Fastify, LogController }, { default: orch }, { createListener, answerBadRequest }, { createLog, loggable }, { tlsSetup, listenHost }, { options, warnings }] = await Promise.all([
     import('fastify'), import('./app.js'), import('./config/listener.js'), import('./config/logging.js'), import('./config/tls.js'), configuration(parsed)
   ])
   const { options: tls, notes } = tlsSetup(parsed)
   const log = createLog({ verbosity: values.v })
-  survive(log)
 
   let listener: Listener | undefined
   const root = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: 1000 },
     return503OnClosing: false,
@@ -53,7 +52,7 @@ async function start (parsed: Parsed): Promise<Running> {
 
   if (values.v >= 3) {
     root.addHook('onResponse', (request, reply, done) => {
-      log.info({ method: request.method, url: loggable(request.raw.url ?? ''), status: reply.raw.statusCode, milliseconds: Math.round(reply.elapsedTime * 10) / 10, user: request.orch?.user?.username, ip: request.ip }, 'request')
+      log.info({ method: request.method, url: loggable(request.raw.url ?? ''), status: reply.raw.statusCode, milliseconds: Math.round(reply.elapsedTime * 10) / 10, user: request.orch?.user?.username }, 'request')
       done()
     })
   }
@@ -66,6 +65,7 @@ async function start (parsed: Parsed): Promise<Running> {
   if (scope === undefined) throw new Error('the server was not loaded')
 
   await listen(listener, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  survive(log)
   for (const note of [...notes, ...warnings]) log.warn(note)
   announce(log, parsed, options)
   return { root, scope, listener, log }
@@ -92,8 +92,9 @@ function announce (log: FastifyBaseLogger, { values }: Parsed, options: ServerOp
   }
 }
 
-/** One request's failure, or a bug, is logged; it never ends the process. */
+/** From now on one request's failure, or a bug, is logged and never ends the process. */
 function survive (log: FastifyBaseLogger): void {
+  process.removeAllListeners('uncaughtException')
   process.on('unhandledRejection', reason => log.error({ err: reason }, 'a promise was rejected and nobody waited for it'))
   process.on('uncaughtException', error => log.error({ err: error }, 'an exception was caught by nobody'))
   process.stderr.on('error', () => {}) // whoever read the log has gone: that is no reason to end
@@ -110,10 +111,7 @@ function endOnSignals ({ root, scope, listener, log }: Running): void {
     if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are cut off')
     listener.stop()
     // The last answers are on their way: a connection is closed when they are out, or else in a moment.
-    await new Promise<void>(resolve => {
-      listener.server.once('close', resolve)
-      setTimeout(resolve, 250).unref()
-    })
+    await listener.closed(250)
     listener.destroy()
     await root.close()
     log.info('the end')
@@ -152,6 +150,12 @@ function describeFailure (error: unknown, parsed: Parsed | undefined): string {
 
 async function main (args: readonly string[]): Promise<void> {
   let parsed: Parsed | undefined
+  const fail = (error: unknown): never => {
+    process.stderr.write(`orch-apiserver: ${describeFailure(error, parsed)}\n`)
+    if (parsed !== undefined && parsed.values.v >= 6 && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`)
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail)
   try {
     parsed = checkedFlags(args)
     if (parsed.values.help || parsed.values.version) {
@@ -161,9 +165,7 @@ async function main (args: readonly string[]): Promise<void> {
     }
     endOnSignals(await start(parsed))
   } catch (error) {
-    process.stderr.write(`orch-apiserver: ${describeFailure(error, parsed)}\n`)
-    if (parsed !== undefined && parsed.values.v >= 6 && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`)
-    process.exit(1)
+    fail(error)
   }
 }
 

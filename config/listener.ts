@@ -22,6 +22,8 @@ export interface Listener {
   readonly server: Http2SecureServer
   /** No new connections; each open one ends with its last answer. Idempotent. */
   stop: () => void
+  /** Resolves when no connection is left, or after so many milliseconds. */
+  closed: (milliseconds: number) => Promise<void>
   /** Ends every connection now. */
   destroy: () => void
 }
@@ -101,6 +103,17 @@ export function createListener (handler: RequestListener, options: ListenerOptio
         if (!ofSessions.has(socket) && (busy.get(socket) ?? 0) === 0 && socketProtocol(socket) !== 'h2') socket.end()
       }
     },
+    closed: milliseconds => new Promise(resolve => {
+      if (sockets.size === 0) {
+        resolve()
+        return
+      }
+      const timer = setTimeout(resolve, milliseconds)
+      server.once('close', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }),
     destroy: () => {
       for (const session of sessions) session.destroy()
       for (const socket of sockets) socket.destroy()

@@ -72,6 +72,8 @@ export function excludedNames (value: unknown): ReadonlySet<string> {
   return new Set(names.slice(0, 100).map(name => name.slice(0, 200)))
 }
 
+const SHUTDOWN = 'shutdown'
+
 async function health (fastify: FastifyInstance, options: HealthOptions): Promise<void> {
   const { livezGracePeriod = 0, timeout = 10_000, now = () => performance.now() } = options
   const started = now()
@@ -84,6 +86,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     if (livez) endpoints.add('livez')
     if (readyz) endpoints.add('readyz')
     checks.set(name, { name, run, endpoints, pending: undefined })
+    // The end of the server is printed at the end, whenever others add their checks.
+    const end = checks.get(SHUTDOWN)
+    if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
   }
 
   fastify.orch.health = {
@@ -102,6 +107,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   }
   register('ping', () => {})
   register('log', () => {})
+  register(SHUTDOWN, () => {
+    if (fastify.orch.shutdown.state !== 'serving') throw new Error('the server is shutting down')
+  }, { healthz: false, livez: false })
 
   const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
     try {
@@ -148,13 +156,6 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     fastify.get(`/${endpoint}`, (request, reply) => answer(endpoint, request, reply))
     fastify.get(`/${endpoint}/*`, (request, reply) => answerOne(endpoint, request, reply))
   }
-  // Added last, so that it is printed last, behind the checks that others added while plugins were loading.
-  fastify.addHook('onReady', done => {
-    register('shutdown', () => {
-      if (fastify.orch.shutdown.state !== 'serving') throw new Error('the server is shutting down')
-    }, { healthz: false, livez: false })
-    done()
-  })
 }
 
 function plain (reply: FastifyReply): FastifyReply {

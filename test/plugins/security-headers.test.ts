@@ -1,0 +1,71 @@
+import t from 'tap'
+import securityHeaders, { originMatcher, type SecurityHeadersOptions } from '../../plugins/security-headers.js'
+import { unauthorized } from '../../schemas/status.js'
+import { bareServer, type Test } from './bare-server.js'
+
+async function build (test: Test, options: SecurityHeadersOptions = {}) {
+  const fastify = await bareServer()
+  await fastify.register(securityHeaders, options)
+  fastify.get('/', async () => 'hello')
+  fastify.get('/refused', async () => { throw unauthorized() })
+  test.teardown(() => fastify.close())
+  return fastify
+}
+
+t.test('every answer forbids caching and guessing, a refusal and an unknown path too', async t => {
+  const fastify = await build(t)
+  for (const path of ['/', '/refused', '/nowhere']) {
+    const { headers } = await fastify.inject(path)
+    t.equal(headers['cache-control'], 'no-cache, private', path)
+    t.equal(headers['x-content-type-options'], 'nosniff', path)
+    t.notOk(headers['strict-transport-security'], path)
+    t.notOk(headers['vary'], path)
+  }
+})
+
+t.test('the directives of HSTS are sent as given', async t => {
+  const fastify = await build(t, { strictTransportSecurity: ['max-age=31536000', 'includeSubDomains', 'preload'] })
+  t.equal((await fastify.inject('/refused')).headers['strict-transport-security'], 'max-age=31536000; includeSubDomains; preload')
+})
+
+t.test('CORS is off by default', async t => {
+  const fastify = await build(t)
+  const { headers, statusCode } = await fastify.inject({ url: '/', headers: { origin: 'https://example.com' } })
+  t.equal(statusCode, 200)
+  t.notOk(headers['access-control-allow-origin'])
+  t.equal((await fastify.inject({ method: 'OPTIONS', url: '/', headers: { origin: 'https://example.com' } })).statusCode, 404)
+})
+
+t.test('a matching origin is allowed and its preflight answered, any other gets nothing', async t => {
+  const fastify = await build(t, { allowedOrigins: ['^https://[a-z]+\\.example\\.com$', 'localhost'] })
+  const good = await fastify.inject({ url: '/', headers: { origin: 'https://app.example.com' } })
+  t.equal(good.headers['access-control-allow-origin'], 'https://app.example.com')
+  t.equal(good.headers['access-control-allow-credentials'], 'true')
+  t.match(good.headers['vary'], /Origin/)
+  const preflight = await fastify.inject({ method: 'OPTIONS', url: '/', headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'PATCH' } })
+  t.equal(preflight.statusCode, 204)
+  t.match(preflight.headers['access-control-allow-methods'], /PATCH/)
+  t.match(preflight.headers['access-control-allow-headers'], /Authorization/)
+  t.equal(preflight.body, '')
+  for (const origin of ['https://app.example.com.evil.org', 'https://appxexample.com', 'null']) {
+    const bad = await fastify.inject({ url: '/', headers: { origin } })
+    t.equal(bad.statusCode, 200)
+    t.notOk(bad.headers['access-control-allow-origin'], origin)
+    t.match(bad.headers['vary'], /Origin/, 'the refusal must not be cached for another origin')
+  }
+  t.equal((await fastify.inject({ method: 'OPTIONS', url: '/', headers: { origin: 'https://evil.org' } })).statusCode, 404)
+})
+
+t.test('an expression that makes others backtrack takes linear time', async t => {
+  const matches = await originMatcher(['^(a+)+$', '(x+x+)+y'])
+  const before = performance.now()
+  t.equal(matches(`${'a'.repeat(299)}!`), false)
+  t.equal(matches('x'.repeat(300)), false)
+  t.equal(matches('a'.repeat(5000)), false, 'an origin longer than any is not looked at')
+  t.ok(performance.now() - before < 1000, 'a backtracking engine would not come back in this life')
+})
+
+t.test('an expression that is none fails the start and is named', async t => {
+  await t.rejects(originMatcher(['ok', '(']), /"\("/)
+  await t.rejects(originMatcher(['(?=lookahead)']), /lookahead/)
+})
