@@ -7,6 +7,7 @@
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
+import { isDecodeError } from '../schemas/decode-error.js'
 import { isStorageError } from '../storage/errors.js'
 import type { StorageError } from '../storage/errors.js'
 import {
@@ -18,7 +19,9 @@ import { negotiate } from './negotiation.js'
 export function statusOfStorage (error: StorageError): StatusError {
   switch (error.code) {
     case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
-    case 'FutureRevision': return timeout('Too large resource version', 1)
+    case 'FutureRevision': return new StatusError('Timeout', `Too large resource version: ${error.message}`, {
+      details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
+    })
     case 'Unavailable':
     case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
@@ -31,6 +34,7 @@ interface FastifyFailure extends Error { code?: string, statusCode?: number }
 /** Anything thrown, as the Status a client will see. */
 export function statusOf (error: unknown): StatusError {
   if (error instanceof StatusError) return error
+  if (isDecodeError(error)) return badRequest(error.message)
   if (isStorageError(error)) return statusOfStorage(error)
   const { code, statusCode, message } = error as FastifyFailure
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge('the request body is larger than the limit of 3 MiB')

@@ -12,6 +12,7 @@
  *
  * @see interface, 'Health endpoints' 5 and 'Errors' 429
  */
+import { setMaxListeners } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { StatusError } from '../schemas/status.js'
@@ -53,10 +54,16 @@ export function verdict (state: ShutdownState, sendRetryAfter: boolean, path: st
   return sendRetryAfter && !HEALTH.test(path) ? 'refuse' : 'serve-and-close'
 }
 
+/** Every watch listens to it: thousands of listeners are no leak. */
+function unlimited (controller: AbortController): AbortController {
+  setMaxListeners(0, controller.signal)
+  return controller
+}
+
 class Drain implements Shutdown {
   state: ShutdownState = 'serving'
   inFlight = 0
-  readonly #controller = new AbortController()
+  readonly #controller = unlimited(new AbortController())
   readonly #options: Required<ShutdownOptions>
   #begun: Promise<number> | undefined
   #idle: (() => void) | undefined

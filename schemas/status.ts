@@ -111,10 +111,6 @@ export const internalError = (cause: unknown) =>
 export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
 export const timeout = (message: string, retryAfterSeconds?: number) =>
   new StatusError('Timeout', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
-export const tooLargeResourceVersion = (requested: number, current: number, retryAfterSeconds = 1) =>
-  new StatusError('Timeout', `Too large resource version: ${requested}, current: ${current}`, {
-    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds }
-  })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {
   const subject = resource.resource === '' ? '' : `${qualified(resource)}${name ? ` "${name}"` : ''} is `
   return new StatusError('Forbidden', `${subject}forbidden: ${why}`, { details: about(resource, name) })

@@ -20,6 +20,9 @@ export class CacheEvent {
     this.previous = previous
   }
 
+  /** Drops the encodings: whoever is that far behind makes them again. */
+  forget (): void { this.#encoded = undefined }
+
   /** The bytes of this event in a form, made at most once. */
   encoded (form: string, encode: (event: CacheEvent) => Buffer): Buffer {
     this.#encoded ??= new Map()

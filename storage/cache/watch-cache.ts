@@ -129,7 +129,7 @@ export class WatchCache {
       if (this.#closed) throw new StorageError('Closed', 'the server is closing')
       const left = until - Date.now()
       if (left <= 0) throw new StorageError('FutureRevision', `revision ${revision} is newer than ${this.revision}`)
-      this.#watch?.requestProgress()
+      if (this.#options.backend.revisionNow() === undefined) this.#watch?.requestProgress()
       await this.#pause(Math.min(POLL_MS, left))
     }
   }
@@ -237,7 +237,8 @@ export class WatchCache {
         }
       },
       onProgress: revision => {
-        if (revision > this.#revision) this.#revision = revision
+        if (revision <= this.#revision) return // waking nobody for nothing: waiters ask for progress again
+        this.#revision = revision
         this.#wakeWaiters()
       },
       onEnd: error => { this.#lost(error) }

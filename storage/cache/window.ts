@@ -14,6 +14,9 @@ const KEEP_FOR_MS = 75_000
 /** A floor above the flag's default of 100: events are kept anyway as long as their objects live. */
 const FLOOR = 2_000
 
+/** So many of the newest events keep their encodings; watchers are seldom further behind. */
+const ENCODED = 256
+
 interface Slot { readonly event: CacheEvent, readonly at: number, readonly bytes: number }
 
 let windows = 0
@@ -47,6 +50,7 @@ export class EventWindow {
     const bytes = event.entry.json.length
     this.#slots.push({ event, at: now, bytes })
     this.#bytes += bytes
+    this.#slots.at(-ENCODED)?.event.forget()
     for (;;) {
       const kept = this.#slots.length - this.#head
       const oldest = this.#slots[this.#head]

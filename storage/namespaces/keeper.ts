@@ -21,8 +21,8 @@ import type { ResourceStore } from '../resource-store.js'
 export const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
 const FINALIZER = 'orch'
 const RETRY_MS = 1000
-/** Something may hold an object of a namespace for long; it is looked at again this often, and on each change of its namespace. */
-const RECHECK_MS = 5000
+/** Something may hold an object of a namespace for long; it is looked at again, soon at first, then this often. */
+const RECHECK_MS = { first: 50, most: 5000 }
 const WORKERS = 8
 
 export class NamespaceKeeper {
@@ -30,6 +30,7 @@ export class NamespaceKeeper {
   readonly #log: (message: string, error: unknown) => void
   readonly #closing = new AbortController()
   readonly #queued = new Set<string>()
+  readonly #waits = new Map<string, number>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #feed: Feed | undefined
   #working = false
@@ -132,11 +133,16 @@ export class NamespaceKeeper {
     const store = this.#namespaces
     if (store === undefined) return
     const found = await current(store, store.key('', name))
-    if (found === undefined) return
+    if (found === undefined) return void this.#waits.delete(name)
     if (found.object.metadata.deletionTimestamp === undefined) return await this.#giveAccount(name)
     if (!finalizersOf(found.object).includes(FINALIZER)) return
-    if (await this.#empty(name)) await this.#release(store, found, name)
-    else this.#after(RECHECK_MS, () => { this.#queue(name) })
+    if (await this.#empty(name)) {
+      this.#waits.delete(name)
+      return await this.#release(store, found, name)
+    }
+    const wait = Math.min(this.#waits.get(name) ?? RECHECK_MS.first, RECHECK_MS.most)
+    this.#waits.set(name, wait * 2)
+    this.#after(wait, () => { this.#queue(name) })
   }
 
   async #giveAccount (namespace: string): Promise<void> {

@@ -1,0 +1,74 @@
+import t from 'tap'
+import { build, listen, types, Watch } from '../build.js'
+import type { Client } from '../build.js'
+
+const CONFIGS = '/api/v1/namespaces/team/configmaps'
+
+async function gone (server: Client, url: string): Promise<void> {
+  while ((await server.get(url)).code !== 404) await new Promise(resolve => { setTimeout(resolve, 5) })
+}
+
+async function there (server: Client, url: string): Promise<void> {
+  while ((await server.get(url)).code !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+}
+
+t.test('the namespaces of the cluster are there, each with its default account', async t => {
+  const server = await build(t)
+  for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) {
+    t.match((await server.get(`/api/v1/namespaces/${name}`)).json, { metadata: { labels: { 'orch.io/metadata.name': name } }, spec: { finalizers: ['orch'] }, status: { phase: 'Active' } })
+    await there(server, `/api/v1/namespaces/${name}/serviceaccounts/default`)
+  }
+  for (const name of ['default', 'orch-system', 'orch-public']) t.match(await server.delete(`/api/v1/namespaces/${name}`), { code: 403, json: { reason: 'Forbidden' } })
+})
+
+t.test('a deleted namespace is emptied, then removed', async t => {
+  const server = await listen(t)
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  await there(server, '/api/v1/namespaces/team/serviceaccounts/default')
+  for (let at = 0; at < 30; at++) await server.post(CONFIGS, { metadata: { name: `c${at}` } })
+  await server.post('/apis/rbac.authorization.orch.io/v1/namespaces/team/roles', { metadata: { name: 'r' }, rules: [] })
+  const watch = await Watch.open(t, `${server.url}/api/v1/namespaces?watch=1&fieldSelector=metadata.name%3Dteam`)
+  const deleted = await server.delete('/api/v1/namespaces/team')
+  t.match(deleted.json, { kind: 'Namespace', metadata: { deletionTimestamp: /Z$/ }, status: { phase: 'Terminating' } })
+  await gone(server, '/api/v1/namespaces/team')
+  t.equal((await server.get('/api/v1/configmaps')).json.items.length, 0)
+  t.equal((await server.get('/apis/rbac.authorization.orch.io/v1/roles')).json.items.length, 0)
+  t.same(types(await watch.take(3)), ['ADDED team', 'MODIFIED team', 'DELETED team'])
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  t.equal((await server.get(CONFIGS)).json.items.length, 0, 'and its name can be used again')
+})
+
+t.test('nothing is created in a namespace that is missing or going', async t => {
+  const server = await build(t)
+  t.match(await server.post(CONFIGS, { metadata: { name: 'a' } }), { code: 404, json: { reason: 'NotFound', details: { kind: 'namespaces', name: 'team' } } })
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/keep'] } })
+  await server.delete('/api/v1/namespaces/team')
+  t.match(await server.post(CONFIGS, { metadata: { name: 'late' } }), { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } } })
+  t.equal((await server.put('/apis/rbac.authorization.orch.io/v1/namespaces/team/roles/late', { metadata: { name: 'late' }, rules: [] })).code, 403, 'not by PUT either')
+  t.equal((await server.patch(`${CONFIGS}/held`, { data: { still: 'changed' } })).code, 200, 'what is there can be changed')
+  t.equal((await server.get('/api/v1/namespaces/team')).code, 200, 'the namespace waits for what is held')
+  while ((await server.get(`${CONFIGS}/held`)).json.metadata.deletionTimestamp === undefined) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await server.patch(`${CONFIGS}/held`, { metadata: { finalizers: null } })
+  await gone(server, '/api/v1/namespaces/team')
+})
+
+t.test('with NamespaceLifecycle off nobody asks', async t => {
+  const server = await build(t, { disabledAdmission: ['NamespaceLifecycle'] })
+  t.equal((await server.post(CONFIGS, { metadata: { name: 'a' } })).code, 201)
+})
+
+t.test('status and finalize change their own part only', async t => {
+  const server = await build(t)
+  const { json } = await server.post('/api/v1/namespaces', { metadata: { name: 'team', labels: { a: '1' } }, spec: { finalizers: ['example.com/more'] } })
+  t.same(json.spec.finalizers, ['example.com/more', 'orch'])
+  const plain = await server.put('/api/v1/namespaces/team', { ...json, spec: { finalizers: [] }, status: { phase: 'Terminating' }, metadata: { ...json.metadata, labels: { ...json.metadata.labels, a: '2' } } })
+  t.match(plain.json, { metadata: { labels: { a: '2' } }, spec: { finalizers: ['example.com/more', 'orch'] }, status: { phase: 'Active' } })
+  const condition = { type: 'NamespaceContentRemaining', status: 'True' }
+  const status = await server.patch('/api/v1/namespaces/team/status', { metadata: { labels: { a: '3' } }, spec: { finalizers: [] }, status: { conditions: [condition] } })
+  t.match(status.json, { spec: { finalizers: ['example.com/more', 'orch'] }, status: { conditions: [condition] } })
+  const finalized = await server.put('/api/v1/namespaces/team/finalize', { ...status.json, spec: { finalizers: ['orch'] } })
+  t.match(finalized.json, { spec: { finalizers: ['orch'] } })
+  t.equal((await server.get('/api/v1/namespaces/team/status')).json.kind, 'Namespace')
+  t.equal((await server.get('/api/v1/namespaces/team/finalize')).code, 405)
+})

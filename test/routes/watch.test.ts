@@ -1,0 +1,155 @@
+import t from 'tap'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
+
+t.test('a watch without a version begins with the state, then shows changes in order', async t => {
+  const server = await listen(t)
+  await server.post(BINDINGS, binding('a'))
+  const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
+  t.equal(watch.code, 200)
+  t.equal(watch.response.headers['content-type'], 'application/json')
+  await server.post(BINDINGS, binding('b'))
+  await server.patch(`${BINDINGS}/a`, { metadata: { labels: { x: 'y' } } })
+  await server.delete(`${BINDINGS}/b`)
+  const events = await watch.take(4)
+  t.same(types(events), ['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED b'])
+  const versions = events.map(({ object }) => Number(object.metadata.resourceVersion))
+  t.same(versions, [...versions].sort((one, other) => one - other), 'a delete carries its own version')
+  t.equal(events[2]?.object.kind, 'ClusterRoleBinding')
+})
+
+t.test('a watch from a version shows what came after it, without the state', async t => {
+  const server = await listen(t)
+  await server.post(BINDINGS, binding('a'))
+  const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
+  await server.post(BINDINGS, binding('b'))
+  const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=true&resourceVersion=${resourceVersion}`)
+  await server.post(BINDINGS, binding('c'))
+  t.same(types(await watch.take(2)), ['ADDED b', 'ADDED c'])
+  const any = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&resourceVersion=0`)
+  t.same(types(await any.take(3)), ['ADDED a', 'ADDED b', 'ADDED c'])
+})
+
+t.test('a watch from a version to come shows only what comes after it', async t => {
+  const server = await listen(t)
+  const made = await server.post(BINDINGS, binding('a'))
+  const future = Number(made.json.metadata.resourceVersion) + 2
+  const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&resourceVersion=${future}`)
+  for (const name of ['b', 'c', 'd']) await server.post(BINDINGS, binding(name))
+  t.same(types(await watch.take(1)), ['ADDED d'])
+})
+
+t.test('what begins or ceases to match is added or deleted', async t => {
+  const server = await listen(t)
+  const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&labelSelector=team%3Dred`)
+  await server.post(BINDINGS, binding('a'))
+  await server.patch(`${BINDINGS}/a`, { metadata: { labels: { team: 'red' } } })
+  await server.patch(`${BINDINGS}/a`, { metadata: { labels: { more: 'x' } } })
+  const left = await server.patch(`${BINDINGS}/a`, { metadata: { labels: { team: 'blue' } } })
+  await server.patch(`${BINDINGS}/a`, { metadata: { labels: { team: 'red' } } })
+  await server.delete(`${BINDINGS}/a`)
+  const events = await watch.take(5)
+  t.same(types(events), ['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a', 'DELETED a'])
+  t.equal(events[2]?.object.metadata.labels.team, 'red', 'the last state that matched')
+  t.equal(events[2]?.object.metadata.resourceVersion, left.json.metadata.resourceVersion, 'with the version it ceased at')
+})
+
+t.test('a namespace and a name narrow a watch', async t => {
+  const server = await listen(t)
+  const one = await Watch.open(t, `${server.url}/api/v1/namespaces/default/configmaps?watch=1&fieldSelector=metadata.name%3Dx`)
+  await server.post('/api/v1/namespaces/orch-system/configmaps', { metadata: { name: 'x' } })
+  await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'y' } })
+  await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'x' }, data: { it: 'is' } })
+  t.match(await one.take(1), [{ type: 'ADDED', object: { metadata: { name: 'x', namespace: 'default' } } }])
+})
+
+t.test('timeoutSeconds ends a watch cleanly, with a last bookmark where asked', async t => {
+  const server = await listen(t)
+  await server.post(BINDINGS, binding('a'))
+  const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`)
+  await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'other' } })
+  await watch.end()
+  t.ok(watch.response.complete)
+  const [added, bookmark] = watch.events
+  t.match(added, { type: 'ADDED' })
+  t.match(bookmark, { type: 'BOOKMARK', object: { kind: 'ClusterRoleBinding', metadata: { resourceVersion: /^\d+$/ } } })
+  t.same(Object.keys(bookmark?.object.metadata), ['resourceVersion'])
+  const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
+  t.equal(bookmark?.object.metadata.resourceVersion, resourceVersion, 'the bookmark is as new as the store')
+})
+
+t.test('a version no longer kept is 410', async t => {
+  const server = await listen(t, { compactionInterval: 30 })
+  const { json } = await server.post(BINDINGS, binding('a'))
+  for (;;) {
+    await server.patch(`${BINDINGS}/a`, { metadata: { labels: { at: String(Math.random()).slice(2) } } })
+    const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&resourceVersion=${json.metadata.resourceVersion}`)
+    watch.close()
+    if (watch.code === 410) break
+    await new Promise(resolve => { setTimeout(resolve, 20) })
+  }
+  t.match(await server.get(`${BINDINGS}?watch=1&resourceVersion=1`), { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410 } })
+})
+
+t.test('bad parameters are refused before the stream begins', async t => {
+  const server = await listen(t)
+  for (const [query, code] of [['watch=maybe', 400], ['watch=1&resourceVersion=x', 400], ['watch=1&timeoutSeconds=x', 400], ['watch=1&labelSelector=%3D', 400], ['watch=1&allowWatchBookmarks=perhaps', 400], ['watch=1&sendInitialEvents=true', 422], ['watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1', 400]] as const) {
+    t.match(await server.get(`${BINDINGS}?${query}`), { code, json: { kind: 'Status' } }, query)
+  }
+  for (const query of ['watch=0', 'watch=false']) t.equal((await server.get(`${BINDINGS}?${query}`)).json.kind, 'ClusterRoleBindingList', query)
+})
+
+t.test('each of many watchers sees every event once, in order', async t => {
+  const server = await listen(t)
+  const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
+  const watches = await Promise.all(Array.from({ length: 50 }, () => Watch.open(t, `${server.url}${BINDINGS}?watch=1&resourceVersion=${resourceVersion}`)))
+  for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 100 }, (_, at) => server.post(BINDINGS, binding(`n${batch}-${at}`))))
+  for (const watch of watches) {
+    const events = await watch.take(300)
+    const versions = events.map(({ object }) => Number(object.metadata.resourceVersion))
+    t.equal(new Set(versions).size, 300)
+    t.same(versions, [...versions].sort((one, other) => one - other))
+  }
+})
+
+t.test('a watch can be had as Table and as protobuf', async t => {
+  const server = await listen(t)
+  await server.post(BINDINGS, binding('a'))
+  const table = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`, { accept: TABLE })
+  await server.post(BINDINGS, binding('b'))
+  const [first, second] = await table.take(2)
+  t.match(first?.object, { kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [{ cells: ['a', 'ClusterRole/view'] }] })
+  t.match(second?.object, { kind: 'Table', columnDefinitions: { length: 0 }, rows: [{ cells: ['b'] }] })
+
+  const response = await fetch(`${server.url}${BINDINGS}?watch=1&timeoutSeconds=1`, { headers: { accept: PROTOBUF } })
+  t.equal(response.headers.get('content-type'), 'application/vnd.orch.protobuf;stream=watch')
+  const bytes = Buffer.from(await response.arrayBuffer())
+  let at = 0
+  let frames = 0
+  while (at < bytes.length) {
+    at += 4 + bytes.readUInt32BE(at)
+    frames++
+  }
+  t.equal(frames, 2)
+  t.equal(at, bytes.length, 'frames fill the stream')
+})
+
+t.test('a client that never reads costs no more than its connection, and the others nothing', async t => {
+  const server = await listen(t)
+  const sockets: Socket[] = []
+  server.app.server.on('connection', socket => { sockets.push(socket) })
+  const text = 'x'.repeat(200_000)
+  const { json } = await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'big' } })
+  const url = `/api/v1/configmaps?watch=1&resourceVersion=${json.metadata.resourceVersion}`
+  const deaf = connect(server.port, '127.0.0.1')
+  t.teardown(() => { deaf.destroy() })
+  deaf.on('error', () => {})
+  deaf.pause()
+  deaf.write(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  const reader = await Watch.open(t, server.url + url)
+  for (let at = 0; at < 500; at++) await server.put('/api/v1/namespaces/default/configmaps/big', { metadata: { name: 'big' }, data: { text, at: String(at) } })
+  await reader.take(500)
+  const waiting = sockets.reduce((sum, socket) => sum + socket.writableLength, 0)
+  t.ok(waiting < 4 * 1024 * 1024, `${waiting} bytes wait`)
+})
