@@ -105,7 +105,8 @@ export class Writer {
       this.#start += length
     }
     const size = Buffer.byteLength(value)
-    this.#buffer.write(value, this.#reserve(size))
+    const at = this.#reserve(size) // first: it may bring another buffer
+    this.#buffer.write(value, at)
     this.varint(size)
   }
 
