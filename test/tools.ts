@@ -1,0 +1,67 @@
+/**
+ * Real programs the tests run against, from Debian's packages: taken from the PATH where that is asked for
+ * and they are there, else downloaded and unpacked into `.cache/`. Nothing is installed and no service is
+ * started, so it works for an ordinary user too; as root the package lists are fetched when they are missing.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const cache = fileURLToPath(new URL('../../.cache/', import.meta.url))
+
+/** The program of that name on the PATH. */
+export function onPath (program: string): string | undefined {
+  return (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, program)).find(path => existsSync(path))
+}
+
+function run (command: string, args: string[], cwd: string): { ok: boolean, output: string } {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+  return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`.trim() }
+}
+
+/**
+ * The path of a program of a Debian package.
+ * @throws Error with one line that says what to install when it can't be had
+ */
+export function debianProgram (packageName: string, program: string): string {
+  const folder = join(cache, packageName)
+  const path = join(folder, 'usr/bin', program)
+  if (existsSync(path)) return path
+  mkdirSync(cache, { recursive: true })
+  const work = mkdtempSync(join(cache, 'fetch-'))
+  try {
+    let download = run('apt-get', ['download', packageName], work)
+    if (!download.ok) {
+      run('apt-get', ['update'], work)
+      download = run('apt-get', ['download', packageName], work)
+    }
+    const archive = readdirSync(work).find(name => name.endsWith('.deb'))
+    if (!download.ok || archive === undefined) throw new Error(download.output.split('\n').at(-1))
+    const unpacked = run('dpkg', ['-x', archive, 'unpacked'], work)
+    if (!unpacked.ok) throw new Error(unpacked.output)
+    if (!existsSync(path)) {
+      rmSync(folder, { recursive: true, force: true })
+      renameSync(join(work, 'unpacked'), folder)
+    }
+    return path
+  } catch (error) {
+    throw new Error(`the tests need ${program} of Debian's package ${packageName}: install it, or run them where apt-get download works (${String((error as Error).message)})`)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+export const etcdProgram = (): string => onPath('etcd') ?? debianProgram('etcd-server', 'etcd')
+export const kubectlProgram = (): string => debianProgram('kubernetes-client', 'kubectl')
+
+/** Gets everything before the first test, and ends the process with one line when something can't be had. */
+export function ensureTools (): void {
+  try {
+    etcdProgram()
+    kubectlProgram()
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(1)
+  }
+}
