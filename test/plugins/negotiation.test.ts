@@ -1,0 +1,52 @@
+import t from 'tap'
+import { negotiate } from '../../plugins/negotiation.js'
+
+const ALL = { protobuf: true, watch: false, transforms: true }
+const shown = (header: string | undefined, offer = ALL): string | undefined => {
+  const found = negotiate(header, offer)
+  return found === undefined ? undefined : `${found.format}${found.as === undefined ? '' : ` ${found.as} ${found.asVersion}`}${found.pretty ? ' pretty' : ''}`
+}
+
+t.test('the best clause that can be served wins', async t => {
+  for (const [header, expected] of [
+    [undefined, 'json'],
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['application/*', 'json'],
+    ['application/json', 'json'],
+    ['APPLICATION/JSON; charset=utf-8', 'json'],
+    ['application/yaml', 'yaml'],
+    ['application/vnd.orch.protobuf', 'protobuf'],
+    ['application/vnd.orch.protobuf, application/json', 'protobuf'],
+    ['application/json;q=0.5, application/yaml', 'yaml'],
+    ['application/json;q=0.9, application/yaml;q=0.9', 'json'],
+    ['text/html, */*;q=0.1', 'json'],
+    ['text/html', undefined],
+    ['application/json;q=0', undefined],
+    ['application/json;q=0, */*', undefined],
+    ['application/json;as=Table;g=meta.orch.io;v=v1', 'json Table v1'],
+    ['application/json;as=Table;v=v1beta1;g=meta.orch.io', 'json Table v1beta1'],
+    ['application/json;as=Table;g=meta.k8s.io;v=v1, application/json', 'json'],
+    ['application/json;as=Table;g=meta.k8s.io;v=v1', undefined],
+    ['application/json;as=Chair;g=meta.orch.io;v=v1', undefined],
+    ['application/vnd.orch.protobuf;as=Table;g=meta.orch.io;v=v1, application/yaml', 'yaml'],
+    ['application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1', 'protobuf PartialObjectMetadata v1'],
+    ['application/json;pretty=1', 'json pretty'],
+    ['application/json;stream=watch, application/json', 'json'],
+    ['application/__proto__', undefined],
+    [',;,=;', undefined]
+  ] as const) t.equal(shown(header), expected, String(header))
+})
+
+t.test('a stream has no YAML and may be asked for by name', async t => {
+  const stream = { ...ALL, watch: true }
+  t.equal(shown('application/yaml', stream), undefined)
+  t.equal(shown('application/json;stream=watch', stream), 'json')
+  t.equal(shown('application/vnd.orch.protobuf;stream=watch', stream), 'protobuf')
+  t.equal(shown('application/json;stream=other', stream), undefined)
+})
+
+t.test('what is not offered is passed over', async t => {
+  t.equal(shown('application/vnd.orch.protobuf, application/json', { ...ALL, protobuf: false }), 'json')
+  t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1', { ...ALL, transforms: false }), undefined)
+})

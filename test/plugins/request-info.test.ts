@@ -1,0 +1,47 @@
+import t from 'tap'
+import { parseRequest, watches } from '../../plugins/request-info.js'
+
+const info = (method: string, path: string, query = '') => {
+  const { verb, group, version, resource, subresource, namespace, name, isResourceRequest } = parseRequest(method, path, query)
+  return isResourceRequest ? [verb, group, version, resource, subresource, namespace, name].join('|') : `path ${verb}`
+}
+
+t.test('paths become attributes', async t => {
+  const G = 'rbac.authorization.orch.io'
+  for (const [method, path, query, expected] of [
+    ['GET', `/apis/${G}/v1/clusterrolebindings`, '', `list|${G}|v1|clusterrolebindings|||`],
+    ['GET', `/apis/${G}/v1/clusterrolebindings`, 'watch=1', `watch|${G}|v1|clusterrolebindings|||`],
+    ['GET', `/apis/${G}/v1/clusterrolebindings`, 'watch=false', `list|${G}|v1|clusterrolebindings|||`],
+    ['GET', `/apis/${G}/v1/clusterrolebindings/x`, 'watch=1', `get|${G}|v1|clusterrolebindings|||x`],
+    ['DELETE', `/apis/${G}/v1/clusterrolebindings`, '', `deletecollection|${G}|v1|clusterrolebindings|||`],
+    ['DELETE', `/apis/${G}/v1/clusterrolebindings/x`, '', `delete|${G}|v1|clusterrolebindings|||x`],
+    ['PUT', '/api/v1/namespaces/n/configmaps/x', '', 'update||v1|configmaps||n|x'],
+    ['PATCH', '/api/v1/namespaces/n/configmaps/x/status', '', 'patch||v1|configmaps|status|n|x'],
+    ['POST', '/api/v1/namespaces/n/configmaps', '', 'create||v1|configmaps||n|'],
+    ['GET', '/api/v1/namespaces', '', 'list||v1|namespaces|||'],
+    ['GET', '/api/v1/namespaces/n', '', 'get||v1|namespaces||n|n'],
+    ['PUT', '/api/v1/namespaces/n/finalize', '', 'update||v1|namespaces|finalize|n|n'],
+    ['GET', '/api/v1/namespaces/n/status', '', 'get||v1|namespaces|status|n|n'],
+    ['HEAD', '/api/v1/namespaces/n', '', 'get||v1|namespaces||n|n'],
+    ['GET', '/api/v1/%6eamespaces/a%20b', '', 'get||v1|namespaces||a b|a b'],
+    ['GET', '/api/v1/configmaps/', '', 'list||v1|configmaps|||'],
+    ['GET', '/api/v1', '', 'path get'],
+    ['GET', '/apis', '', 'path get'],
+    ['GET', `/apis/${G}/v1`, '', 'path get'],
+    ['GET', '/healthz', '', 'path get'],
+    ['OPTIONS', '/', '', 'path options'],
+    ['GET', '/api/v1/a/b/c/d/e/f', '', 'path get'],
+    ['GET', '//', '', 'path get']
+  ] as const) t.equal(info(method, path, query), expected, `${method} ${path}?${query}`)
+})
+
+t.test('a hidden slash, a NUL and broken encodings are refused', async t => {
+  for (const path of ['/api/v1/namespaces/a%2fb', '/api/v1/namespaces/a%00', '/api/v1/namespaces/%', '/api/v1/namespaces/%ff%fe', '/api/v1/namespaces/%zz']) {
+    t.throws(() => parseRequest('GET', path, ''), { status: { code: 400 } }, path)
+  }
+})
+
+t.test('watch is set by its presence', async t => {
+  for (const query of ['watch', 'watch=', 'watch=1', 'watch=true', 'limit=1&watch=True']) t.ok(watches(query), query)
+  for (const query of ['', 'watch=0', 'watch=false', 'watch=FALSE', 'watching=1', 'x=watch']) t.notOk(watches(query), query)
+})
