@@ -8,7 +8,10 @@ import type { Message } from '../schemas/index.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import type { FieldValidation } from './query.js'
 
-const OBJECT_TYPES = ['application/json', 'application/yaml', 'application/vnd.orch.protobuf']
+const PROTOBUF = 'application/vnd.orch.protobuf'
+const OBJECT_TYPES = ['application/json', 'application/yaml', PROTOBUF]
+/** What stock clients call the same bytes; they send some bodies so without asking first. Never answered with. */
+const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 /** The media type without parameters, lower case; JSON where none is named. @throws StatusError 415 for an encoded body */
 export function contentType (request: FastifyRequest): string {
@@ -16,6 +19,7 @@ export function contentType (request: FastifyRequest): string {
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`)
   const header = request.headers['content-type'] ?? ''
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
+  if (type === STOCK_PROTOBUF) return PROTOBUF
   return type === '' ? 'application/json' : type
 }
 
@@ -37,7 +41,7 @@ export function decodeBody<T> (request: FastifyRequest, message: Message<T>, val
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  if (type === 'application/vnd.orch.protobuf') return judged(request, validation, decodeProtobuf(message, body))
+  if (type === PROTOBUF) return judged(request, validation, decodeProtobuf(message, body))
   const { value, duplicates } = parseText(type, body)
   return judged(request, validation, { ...decode(message, value), duplicates })
 }
