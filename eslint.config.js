@@ -17,6 +17,11 @@ export default [
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
+      'no-void': ['error', { allowAsStatement: true }],
+      'no-return-assign': 'off',
+      // A type and the value it is derived from share a name; the compiler finds real doubles.
+      '@typescript-eslint/no-redeclare': 'off',
+      '@stylistic/object-property-newline': 'off',
       'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }]
     }
   },

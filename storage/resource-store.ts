@@ -32,7 +32,6 @@ const AFTER_SLASH = '0'
 
 /** Keys are printable ASCII; the rest of a name is percent-encoded, which no valid name is by itself. */
 function keyPart (name: string): string {
-  // eslint-disable-next-line no-control-regex
   return /^[\x21-\x7e]*$/.test(name) ? name : name.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent)
 }
 

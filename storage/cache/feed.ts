@@ -73,12 +73,11 @@ export function historyFeed ({ backend, start, end, after, decode, subscriber }:
   }
   const fail = (error: StorageError): void => {
     failure = error
-    watch?.cancel()
+    running.watch?.cancel()
     subscriber.end(error)
   }
-  let watch: BackendWatch | undefined
-  // eslint-disable-next-line prefer-const -- a watch may end before `watch` returns
-  watch = backend.watch({
+  const running: { watch?: BackendWatch } = {} // a watch may end before `backend.watch` returns
+  running.watch = backend.watch({
     start,
     end,
     after,
@@ -111,7 +110,7 @@ export function historyFeed ({ backend, start, end, after, decode, subscriber }:
       return { events, id: `history/${++runs}` }
     },
     revision: () => waiting.length > 0 ? undefined : Math.max(reached, backend.revisionNow() ?? 0),
-    close: () => { watch.cancel() }
+    close: () => { running.watch?.cancel() }
   }
 }
 

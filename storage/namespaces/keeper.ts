@@ -133,7 +133,10 @@ export class NamespaceKeeper {
     const store = this.#namespaces
     if (store === undefined) return
     const found = await current(store, store.key('', name))
-    if (found === undefined) return void this.#waits.delete(name)
+    if (found === undefined) {
+      this.#waits.delete(name)
+      return
+    }
     if (found.object.metadata.deletionTimestamp === undefined) return await this.#giveAccount(name)
     if (!finalizersOf(found.object).includes(FINALIZER)) return
     if (await this.#empty(name)) {

@@ -5,7 +5,6 @@
  */
 import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
 import { expired } from '../../schemas/status.js'
-import type { Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import type { CacheEvent, EventType } from '../cache/event.js'
 import { cacheFeed, historyFeed } from '../cache/feed.js'
