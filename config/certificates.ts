@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { FlagError } from './flag.js'
 import { readFile } from './files.js'
 import type { FlagName } from './flags/index.js'
-import type { Pair } from './self-signed.js'
+import type { Pair } from './certify.js'
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 

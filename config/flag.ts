@@ -33,10 +33,12 @@ export class FlagError extends Error {
   }
 }
 
+const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
 /** One line of bounded length, whatever it was made of. */
 export function printable (text: string, limit = 300): string {
   // eslint-disable-next-line no-control-regex -- these are the characters that must not reach a terminal
-  const escaped = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => JSON.stringify(character).slice(1, -1))
+  const escaped = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => NAMED[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return escaped.length > limit ? `${escaped.slice(0, limit)}…` : escaped
 }
 

@@ -37,21 +37,24 @@ const HANDSHAKE = 10_000
 const KEEP_ALIVE = 30_000
 
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
-  const secure: SecureServerOptions & { maxHeaderSize: number } = {
+  const secure: SecureServerOptions = {
     ...options.tls,
     allowHTTP1: true,
     handshakeTimeout: HANDSHAKE,
-    maxHeaderSize: MAX_HEADER_BYTES,
     maxHeaderListPairs: 200,
     maxSessionMemory: 100,
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
   // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
   const server = createSecureServer(secure, handler as unknown as Parameters<typeof createSecureServer>[1])
-  const timeouts: Partial<{ requestTimeout: number, headersTimeout: number, keepAliveTimeout: number }> = server as never // set for HTTP/1 by allowHTTP1, missing in its type
-  timeouts.requestTimeout = options.requestTimeout
-  timeouts.headersTimeout = Math.min(options.requestTimeout, 30_000)
-  timeouts.keepAliveTimeout = IDLE
+  // Of HTTP/1; the server takes them from itself, not from its options, and its type does not know them.
+  Object.assign(server, {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requestTimeout: options.requestTimeout,
+    headersTimeout: Math.min(options.requestTimeout, 30_000),
+    connectionsCheckingInterval: Math.min(options.requestTimeout, 1000),
+    keepAliveTimeout: IDLE
+  })
 
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
@@ -126,8 +129,7 @@ const socketProtocol = (socket: Socket): unknown => 'alpnProtocol' in socket ? s
 
 const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the request has more than 64 KiB of headers'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time'],
-  HPE_INVALID_METHOD: [405, 'Method Not Allowed', 'the request has an unknown method']
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
 }
 
 /**
@@ -141,7 +143,7 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
   }
   const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '') ? BAD_REQUESTS[error.code ?? ''] : undefined) ??
     [400, 'Bad Request', 'the request is not valid HTTP']
-  const reason = code === 405 ? 'MethodNotAllowed' : code === 408 ? 'Timeout' : 'BadRequest'
+  const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
   socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
 }

@@ -20,7 +20,7 @@ const NAMES: Record<number, string> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO ', 4
 const SECRET = /authorization|cookie|token|password|passwd|secret|private_?key/i
 /** Of the library, not of the entry. */
 const OWN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'reqId'])
-const QUERY_SECRET = /([?&][^=&]*(?:token|password|secret|key)[^=&]*=)[^&]*/gi
+const QUERY_SECRET = /([?&][^=&\s]{0,40}(?:token|password|secret|key)[^=&\s]{0,40}=)[^&\s"]*/gi
 const MAX_VALUE = 4000
 
 export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbosity < 4 ? 'info' : verbosity < 6 ? 'debug' : 'trace'
@@ -59,15 +59,15 @@ export function textLine (json: string): string {
   } catch {
     return `${printable(json.trim(), MAX_VALUE)}\n`
   }
-  const head = `${new Date(Number(entry['time'])).toISOString()} ${NAMES[Number(entry['level'])] ?? 'INFO '} ${printable(String(entry['msg'] ?? ''), MAX_VALUE)}`
+  const head = `${new Date(Number(entry['time'])).toISOString()} ${NAMES[Number(entry['level'])] ?? 'INFO '} ${loggable(printable(String(entry['msg'] ?? ''), MAX_VALUE))}`
   const fields = Object.entries(entry).filter(([key]) => !OWN.has(key)).map(([key, value]) => ` ${printable(key)}=${SECRET.test(key) ? '…' : shown(value)}`)
   return `${head}${fields.join('')}\n`
 }
 
 function shown (value: unknown): string {
   const text = typeof value === 'string' ? value : withoutSecrets(value)
-  const safe = printable(text, MAX_VALUE)
-  return safe === text && /^[^\s"=]+$/.test(text) ? text : JSON.stringify(safe)
+  const safe = loggable(printable(text, MAX_VALUE))
+  return safe === text && /^[^\s"=]+$/.test(text) ? text : `"${safe.replaceAll('"', '\\"')}"`
 }
 
 const withoutSecrets = (value: unknown): string =>

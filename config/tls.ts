@@ -14,7 +14,7 @@ import { reasonOf } from './files.js'
 import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
 import type { Parsed } from './parse.js'
-import { selfSigned, type Pair } from './self-signed.js'
+import { selfSigned, type Pair } from './certify.js'
 import { cipherString, secureVersion } from './tls-names.js'
 
 export interface TlsSetup {
@@ -82,7 +82,7 @@ function keptPair (directory: string, values: Values, now = new Date()): { pair:
   const address = publicAddress(values)
   const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'])
   if (values['external-hostname'] !== '') names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
-  const pair = selfSigned({ commonName: `${address}@${Math.floor(now.getTime() / 1000)}`, names: [...names], now })
+  const pair = selfSigned(`${address}@${Math.floor(now.getTime() / 1000)}`, [...names], now)
   write(files.key, pair.key, 0o600)
   write(files.certificate, pair.certificate, 0o644)
   return { pair, notes: [`${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ${files.certificate}`] }

@@ -1,7 +1,7 @@
 /**
- * A self-signed certificate for a server that was given none: P-256, valid for a year, good as its own
- * authority, so that a client may name it with --certificate-authority. Written in DER by hand: one fixed
- * shape takes less than a certificate library costs the start.
+ * Certificates: the self-signed one of a server that was given none, and those that tests issue with an
+ * authority of their own. P-256, written in DER by hand: one fixed shape takes less than a certificate
+ * library costs the start.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -12,14 +12,24 @@ export interface Pair {
   readonly key: string
 }
 
-export interface SelfSignedRequest {
+export interface CertificateRequest {
   readonly commonName: string
+  /** Organization fields of the subject, the groups of a client. */
+  readonly organizations?: readonly string[]
   /** DNS names and IP addresses. */
-  readonly names: readonly string[]
-  readonly now: Date
+  readonly names?: readonly string[]
+  /** What the key is for. */
+  readonly uses: ReadonlyArray<'server' | 'client'>
+  /** True when it may sign certificates. */
+  readonly authority?: boolean
+  /** Who signs; absent: itself. */
+  readonly issuer?: { readonly commonName: string, readonly key: string }
+  readonly from: Date
+  readonly until: Date
 }
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 const INTEGER = 0x02
 const BIT_STRING = 0x03
@@ -70,10 +80,17 @@ export function addressBytes (address: string): Buffer {
   return Buffer.from(all.flatMap(group => [group >> 8, group & 0xff]))
 }
 
-export function selfSigned ({ commonName, names, now }: SelfSignedRequest): Pair {
+const attribute = (id: string, value: string): Buffer => der(SET, der(SEQUENCE, oid(id), der(UTF8_STRING, Buffer.from(value))))
+const distinguished = (commonName: string, organizations: readonly string[] = []): Buffer =>
+  der(SEQUENCE, ...organizations.map(one => attribute('2.5.4.10', one)), attribute('2.5.4.3', commonName))
+
+const USES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' }
+
+/** A new key and a certificate for it. */
+export function certify (request: CertificateRequest): Pair {
+  const { commonName, organizations, names = [], uses, authority = false, issuer } = request
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSha256 = der(SEQUENCE, oid('1.2.840.10045.4.3.2'))
-  const name = der(SEQUENCE, der(SET, der(SEQUENCE, oid('2.5.4.3'), der(UTF8_STRING, Buffer.from(commonName)))))
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive, and of full length
   const alternatives = names.map(one => isIP(one) === 0 ? tagged(2, Buffer.from(one, 'latin1'), false) : tagged(7, addressBytes(one), false))
@@ -81,19 +98,26 @@ export function selfSigned ({ commonName, names, now }: SelfSignedRequest): Pair
     tagged(0, der(INTEGER, Buffer.from([2]))),
     der(INTEGER, serial),
     ecdsaWithSha256,
-    name,
-    der(SEQUENCE, time(new Date(now.getTime() - DAY / 24)), time(new Date(now.getTime() + 365 * DAY))),
-    name,
+    issuer === undefined ? distinguished(commonName, organizations) : distinguished(issuer.commonName),
+    der(SEQUENCE, time(request.from), time(request.until)),
+    distinguished(commonName, organizations),
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(3, der(SEQUENCE,
-      extension('2.5.29.19', true, der(SEQUENCE, TRUE)), // basic constraints: an authority
-      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from([0x02, 0x84]))), // key usage: signatures, certificates
-      extension('2.5.29.37', false, der(SEQUENCE, oid('1.3.6.1.5.5.7.3.1'))), // of a server
-      extension('2.5.29.17', false, der(SEQUENCE, ...alternatives)))))
-  const signature = sign('sha256', body, privateKey)
+      extension('2.5.29.19', true, authority ? der(SEQUENCE, TRUE) : der(SEQUENCE)), // basic constraints
+      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from(authority ? [0x02, 0x84] : [0x07, 0x80]))), // key usage: signatures, of an authority certificates too
+      extension('2.5.29.37', false, der(SEQUENCE, ...uses.map(use => oid(USES[use])))),
+      ...(alternatives.length === 0 ? [] : [extension('2.5.29.17', false, der(SEQUENCE, ...alternatives))]))))
+  const signature = sign('sha256', body, issuer === undefined ? privateKey : issuer.key)
   const certificate = der(SEQUENCE, body, ecdsaWithSha256, der(BIT_STRING, Buffer.from([0]), signature))
   return {
     certificate: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   }
+}
+
+/** For a server, for a year, and good as its own authority: a client may name it with --certificate-authority. */
+export function selfSigned (commonName: string, names: readonly string[], now: Date): Pair {
+  return certify({
+    commonName, names, uses: ['server'], authority: true, from: new Date(now.getTime() - HOUR), until: new Date(now.getTime() + 365 * DAY)
+  })
 }

@@ -1,0 +1,233 @@
+import t from 'tap'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type ClientHttp2Session } from 'node:http2'
+import { Agent, request as httpsRequest } from 'node:https'
+import { existsSync, readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { authority } from './config/authority.js'
+
+const CLI = fileURLToPath(new URL('../cli.js', import.meta.url))
+
+interface Ended { code: number | null, signal: NodeJS.Signals | null, out: string, err: string }
+
+interface Child {
+  process: ChildProcess
+  /** Everything on standard error so far. */
+  err: () => string
+  ended: Promise<Ended>
+}
+
+function launch (test: { teardown: (end: () => unknown) => void }, ...args: string[]): Child {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (piece: Buffer) => { out += piece.toString() })
+  child.stderr.on('data', (piece: Buffer) => { err += piece.toString() })
+  const ended = new Promise<Ended>(resolve => child.once('close', (code, signal) => resolve({ code, signal, out, err })))
+  test.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return { process: child, err: () => err, ended }
+}
+
+async function freePort (): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+interface Answer { status: number, body: string, headers: IncomingMessage['headers'] }
+
+async function call (port: number, path: string, options: { method?: string, headers?: Record<string, string>, agent?: Agent, body?: string, cert?: string, key?: string } = {}): Promise<Answer> {
+  const { body: sent, ...rest } = options
+  const request = httpsRequest({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: false }), ...rest })
+  request.end(sent)
+  const [response] = await once(request, 'response') as [IncomingMessage]
+  let body = ''
+  for await (const piece of response) body += String(piece)
+  return { status: response.statusCode ?? 0, body, headers: response.headers }
+}
+
+/** Starts a server on a free port and waits until it is ready. */
+async function serve (test: { teardown: (end: () => unknown) => void, testdir: () => string }, ...args: string[]) {
+  const port = await freePort()
+  const folder = test.testdir()
+  const child = launch(test, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${join(folder, 'data')}`, `--cert-dir=${join(folder, 'certs')}`, ...args)
+  for (;;) {
+    const state = await Promise.race([
+      call(port, '/readyz').then(({ status }) => status === 200 ? 'ready' : 'waiting', () => 'waiting'),
+      child.ended.then(({ err }) => { throw new Error(`the server ended: ${err}`) })
+    ])
+    if (state === 'ready') return { ...child, port, folder }
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+t.test('--help and --version print and exit 0', async t => {
+  const help = await launch(t, '--help', '--secure-port=1').ended
+  t.match(help, { code: 0, err: '', out: /Secure serving:\n[^]*--secure-port int/ })
+  const version = await launch(t, '--version').ended
+  t.match(version, { code: 0, err: '', out: /^orch-apiserver \d+\.\d+\.\d+, serves the interface of release 1.24\n$/ })
+  t.match(await launch(t, '-h').ended, { code: 0 })
+})
+
+t.test('a start that cannot be ends with exit code 1 and one line that names the flag', async t => {
+  const folder = t.testdir({ file: '' })
+  const port = await freePort()
+  const common = [`--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`]
+  for (const [args, message] of [
+    [['--nope'], /^orch-apiserver: unknown flag --nope/],
+    [['--secure-port=0'], /^orch-apiserver: --secure-port=0: /],
+    [['--authorization-mode=RBAC'], /^orch-apiserver: --authorization-mode=RBAC: /],
+    [[...common, `--tls-cert-file=${folder}/none`, `--tls-private-key-file=${folder}/none`], /^orch-apiserver: --tls-cert-file=.*there is no such file/],
+    [[...common, `--cert-dir=${folder}/file`], /^orch-apiserver: --cert-dir=/],
+    [['--bind-address=192.0.2.1', `--secure-port=${port}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`], /^orch-apiserver: --bind-address=192.0.2.1: this host has no such address/]
+  ] as const) {
+    const { code, err, out } = await launch(t, ...args).ended
+    t.equal(code, 1, args.join(' '))
+    t.match(err, message)
+    t.match(err, /^[^\n]+\n$/, 'one line')
+    t.equal(out, '')
+  }
+})
+
+t.test('a port that is in use is named', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const folder = t.testdir()
+  const ended = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
+  t.equal(ended.code, 1)
+  t.match(ended.err, new RegExp(`^orch-apiserver: --secure-port=${port}: the port is in use[^\n]*\n$`))
+})
+
+t.test('the start says where it serves, what it stores in, and warns when everybody may do everything', async t => {
+  const { err, process: child, ended, port, folder } = await serve(t)
+  t.match(err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`)
+  t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
+  t.ok(existsSync(join(folder, 'certs', 'apiserver.key')))
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0, signal: null })
+})
+
+t.test('without anonymous requests there is no such warning, and tokens and certificates are asked for', async t => {
+  const ca = authority()
+  const alice = ca.issue({ commonName: 'alice', organizations: ['devs'], uses: ['client'] })
+  const files = t.testdir({ tokens: 'sesame,bob,1\n', ca: ca.certificate })
+  const port = await freePort()
+  const child = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${files}/data`, `--cert-dir=${files}/certs`,
+    '--anonymous-auth=false', `--token-auth-file=${files}/tokens`, `--client-ca-file=${files}/ca`)
+  while (!child.err().includes('serving on')) await Promise.race([once(child.process.stderr as NodeJS.ReadableStream, 'data'), child.ended.then(({ err }) => { throw new Error(err) })])
+  t.notMatch(child.err(), /everybody/)
+  t.equal((await call(port, '/version')).status, 401)
+  t.equal((await call(port, '/version', { headers: { authorization: 'Bearer sesame' } })).status, 200)
+  t.equal((await call(port, '/version', { headers: { authorization: 'Bearer wrong' } })).status, 401)
+  t.equal((await call(port, '/version', { cert: alice.certificate, key: alice.key })).status, 200)
+  const stranger = authority('stranger').issue({ commonName: 'alice', uses: ['client'] })
+  const refused = await call(port, '/version', { cert: stranger.certificate, key: stranger.key })
+  t.equal(refused.status, 401)
+  t.equal(JSON.parse(refused.body).reason, 'Unauthorized')
+  t.notMatch(child.err(), /sesame/)
+})
+
+async function session (test: { teardown: (end: () => unknown) => void }, port: number): Promise<ClientHttp2Session> {
+  const opened = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  opened.on('error', () => {})
+  test.teardown(() => opened.destroy())
+  await once(opened, 'connect')
+  return opened
+}
+
+t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
+  const { process: child, ended, port } = await serve(t)
+  const path = '/api/v1/namespaces?watch=1&resourceVersion=0'
+  const watching = httpsRequest({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: true }) })
+  watching.end()
+  const [first] = await once(watching, 'response') as [IncomingMessage]
+  const events = first[Symbol.asyncIterator]()
+  await events.next()
+  const h2 = await session(t, port)
+  const stream = h2.request({ ':path': path })
+  const pieces = stream[Symbol.asyncIterator]()
+  await pieces.next()
+  child.kill('SIGTERM')
+  while ((await events.next()).done !== true); // a cut connection would reject here
+  while ((await pieces.next()).done !== true);
+  t.equal(stream.rstCode, 0)
+  t.match(await ended, { code: 0, signal: null })
+})
+
+t.test('during the delay the server serves and is unready, a second signal ends it at once', async t => {
+  const { process: child, ended, port } = await serve(t, '--shutdown-delay-duration=1h')
+  child.kill('SIGTERM')
+  for (;;) {
+    const { status, body } = await call(port, '/readyz')
+    if (status === 200) continue
+    t.equal(status, 500)
+    t.match(body, /\[-\]shutdown failed: reason withheld\n/)
+    break
+  }
+  t.equal((await call(port, '/livez')).status, 200)
+  t.equal((await call(port, '/healthz')).status, 200)
+  t.equal((await call(port, '/version')).status, 200)
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 1 })
+})
+
+t.test('while draining with --shutdown-send-retry-after new requests get 429', async t => {
+  const { process: child, ended, port } = await serve(t, '--shutdown-send-retry-after')
+  // A request whose body is still on its way holds the drain open.
+  const slow = httpsRequest({ port, host: '127.0.0.1', method: 'POST', path: '/api/v1/namespaces', rejectUnauthorized: false, headers: { 'content-type': 'application/json', 'content-length': '100' } })
+  slow.on('error', () => {})
+  slow.write('{')
+  const [socket] = await once(slow, 'socket') as [Socket]
+  if (socket.connecting) await once(socket, 'secureConnect')
+  await new Promise<void>(resolve => { slow.write(' ', () => resolve()) })
+  while (!/request_kind="mutating"\} 1/.test((await call(port, '/metrics')).body));
+  child.kill('SIGTERM')
+  let answer = await call(port, '/version')
+  while (answer.status === 200) answer = await call(port, '/version')
+  t.equal(answer.status, 429)
+  t.match(answer.headers['retry-after'], /^\d+$/)
+  t.equal(answer.headers.connection, 'close')
+  t.equal(JSON.parse(answer.body).reason, 'TooManyRequests')
+  slow.end(' '.repeat(97) + '}')
+  const [response] = await once(slow, 'response') as [IncomingMessage]
+  response.resume()
+  t.equal(response.statusCode, 422, 'the request under way got its answer')
+  t.match(await ended, { code: 0 })
+})
+
+t.test('the audit log goes to a file, and -v=3 logs a line per request', async t => {
+  const folder = t.testdirName
+  const { process: child, ended, port, err } = await serve(t, `--audit-log-path=${join(folder, 'audit.log')}`, '-v=3')
+  await call(port, '/version?access_token=sesame%0A')
+  child.kill('SIGINT')
+  await ended
+  t.match(readFileSync(join(folder, 'audit.log'), 'utf8'), /"requestURI":"\/version\?[^\n]*"code":200/)
+  t.match(err(), /INFO {2}request method=GET url="\/version\?access_token=…" status=200/)
+})
+
+t.test('a pair of its own serves under its names', async t => {
+  const ca = authority()
+  const pair = ca.issue({ commonName: 'server', names: ['localhost', '127.0.0.1'], uses: ['server'] })
+  const folder = t.testdir({ crt: pair.certificate, key: pair.key })
+  const port = await freePort()
+  const child = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--tls-cert-file=${folder}/crt`, `--tls-private-key-file=${folder}/key`)
+  while (!child.err().includes('serving on')) await Promise.race([once(child.process.stderr as NodeJS.ReadableStream, 'data'), child.ended.then(({ err }) => { throw new Error(err) })])
+  const request = httpsRequest({ port, host: '127.0.0.1', path: '/version', ca: ca.certificate })
+  request.end()
+  const [response] = await once(request, 'response') as [IncomingMessage]
+  t.equal(response.statusCode, 200)
+  response.resume()
+})

@@ -1,0 +1,154 @@
+import t from 'tap'
+import { once } from 'node:events'
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
+import { Agent, request as httpsRequest } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { answerBadRequest, createListener, type Listener } from '../../config/listener.js'
+import type { Test } from '../plugins/bare-server.js'
+import { authority } from './authority.js'
+
+const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
+
+interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
+
+async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0 } = {}): Promise<Built> {
+  const held: ServerResponse[] = []
+  const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/held') {
+      response.writeHead(200)
+      response.write('begun,')
+      held.push(response)
+      return
+    }
+    request.resume()
+    request.on('end', () => response.end(`${request.httpVersion} ${request.method}`))
+  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout })
+  // As Fastify does it.
+  const emitter: NodeJS.EventEmitter = listener.server
+  emitter.on('clientError', answerBadRequest)
+  await new Promise<void>(resolve => { listener.server.listen(0, '127.0.0.1', resolve) })
+  test.teardown(() => {
+    listener.stop()
+    listener.destroy()
+  })
+  const { port } = listener.server.address() as AddressInfo
+  return { listener, port, url: `https://127.0.0.1:${port}`, held }
+}
+
+async function get (port: number, path: string, agent: Agent): Promise<{ status: number | undefined, body: string, connection: string | undefined }> {
+  const call = httpsRequest({ port, host: '127.0.0.1', path, agent, rejectUnauthorized: false })
+  call.end()
+  const [response] = await once(call, 'response') as [IncomingMessage]
+  let body = ''
+  for await (const piece of response) body += String(piece)
+  return { status: response.statusCode, body, connection: response.headers.connection }
+}
+
+function open (test: Test, url: string): ClientHttp2Session {
+  const session = connectHttp2(url, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  test.teardown(() => session.destroy())
+  return session
+}
+
+async function raw (test: Test, port: number, text: string): Promise<TLSSocket> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  socket.on('error', () => {})
+  test.teardown(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  socket.write(text)
+  return socket
+}
+
+async function readAll (stream: AsyncIterable<unknown>): Promise<string> {
+  let text = ''
+  for await (const piece of stream) text += String(piece)
+  return text
+}
+
+t.test('HTTP/1.1 and HTTP/2 are served on one port', async t => {
+  const { port, url } = await build(t)
+  const agent = new Agent({ keepAlive: false })
+  t.equal((await get(port, '/', agent)).body, '1.1 GET')
+  const stream = open(t, url).request({ ':path': '/' })
+  t.equal(await readAll(stream), '2.0 GET')
+})
+
+t.test('what is not HTTP is answered with a Status and the connection closed', async t => {
+  const { port } = await build(t)
+  for (const [text, code, reason] of [
+    ['nonsense\r\n\r\n', 400, 'BadRequest'],
+    ['GET / HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400, 'BadRequest'],
+    ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400, 'BadRequest'],
+    ['BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'BadRequest'],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(70_000)}\r\n\r\n`, 431, 'BadRequest']
+  ] as const) {
+    const answer = await readAll(await raw(t, port, text))
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    t.match(head, new RegExp(`^HTTP/1.1 ${code} `), text.slice(0, 40))
+    t.match(JSON.parse(body), { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code })
+  }
+  const agent = new Agent()
+  t.equal((await get(port, '/', agent)).status, 200, 'the next request is served as if nothing had happened')
+})
+
+t.test('a body that does not arrive in time ends its request', async t => {
+  const { port } = await build(t, { requestTimeout: 100 })
+  const socket = await raw(t, port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab')
+  t.match(await readAll(socket), /^HTTP\/1.1 408 /)
+})
+
+t.test('headers without end are refused over HTTP/2 too', async t => {
+  const { url } = await build(t)
+  const session = open(t, url)
+  const flood = session.request({ ':path': '/', ...Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'y'])) })
+  await t.rejects(once(flood, 'close'), /ENHANCE_YOUR_CALM/)
+  const other = open(t, url).request({ ':path': '/' })
+  t.equal(await readAll(other), '2.0 GET')
+})
+
+t.test('a client may open so many streams and no more', async t => {
+  const { url } = await build(t, { maxStreams: 7 })
+  const session = open(t, url)
+  await once(session, 'remoteSettings')
+  t.equal(session.remoteSettings.maxConcurrentStreams, 7)
+})
+
+t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {
+  const { listener, port, url, held } = await build(t)
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  t.equal((await get(port, '/', agent)).status, 200) // leaves an idle connection
+  const [idle] = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? [])
+  t.ok(idle)
+  const session = open(t, url)
+  const streaming = session.request({ ':path': '/held' })
+  const streamed = readAll(streaming)
+  const busy = get(port, '/held', new Agent({ keepAlive: true }))
+  while (held.length < 2) await new Promise(resolve => setTimeout(resolve, 5))
+  const idleSession = open(t, url)
+  await once(idleSession, 'remoteSettings')
+
+  const gone = [idle === undefined ? undefined : once(idle, 'close'), once(idleSession, 'close')]
+  listener.stop()
+  listener.stop()
+  await Promise.all(gone)
+  await t.rejects(get(port, '/', new Agent()), /ECONNREFUSED/)
+  t.equal(session.destroyed, false)
+  for (const response of held) response.end('done')
+  t.equal(await streamed, 'begun,done')
+  t.equal((await busy).body, 'begun,done')
+  await listener.closed(10_000)
+})
+
+t.test('destroy ends what does not end by itself', async t => {
+  const { listener, port, held } = await build(t)
+  const call = get(port, '/held', new Agent({ keepAlive: true }))
+  while (held.length < 1) await new Promise(resolve => setTimeout(resolve, 5))
+  listener.stop()
+  await listener.closed(20)
+  listener.destroy()
+  await t.rejects(call, /aborted|socket hang up|ECONNRESET/)
+})

@@ -1,0 +1,61 @@
+import t from 'tap'
+import { createLog, loggable, logLevel, textLine } from '../../config/logging.js'
+
+function build (verbosity = 0) {
+  const lines: string[] = []
+  return { lines, log: createLog({ verbosity, write: line => lines.push(line) }) }
+}
+
+t.test('an entry is one line: time, level, message, fields', async t => {
+  const { log, lines } = build()
+  log.info({ count: 3, path: '/a', what: 'two words', list: ['a', 1] }, 'hello')
+  t.match(lines, [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}hello count=3 path=\/a what="two words" list="\[\\"a\\",1\]"\n$/])
+})
+
+t.test('what came from outside stays within its field and its line', async t => {
+  const { log, lines } = build()
+  log.warn({ url: '/x\n2026 ERROR fake a=b\u001b[31m\u009b', 'key\n': 1 }, 'bad\r\nmessage\u2028')
+  log.warn('x'.repeat(100_000))
+  for (const line of lines) {
+    // eslint-disable-next-line no-control-regex -- what must not be there
+    t.match(line, /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+\n$/)
+    t.ok(line.length < 5000)
+  }
+})
+
+t.test('secrets are left out, by name, however deep, and in addresses', async t => {
+  const { log, lines } = build()
+  log.info({ authorization: 'Bearer sesame', clientToken: 'sesame', nested: { headers: { Authorization: 'sesame', cookie: 'sesame', accept: 'json' } } }, 'request')
+  log.info({ req: { method: 'GET', url: '/x?access_token=sesame&limit=1', headers: { authorization: 'sesame' } } }, 'request')
+  log.info({ url: '/x?access_token=sesame' }, 'request')
+  t.notMatch(lines.join(''), /sesame/)
+  t.match(lines[0], /json/)
+  t.match(lines[1], /req="GET \/x\?access_token=…&limit=1"/)
+  t.equal(loggable('/a?b=c&password=x&d=e'), '/a?b=c&password=…&d=e')
+})
+
+t.test('an error is told with its causes', async t => {
+  const { log, lines } = build()
+  log.error({ err: new TypeError('outer', { cause: new Error('inner\nline') }) }, 'failed')
+  t.match(lines, [/ERROR failed err="TypeError: outer <- Error: inner\\nline at /])
+  log.error({ err: 'a string' }, 'failed')
+  log.error({ err: undefined }, 'failed')
+  t.match(lines[1], /err="a string"/)
+})
+
+t.test('verbosity decides what is logged', async t => {
+  t.equal(logLevel(0), 'info')
+  t.equal(logLevel(3), 'info')
+  t.equal(logLevel(4), 'debug')
+  t.equal(logLevel(10), 'trace')
+  const quiet = build(0)
+  quiet.log.debug('hidden')
+  t.strictSame(quiet.lines, [])
+  const chatty = build(4)
+  chatty.log.debug('shown')
+  t.equal(chatty.lines.length, 1)
+})
+
+t.test('a line that is no JSON is passed on as text', async t => {
+  t.equal(textLine('not json\n'), 'not json\n')
+})
