@@ -3,8 +3,7 @@
 /** Deep equality of objects as the codecs make them: an absent member, an undefined one and an empty list or map are the same. */
 export function sameValue (a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b)
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isEmpty(a) && isEmpty(b)
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => sameValue(item, b[index]))
   }

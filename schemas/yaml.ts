@@ -36,7 +36,7 @@ export function parseYaml (bytes: Uint8Array): Parsed {
   const { parseDocument } = yaml()
   let document: Yaml.Document.Parsed
   try {
-    document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent', stringKeys: false })
+    document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false })
   } catch (error) {
     throw new DecodeError('the body is not valid YAML: it nests too deeply or is malformed', { cause: error })
   }

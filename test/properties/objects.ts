@@ -1,0 +1,74 @@
+/** Random objects of any declared type, and random damage to bytes. */
+import type { Message, Plain } from '../../schemas/declare.js'
+import { planOf } from '../../schemas/plan.js'
+import type { PlannedField } from '../../schemas/plan.js'
+
+export interface Dice { int: (below: number) => number }
+
+const TEXTS = ['', 'a', 'ü', '<&>', '\u{1f600}', '\uffee', '__proto__', 'constructor', '10', '9', 'x'.repeat(70), 'é'.repeat(40), '"\\\n', '\u2028', 'rbac.authorization.orch.io']
+const INTEGERS = [0, 1, -1, 127, 128, 255, 300, 2 ** 31 - 1, -(2 ** 31)]
+const LARGE = [...INTEGERS, 2 ** 31, 2 ** 32, -(2 ** 32) - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
+
+const pick = <T>(dice: Dice, values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within
+
+export function text (dice: Dice): string {
+  return dice.int(4) === 0 ? Array.from({ length: dice.int(4) }, () => pick(dice, TEXTS)).join('') : pick(dice, TEXTS)
+}
+
+/** A JSON value of the message, as a client might send it. */
+export function value (dice: Dice, message: Message, depth = 0): unknown {
+  if (message.special !== undefined) return special(dice, message)
+  const object: Plain = {}
+  for (const field of planOf(message).fields) {
+    const chance = dice.int(10)
+    if (chance < 3 || depth > 6) continue
+    Object.defineProperty(object, field.name, { value: chance === 3 ? null : member(dice, field, depth), enumerable: true, configurable: true, writable: true })
+  }
+  return object
+}
+
+function member (dice: Dice, field: PlannedField, depth: number): unknown {
+  if (field.shape === 'list') return Array.from({ length: dice.int(4) }, () => element(dice, field, depth))
+  if (field.shape === 'map') {
+    const map: Plain = {}
+    for (let left = dice.int(5); left > 0; left--) Object.defineProperty(map, text(dice), { value: element(dice, field, depth), enumerable: true, configurable: true, writable: true })
+    return map
+  }
+  return element(dice, field, depth)
+}
+
+function element (dice: Dice, field: PlannedField, depth: number): unknown {
+  switch (field.scalar) {
+    case undefined: return field.special === undefined ? value(dice, field.plan.message, depth + 1) : special(dice, field.plan.message)
+    case 'string': return text(dice)
+    case 'bool': return dice.int(2) === 1
+    case 'bytes': return Buffer.from(text(dice)).toString('base64')
+    case 'double': return dice.int(1000) / 8
+    case 'int32': return pick(dice, INTEGERS)
+    case 'int64': return pick(dice, LARGE)
+  }
+}
+
+function special (dice: Dice, message: Message): unknown {
+  switch (message.name) {
+    case 'meta.v1.Time': return pick(dice, [null, '2021-03-04T05:06:07Z', '1969-12-31T23:59:59.5-07:00', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '0099-02-28T00:00:00Z'])
+    case 'meta.v1.MicroTime': return pick(dice, [null, '2021-03-04T05:06:07.123456Z'])
+    case 'meta.v1.Verbs': return Array.from({ length: dice.int(3) }, () => text(dice))
+    default: return pick<unknown>(dice, [{}, { 'f:metadata': { 'f:labels': { '.': {}, 'f:<x>': {} } } }, { a: [1, null, 'ü', true] }])
+  }
+}
+
+/** A copy with bytes changed, dropped, doubled or cut off. */
+export function damage (dice: Dice, bytes: Uint8Array): Buffer {
+  let copy = Buffer.from(bytes)
+  for (let times = 1 + dice.int(4); times > 0; times--) {
+    const at = dice.int(copy.length || 1)
+    switch (dice.int(5)) {
+      case 0: copy = copy.subarray(0, at); break
+      case 1: copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at + 1 + dice.int(8))]); break
+      case 2: copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at, at + 20), copy.subarray(at)]); break
+      default: if (copy.length > 0) copy[at] = dice.int(256)
+    }
+  }
+  return copy
+}

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { parseLabelSelector } from '../../../schemas/index.js'
+
+t.test('each operator', async t => {
+  const cases: Array<[string, Record<string, string>, boolean]> = [
+    ['a=b', { a: 'b' }, true], ['a=b', { a: 'c' }, false], ['a=b', {}, false], ['a==b', { a: 'b' }, true],
+    ['a!=b', { a: 'b' }, false], ['a!=b', { a: 'c' }, true], ['a!=b', {}, true],
+    ['a=', { a: '' }, true], ['a=', {}, false], ['a!=', { a: '' }, false],
+    ['a in (b, c)', { a: 'c' }, true], ['a in (b,c)', { a: 'd' }, false], ['a in (b)', {}, false], ['a in (,b)', { a: '' }, true],
+    ['a notin (b,c)', { a: 'c' }, false], ['a notin (b,c)', { a: 'd' }, true], ['a notin (b)', {}, true],
+    ['a', { a: '' }, true], ['a', {}, false], ['!a', { a: '' }, false], ['!a', {}, true], [' ! a ', {}, true],
+    ['a>5', { a: '6' }, true], ['a>5', { a: '5' }, false], ['a>5', { a: 'x' }, false], ['a>5', {}, false], ['a<5', { a: '-6' }, true],
+    ['a<99999999999999999999', { a: '99999999999999999998' }, true],
+    ['a=b,c in (d),!e', { a: 'b', c: 'd' }, true], ['a=b,c in (d),!e', { a: 'b', c: 'd', e: '' }, false],
+    ['example.com/a=b', { 'example.com/a': 'b' }, true],
+    ['in in (in,notin)', { in: 'in' }, true], ['notin', { notin: '' }, true]
+  ]
+  for (const [text, labels, expected] of cases) t.equal(parseLabelSelector(text).matches(labels), expected, `${text} on ${JSON.stringify(labels)}`)
+})
+
+t.test('nothing selects everything', async t => {
+  for (const text of ['', '  ']) t.match(parseLabelSelector(text), { empty: true, text: '' })
+  t.ok(parseLabelSelector('').matches(undefined))
+  t.notOk(parseLabelSelector('a').matches(undefined))
+  t.equal(parseLabelSelector('a').empty, false)
+})
+
+t.test('inherited names are no labels', async t => {
+  t.notOk(parseLabelSelector('constructor').matches({}))
+  t.ok(parseLabelSelector('!toString').matches({}))
+  t.ok(parseLabelSelector('valueOf notin (x)').matches({}))
+})
+
+t.test('the same selector has the same text', async t => {
+  t.equal(parseLabelSelector('b , a  in (y, x),c==1').text, 'a in (x,y),b,c=1')
+  t.equal(parseLabelSelector('c=1,a in (x,y),b').text, 'a in (x,y),b,c=1')
+})
+
+t.test('bad text is refused, naming it', async t => {
+  for (const text of [',', 'a,', ',a', 'a b', 'a=b c', 'a in b', 'a in (b', 'a in ()', 'a in (b c)', 'a in (b))', '!a=b', '!', '=b', 'a=b=c', 'a=(b)', 'a>b', 'a<', 'a/b/c', 'a=b!', '-a', 'a=-b', `a=${'x'.repeat(64)}`, `a=${'b,a='.repeat(20_000)}`]) {
+    t.throws(() => parseLabelSelector(text), { name: 'DecodeError', message: /label selector/ }, text.slice(0, 20))
+  }
+})

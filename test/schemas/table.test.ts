@@ -1,0 +1,40 @@
+import t from 'tap'
+import { decode, tableColumns, tableRow } from '../../schemas/index.js'
+import { humanDuration } from '../../schemas/duration.js'
+import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../../schemas/resources.js'
+
+const now = Date.parse('2021-01-11T00:00:00Z')
+const metadata = { name: 'n', namespace: 'd', creationTimestamp: '2021-01-01T00:00:00Z' }
+
+t.test('a binding shows its role and, where there is room, its subjects by kind', async t => {
+  const { object } = decode(clusterRoleBindings.message, {
+    metadata,
+    roleRef: { kind: 'ClusterRole', name: 'view' },
+    subjects: [{ kind: 'User', name: 'u' }, { kind: 'Group', name: 'g' }, { kind: 'User', name: 'v' }, { kind: 'ServiceAccount', name: 's', namespace: 'd' }]
+  })
+  t.same(tableRow(clusterRoleBindings, object, now), ['n', 'ClusterRole/view', '10d', 'u, v', 'g', 'd/s'])
+  t.same(tableColumns(clusterRoleBindings).map(({ name, priority }) => `${name} ${priority}`), ['Name 0', 'Role 0', 'Age 0', 'Users 1', 'Groups 1', 'ServiceAccounts 1'])
+  for (const column of tableColumns(clusterRoleBindings)) t.match(column, { type: 'string', description: /\.$/ })
+})
+
+t.test('the columns of the other types', async t => {
+  t.same(tableRow(clusterRoles, decode(clusterRoles.message, { metadata }).object, now), ['n', '2021-01-01T00:00:00Z'], 'a type without columns of its own')
+  t.same(tableColumns(clusterRoles).map(({ name, type, format }) => [name, type, format]), [['Name', 'string', 'name'], ['Created At', 'date', '']])
+  t.same(tableRow(namespaces, decode(namespaces.message, { metadata, status: { phase: 'Active' } }).object, now), ['n', 'Active', '10d'])
+  t.same(tableRow(configMaps, decode(configMaps.message, { metadata, data: { a: '', b: '' }, binaryData: { c: '' } }).object, now), ['n', 3, '10d'])
+  t.same(tableRow(secrets, decode(secrets.message, { metadata, type: 'Opaque', data: { a: '' } }).object, now), ['n', 'Opaque', 1, '10d'])
+  t.same(tableRow(serviceAccounts, decode(serviceAccounts.message, { metadata: { name: 'n' } }).object, now), ['n', 0, '<unknown>'])
+})
+
+t.test('durations get coarser as they grow', async t => {
+  const second = 1000
+  const [minute, hour, day] = [60 * second, 3600 * second, 86400 * second]
+  const cases: Array<[number, string]> = [
+    [-2 * second, '<invalid>'], [-second, '0s'], [0, '0s'], [999, '0s'], [119 * second, '119s'],
+    [2 * minute, '2m'], [2 * minute + second, '2m1s'], [10 * minute - second, '9m59s'], [10 * minute + second, '10m'], [180 * minute - second, '179m'],
+    [3 * hour, '3h'], [3 * hour + minute, '3h1m'], [8 * hour - second, '7h59m'], [8 * hour + minute, '8h'], [48 * hour - second, '47h'],
+    [2 * day, '2d'], [2 * day + hour, '2d1h'], [8 * day - second, '7d23h'], [8 * day + hour, '8d'], [730 * day - second, '729d'],
+    [730 * day, '2y'], [731 * day, '2y1d'], [8 * 365 * day - second, '7y364d'], [8 * 365 * day + day, '8y']
+  ]
+  for (const [duration, expected] of cases) t.equal(humanDuration(duration), expected, `${duration} ms`)
+})
