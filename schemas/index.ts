@@ -14,6 +14,7 @@ export { DecodeError, isDecodeError } from './decode-error.js'
 export { parseJson } from './json/parse.js'
 export type { Parsed } from './json/parse.js'
 export { parseYaml, toYaml } from './yaml.js'
+export { parseYamlBody } from './yaml-thread.js'
 
 // Plain values to objects.
 export { decode, strictFindings } from './decode.js'
