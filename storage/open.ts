@@ -3,7 +3,6 @@
  * the one it uses.
  */
 import type { Backend } from './backend.js'
-import { StorageError } from './errors.js'
 
 export type BackendOptions =
   | { readonly kind: 'memory' }
@@ -33,6 +32,6 @@ export async function openBackend (options: BackendOptions): Promise<Backend> {
   switch (options.kind) {
     case 'memory': return (await import('./embedded/memory.js')).openMemory()
     case 'embedded': return await (await import('./embedded/lmdb.js')).openEmbedded(options.directory)
-    case 'etcd': throw new StorageError('Unavailable', 'the etcd back end is not here yet')
+    case 'etcd': return (await import('./etcd/backend.js')).openEtcd(options)
   }
 }

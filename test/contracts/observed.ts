@@ -62,16 +62,19 @@ export class Observed {
 
   /** Resolves when the watch vouches for everything up to the revision. */
   async upTo (revision: Revision): Promise<void> {
+    const deadline = performance.now() + 15_000
+    let asked = -Infinity
     while (this.reached < revision) {
-      this.watch.requestProgress()
       if (this.end !== undefined) throw new Error(`the watch ended before revision ${revision}: ${this.end.message}`)
+      const now = performance.now()
+      if (now > deadline) throw new Error(`the watch stayed at ${this.reached} and did not come to ${revision}`)
+      if (now > asked + 250) {
+        asked = now
+        this.watch.requestProgress()
+      }
       await this.#change(`revision ${revision}`, 250).catch(() => {})
-      if (this.reached < revision && ++this.#patience > 80) throw new Error(`the watch stayed at ${this.reached} and did not come to ${revision}`)
     }
-    this.#patience = 0
   }
-
-  #patience = 0
 
   #advance (revision: Revision): void {
     if (revision < this.reached) this.faults.push(`went back from ${this.reached} to ${revision}`)

@@ -1,0 +1,210 @@
+/**
+ * The store on an etcd cluster. Every write is one transaction that compares the key's revision; every
+ * read of the newest state is a quorum read.
+ */
+import type {
+  Backend, BackendStatus, BackendWatch, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
+} from '../backend.js'
+import { StorageError } from '../errors.js'
+import { Connection, type ConnectionOptions } from './connection.js'
+import { CallError, closedError, failureOf } from './failures.js'
+import { SharedRead } from './shared-read.js'
+import { type Attempt, outcomeOf } from './outcome.js'
+import { Watches } from './watches.js'
+import { type WireHeader, type WireRange, type WireTxn, bytesOf, keyValueOf, revisionOf } from './wire.js'
+
+export interface EtcdOptions extends ConnectionOptions {
+  /** Milliseconds `status()` may take; 2,000 by default. */
+  readonly healthcheckTimeout?: number
+}
+
+/** Items per message: a page is decoded in one turn of the loop. */
+const PAGE = 500
+/** A newest read that a compaction overtakes between its pages is begun anew this often. */
+const RESTARTS = 3
+const NOWHERE = Buffer.from('\0')
+
+class EtcdBackend implements Backend {
+  readonly name = 'etcd'
+  readonly #connection: Connection
+  readonly #healthTime: number
+  readonly #watches: Watches
+  readonly #newest: SharedRead<Revision>
+  /** The newest revision that any answer showed. */
+  #seen: Revision = 0
+  #compacted: Revision = 0
+  #closed = false
+
+  constructor (options: EtcdOptions) {
+    this.#connection = new Connection(options)
+    this.#healthTime = options.healthcheckTimeout ?? 2_000
+    this.#newest = new SharedRead(() => this.#readRevision())
+    this.#watches = new Watches(this.#connection, {
+      newestSeen: () => this.#seen,
+      revision: () => this.revision(),
+      compacted: () => this.#compacted,
+      noteCompacted: revision => this.#noteCompacted(revision)
+    })
+  }
+
+  async get (key: string, revision: Revision = 0): Promise<ReadResult> {
+    const answer = await this.#range({ key: bytesOf(key), revision })
+    const kv = answer.kvs[0]
+    return { revision: revision === 0 ? revisionOf(answer) : revision, kv: kv && keyValueOf(kv) }
+  }
+
+  async list (request: RangeRequest): Promise<RangeResult> {
+    for (let begun = 1; ; begun++) {
+      try {
+        return await this.#pages(request)
+      } catch (error) {
+        const overtaken = (request.revision ?? 0) === 0 && error instanceof StorageError && error.code === 'Compacted'
+        if (!overtaken || begun === RESTARTS) throw error
+      }
+    }
+  }
+
+  async count (start: string, end: string): Promise<number> {
+    const answer = await this.#range({ key: bytesOf(start), range_end: bytesOf(end), count_only: true })
+    return Number(answer.count)
+  }
+
+  async create (key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return await this.#write({ kind: 'create', key, value, expected: 0 }, options)
+  }
+
+  async update (key: string, value: Uint8Array, expected: Revision, options?: WriteOptions): Promise<WriteResult> {
+    return await this.#write({ kind: 'update', key, value, expected }, options)
+  }
+
+  async delete (key: string, expected: Revision): Promise<WriteResult> {
+    return await this.#write({ kind: 'delete', key, value: undefined, expected })
+  }
+
+  watch (request: WatchRequest): BackendWatch {
+    return this.#watches.add(request)
+  }
+
+  async compact (revision: Revision): Promise<void> {
+    try {
+      await this.#connection.read('KV', 'compact', { revision: String(revision), physical: false })
+    } catch (error) {
+      // Somebody else was here before, or has gone further.
+      if (!(error instanceof StorageError && error.code === 'Compacted')) throw error
+      return
+    }
+    this.#noteCompacted(revision)
+  }
+
+  compactedRevision (): Revision {
+    return this.#compacted
+  }
+
+  async revision (): Promise<Revision> {
+    if (this.#closed) throw closedError()
+    return await this.#newest.ask()
+  }
+
+  revisionNow (): undefined {
+    return undefined
+  }
+
+  async status (): Promise<BackendStatus> {
+    const [range, status] = await Promise.all([
+      this.#range({ key: NOWHERE, count_only: true }, this.#healthTime),
+      this.#connection.read<{ header: WireHeader, dbSize: string }>('Maintenance', 'status', {}, this.#healthTime)
+    ])
+    return { size: Number(status.dbSize), revision: revisionOf(range) }
+  }
+
+  async lease (ttlSeconds: number): Promise<LeaseId> {
+    if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
+    // Asked twice, the lease that nobody knows of ends by itself.
+    const { ID } = await this.#connection.read<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(Math.ceil(ttlSeconds)), ID: '0' })
+    return ID
+  }
+
+  async close (): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#watches.close()
+    this.#connection.close()
+  }
+
+  async #pages ({ start, end, limit = 0, revision = 0 }: RangeRequest): Promise<RangeResult> {
+    const kvs: KeyValue[] = []
+    const rangeEnd = bytesOf(end)
+    let key = bytesOf(start)
+    let at = revision
+    let count: number | undefined
+    while (true) {
+      const size = limit === 0 ? PAGE : Math.min(PAGE, limit - kvs.length)
+      const answer = await this.#range({ key, range_end: rangeEnd, limit: String(size), revision: at })
+      at ||= revisionOf(answer)
+      count ??= Number(answer.count)
+      for (const kv of answer.kvs) kvs.push(keyValueOf(kv))
+      const last = answer.kvs.at(-1)
+      if (!answer.more || last === undefined || kvs.length === limit) return { revision: at, kvs, more: answer.more, count }
+      key = Buffer.concat([last.key, NOWHERE])
+    }
+  }
+
+  async #range (request: { key: Buffer, range_end?: Buffer, limit?: string, revision?: Revision, count_only?: boolean }, milliseconds?: number): Promise<WireRange> {
+    const answer = await this.#connection.read<WireRange>('KV', 'range', request, milliseconds)
+    this.#note(answer)
+    return answer
+  }
+
+  async #readRevision (): Promise<Revision> {
+    return revisionOf(await this.#range({ key: NOWHERE, count_only: true }))
+  }
+
+  #note (answer: { header: WireHeader | null }): void {
+    const revision = revisionOf(answer)
+    if (revision > this.#seen) this.#seen = revision
+  }
+
+  #noteCompacted (revision: Revision): void {
+    if (revision > this.#compacted) this.#compacted = revision
+  }
+
+  async #write (attempt: Attempt, options?: WriteOptions): Promise<WriteResult> {
+    const { kind, key, value, expected } = attempt
+    if (kind !== 'create' && expected <= 0) {
+      // No key has such a revision; etcd would take it for 'does not exist'.
+      const { revision, kv } = await this.get(key)
+      return { succeeded: false, revision, current: kv }
+    }
+    const bytes = bytesOf(key)
+    const before = this.#seen
+    const change = kind === 'delete'
+      ? { request_delete_range: { key: bytes, prev_kv: true } }
+      : { request_put: { key: bytes, value, prev_kv: kind === 'update', lease: options?.lease ?? '0' } }
+    let answer: WireTxn
+    try {
+      answer = await this.#connection.once<WireTxn>('KV', 'txn', {
+        compare: [{ key: bytes, target: 'Mod', result: 'Equal', mod_revision: String(expected) }],
+        success: [change],
+        failure: [{ request_range: { key: bytes } }]
+      })
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error
+      if (!error.sent) throw failureOf(error)
+      return await outcomeOf(this, attempt, before, error)
+    }
+    this.#note(answer)
+    const revision = revisionOf(answer)
+    const response = answer.responses[0]
+    if (!answer.succeeded) {
+      const current = response?.response_range?.kvs[0]
+      return { succeeded: false, revision, current: current && keyValueOf(current) }
+    }
+    const previous = response?.response_put?.prev_kv ?? response?.response_delete_range?.prev_kvs[0]
+    return { succeeded: true, revision, previous: previous ? keyValueOf(previous) : undefined }
+  }
+}
+
+/** A back end on this cluster. Connects when it is first used. @throws TypeError for servers it can't make sense of */
+export function openEtcd (options: EtcdOptions): Backend {
+  return new EtcdBackend(options)
+}

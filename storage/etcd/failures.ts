@@ -1,0 +1,62 @@
+/** What etcd and the line to it fail with, in our words. */
+import { StorageError } from '../errors.js'
+
+/** gRPC's status codes that tell something here. */
+const Status = {
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  outOfRange: 11,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16
+} as const
+
+/** With these etcd itself says that it did not do what it was asked. */
+const REFUSALS: ReadonlySet<number> = new Set([
+  Status.invalidArgument, Status.notFound, Status.permissionDenied, Status.resourceExhausted,
+  Status.failedPrecondition, Status.outOfRange, Status.unimplemented, Status.unauthenticated
+])
+
+/** How gRPC begins its reason when a call did not get as far as a connection. */
+const NEVER_LEFT = /^(No connection established|Name resolution failed|Channel has been shut down|Call dropped by load balancing)/
+
+/** A call that failed. */
+export class CallError extends Error {
+  readonly code: number
+  readonly details: string
+  /** False when nothing of it can have had an effect. */
+  readonly sent: boolean
+  /** True when the same call may succeed later or on another server. */
+  readonly transient: boolean
+
+  constructor (cause: Error, server: string, sent = true) {
+    const code = 'code' in cause && typeof cause.code === 'number' ? cause.code : Status.unknown
+    const details = 'details' in cause && typeof cause.details === 'string' ? cause.details : cause.message
+    super(`${server}: ${details}`, { cause })
+    this.name = 'CallError'
+    this.code = code
+    this.details = details
+    this.sent = sent && !REFUSALS.has(code) && !NEVER_LEFT.test(details)
+    this.transient = !REFUSALS.has(code)
+  }
+}
+
+export function failureOf (error: CallError): StorageError {
+  const { details, message } = error
+  if (details.includes('required revision has been compacted')) return new StorageError('Compacted', 'the revision is no longer kept by etcd', { cause: error })
+  if (details.includes('required revision is a future revision')) return new StorageError('FutureRevision', 'the revision is newer than the newest of etcd', { cause: error })
+  if (details.includes('requested lease not found')) return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
+  return new StorageError('Unavailable', `etcd did not do it: ${message}`, { cause: error })
+}
+
+export function closedError (): StorageError {
+  return new StorageError('Closed', 'the etcd store is closed')
+}

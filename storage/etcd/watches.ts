@@ -1,0 +1,234 @@
+/**
+ * The watches of one back end, all fed from one feed of everything. A short stretch of the past is kept, so
+ * that a watch from a recent revision (the usual one: just listed, now watched) joins at once; one from
+ * further back gets a feed of its own until it has come as far as what is kept.
+ */
+import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
+import { StorageError } from '../errors.js'
+import type { Connection } from './connection.js'
+import { closedError } from './failures.js'
+import { Feed } from './feed.js'
+
+/** How much of the past is kept. */
+const KEPT_EVENTS = 4096
+const KEPT_BYTES = 16 * 1024 * 1024
+/** How far before the newest known revision the main feed may begin. */
+const REACH = 1000
+/** Milliseconds for which a watch that asked for progress is told of every step. */
+const EAGER = 5_000
+
+class Watch implements BackendWatch {
+  readonly request: WatchRequest
+  readonly #owner: Watches
+  position: Revision
+  /** The feed that serves it; undefined until it has one. */
+  feed: Feed | undefined
+  ended = false
+  eagerUntil = 0
+
+  constructor (owner: Watches, request: WatchRequest) {
+    this.#owner = owner
+    this.request = request
+    this.position = request.after
+  }
+
+  requestProgress (): void {
+    if (this.ended) return
+    this.eagerUntil = performance.now() + EAGER
+    queueMicrotask(() => this.progress())
+  }
+
+  cancel (): void {
+    this.ended = true
+    this.#owner.drop(this)
+  }
+
+  /** Gives it what is new to it; `revision` is the position of its feed. */
+  take (events: readonly BackendEvent[], revision: Revision): void {
+    const { start, end } = this.request
+    let mine: BackendEvent[] | undefined
+    for (const event of events) {
+      const { key, modRevision } = event.kv
+      if (key >= start && key < end && modRevision > this.position) (mine ??= []).push(event)
+    }
+    if (revision > this.position) this.position = revision
+    if (this.ended) return
+    if (mine !== undefined) this.#call(() => this.request.onEvents(mine, revision))
+    else if (this.eagerUntil > 0) this.progress(revision)
+  }
+
+  /** @param reached up to where it was given everything: its feed's position, but for one that is being handed the past */
+  progress (reached = this.feed?.position): void {
+    // What came before a start in the future was not delivered, so nothing is said about it.
+    if (this.ended || reached === undefined || reached < this.request.after || this.eagerUntil === 0) return
+    if (performance.now() > this.eagerUntil) this.eagerUntil = 0
+    this.#call(() => this.request.onProgress(reached))
+  }
+
+  finish (error: StorageError): void {
+    if (this.ended) return
+    this.cancel()
+    try {
+      this.request.onEnd(error)
+    } catch {
+      // The receiver was told; what it makes of it can't stop the others.
+    }
+  }
+
+  #call (callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      this.finish(new StorageError('Closed', 'the receiver of the watch failed', { cause: error }))
+    }
+  }
+}
+
+/** What the watches share with the back end they belong to. */
+export interface StoreFacts {
+  /** The newest revision that any answer showed, 0 before the first. */
+  readonly newestSeen: () => Revision
+  /** Asks the store. */
+  readonly revision: () => Promise<Revision>
+  readonly compacted: () => Revision
+  readonly noteCompacted: (revision: Revision) => void
+}
+
+export class Watches {
+  readonly #connection: Connection
+  readonly #newestSeen: () => Revision
+  readonly #revision: () => Promise<Revision>
+  readonly #compacted: () => Revision
+  readonly #noteCompacted: (revision: Revision) => void
+  readonly #attached = new Set<Watch>()
+  readonly #catchingUp = new Map<Watch, Feed>()
+  readonly #waiting = new Set<Watch>()
+  #main: Feed | undefined
+  #kept: Array<{ events: BackendEvent[], bytes: number, revision: Revision }> = []
+  #keptEvents = 0
+  #keptBytes = 0
+  /** Everything after this revision, up to the main feed's position, is kept. */
+  #floor: Revision = 0
+  #closed = false
+
+  constructor (connection: Connection, store: StoreFacts) {
+    this.#connection = connection
+    this.#newestSeen = store.newestSeen
+    this.#revision = store.revision
+    this.#compacted = store.compacted
+    this.#noteCompacted = store.noteCompacted
+  }
+
+  add (request: WatchRequest): BackendWatch {
+    const watch = new Watch(this, request)
+    this.#waiting.add(watch)
+    setImmediate(() => this.#place())
+    return watch
+  }
+
+  drop (watch: Watch): void {
+    this.#waiting.delete(watch)
+    this.#attached.delete(watch)
+    this.#catchingUp.get(watch)?.close()
+    this.#catchingUp.delete(watch)
+  }
+
+  close (): void {
+    this.#closed = true
+    this.#main?.close()
+    for (const watch of [...this.#waiting, ...this.#attached, ...this.#catchingUp.keys()]) watch.finish(closedError())
+  }
+
+  /** Finds every waiting watch its feed. */
+  #place (): void {
+    if (this.#waiting.size === 0) return
+    if (this.#closed) return this.close()
+    const seen = this.#newestSeen()
+    if (seen === 0) {
+      // Nothing is known of the store yet. While it can't be reached, the watches wait for it.
+      this.#revision().catch(() => new Promise(resolve => setTimeout(resolve, 250))).then(() => this.#place(), () => {})
+      return
+    }
+    for (const watch of this.#waiting) {
+      this.#waiting.delete(watch)
+      if (watch.position < this.#compacted()) {
+        watch.finish(compacted(watch.position, this.#compacted()))
+        continue
+      }
+      if (this.#main === undefined) this.#begin(Math.min(seen, watch.position >= seen - REACH ? watch.position : seen))
+      if (watch.position >= this.#floor) this.#attach(watch)
+      else this.#catchUp(watch)
+    }
+  }
+
+  #begin (after: Revision): void {
+    this.#floor = after
+    this.#kept = []
+    this.#keptEvents = this.#keptBytes = 0
+    this.#main = new Feed(this.#connection, Math.max(1, after), this.#newestSeen, {
+      events: (events, revision) => {
+        this.#keep(events, revision)
+        for (const watch of this.#attached) watch.take(events, revision)
+      },
+      compacted: revision => {
+        this.#noteCompacted(revision)
+        this.#main = undefined
+        for (const watch of this.#attached) {
+          this.#attached.delete(watch)
+          if (watch.position < revision) watch.finish(compacted(watch.position, revision))
+          else this.#waiting.add(watch)
+        }
+        this.#place()
+      }
+    })
+  }
+
+  #attach (watch: Watch): void {
+    watch.feed = this.#main
+    for (const { events, revision } of this.#kept) {
+      if (watch.ended) return
+      if (revision > watch.position) watch.take(events, revision)
+    }
+    if (watch.ended) return
+    this.#attached.add(watch)
+    watch.progress()
+  }
+
+  #catchUp (watch: Watch): void {
+    const feed = new Feed(this.#connection, Math.max(1, watch.position), this.#newestSeen, {
+      events: (events, revision) => {
+        watch.take(events, revision)
+        if (watch.ended || this.#main === undefined || revision < this.#floor) return
+        feed.close()
+        this.#catchingUp.delete(watch)
+        this.#attach(watch)
+      },
+      compacted: revision => {
+        this.#noteCompacted(revision)
+        watch.finish(compacted(watch.position, revision))
+      }
+    })
+    watch.feed = feed
+    this.#catchingUp.set(watch, feed)
+  }
+
+  #keep (events: BackendEvent[], revision: Revision): void {
+    const bytes = events.reduce((sum, { kv, previous }) => sum + kv.value.byteLength + (previous?.value.byteLength ?? 0), 0)
+    this.#kept.push({ events, bytes, revision })
+    this.#keptEvents += events.length + 1
+    this.#keptBytes += bytes
+    let drop = 0
+    while (this.#keptEvents > KEPT_EVENTS || this.#keptBytes > KEPT_BYTES) {
+      const oldest = this.#kept[drop++]
+      if (oldest === undefined) break
+      this.#keptEvents -= oldest.events.length + 1
+      this.#keptBytes -= oldest.bytes
+      this.#floor = oldest.revision
+    }
+    if (drop > 0) this.#kept.splice(0, drop)
+  }
+}
+
+function compacted (position: Revision, revision: Revision): StorageError {
+  return new StorageError('Compacted', `changes after revision ${position} are no longer kept, the oldest kept are those after ${revision}`)
+}

@@ -1,0 +1,240 @@
+/**
+ * A real etcd for tests: found or fetched, started on free ports in a directory of its own, killed and
+ * restarted on the same data, and put behind a line that can be cut.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const START_TIME = 20_000
+
+/** Keeps nothing after the test that asked. `t` is a tap test. */
+interface Teardown {
+  teardown: (callback: () => unknown) => void
+}
+
+/** The etcd program: the one on the PATH, else Debian's, unpacked (not installed) into the project's cache. */
+export async function findEtcd (): Promise<string> {
+  for (const directory of (process.env.PATH ?? '').split(path.delimiter)) {
+    const file = path.join(directory, 'etcd')
+    if (directory !== '' && await exists(file)) return file
+  }
+  const cache = path.join(import.meta.dirname, '..', '..', '.cache')
+  const home = path.join(cache, 'etcd')
+  const file = path.join(home, 'usr', 'bin', 'etcd')
+  if (await exists(file)) return file
+  await mkdir(cache, { recursive: true })
+  const work = await mkdtemp(path.join(cache, 'etcd-'))
+  try {
+    await run('apt-get', ['download', 'etcd-server'], { cwd: work })
+    const packages = (await readdir(work)).filter(name => name.endsWith('.deb'))
+    if (packages[0] === undefined) throw new Error('apt-get downloaded nothing')
+    await run('dpkg', ['-x', packages[0], 'root'], { cwd: work })
+    // Whoever is first keeps the place; a second one finds it taken and uses it.
+    await rename(path.join(work, 'root'), home).catch(() => {})
+    await access(file)
+    return file
+  } catch (error) {
+    throw new Error(`no etcd for the tests: neither on the PATH nor through 'apt-get download etcd-server' (${String(error).split('\n')[0]})`)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+export interface EtcdTls {
+  /** File names of PEM texts. */
+  readonly ca: string
+  readonly certificate: string
+  readonly key: string
+  /** Ask clients for certificates of the same CA. */
+  readonly clientAuth?: boolean
+}
+
+export class EtcdProcess {
+  readonly url: string
+  readonly port: number
+  readonly #program: string
+  readonly #arguments: string[]
+  #process: ChildProcess | undefined
+
+  constructor (program: string, args: string[], url: string, port: number) {
+    this.#program = program
+    this.#arguments = args
+    this.url = url
+    this.port = port
+  }
+
+  /** Resolves when it serves; for the first start and after a kill, on the same data and port. */
+  async start (): Promise<void> {
+    const child = spawn(this.#program, this.#arguments, { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#process = child
+    const lines: string[] = []
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`etcd did not start (${why}): ${lines.slice(-5).join(' | ')}`))
+      const timer = setTimeout(() => fail('too slow'), START_TIME)
+      child.once('error', error => fail(error.message))
+      child.once('exit', code => fail(`exit code ${code}`))
+      createInterface({ input: child.stderr }).on('line', line => {
+        if (lines.length < 500) lines.push(line)
+        if (/ready to serve client requests|serving (insecure )?client (requests|traffic)/i.test(line)) {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    })
+  }
+
+  /** Ends it without any chance to tidy up; resolves when it is gone. */
+  async kill (): Promise<void> {
+    await this.#signal('SIGKILL')
+  }
+
+  async stop (): Promise<void> {
+    await this.#signal('SIGTERM')
+  }
+
+  /** Freezes it, as a machine that hangs: connections stay open and nothing answers. */
+  pause (): void {
+    this.#process?.kill('SIGSTOP')
+  }
+
+  resume (): void {
+    this.#process?.kill('SIGCONT')
+  }
+
+  async #signal (signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process
+    this.#process = undefined
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGCONT')
+    child.kill(signal)
+    await gone
+  }
+}
+
+/** An etcd of one member, running, and gone with its data when the test is over. */
+export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProcess> {
+  const program = await findEtcd()
+  const directory = await mkdtemp(path.join(tmpdir(), 'orch-etcd-'))
+  const [port, peerPort] = await freePorts(2)
+  if (port === undefined || peerPort === undefined) throw new Error('no free ports')
+  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
+  const peer = `http://127.0.0.1:${peerPort}`
+  const secure = tls === undefined
+    ? []
+    : ['--cert-file', tls.certificate, '--key-file', tls.key, ...(tls.clientAuth === true ? ['--client-cert-auth', '--trusted-ca-file', tls.ca] : [])]
+  const etcd = new EtcdProcess(program, [
+    '--name', 'test', '--data-dir', directory,
+    '--listen-client-urls', url, '--advertise-client-urls', url,
+    '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `test=${peer}`,
+    '--heartbeat-interval', '20', '--election-timeout', '200', ...secure
+  ], url, port)
+  t.teardown(async () => {
+    await etcd.kill()
+    await rm(directory, { recursive: true, force: true })
+  })
+  await etcd.start()
+  return etcd
+}
+
+/** A line to a server on this machine that the test can cut, stall and slow down. */
+export class Line {
+  readonly port: number
+  readonly #server: net.Server
+  readonly #pairs = new Set<[net.Socket, net.Socket]>()
+  #refusing = false
+  #stalled = false
+  #delay = 0
+
+  private constructor (server: net.Server, port: number, target: number) {
+    this.#server = server
+    this.port = port
+    server.on('connection', client => this.#connect(client, target))
+  }
+
+  static async to (t: Teardown, target: number): Promise<Line> {
+    const server = net.createServer({ pauseOnConnect: true })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('the line has no port')
+    const line = new Line(server, address.port, target)
+    t.teardown(() => line.close())
+    return line
+  }
+
+  /** Cuts every connection; new ones are served. */
+  cut (): void {
+    for (const [client, server] of this.#pairs) {
+      client.resetAndDestroy()
+      server.resetAndDestroy()
+    }
+  }
+
+  /** Cuts every connection and takes no new ones until told otherwise. */
+  refuse (refusing: boolean): void {
+    this.#refusing = refusing
+    if (refusing) this.cut()
+  }
+
+  /** Holds back everything, in both directions; connections stay open. */
+  stall (stalled: boolean): void {
+    this.#stalled = stalled
+    for (const pair of this.#pairs) for (const socket of pair) if (stalled) socket.pause(); else socket.resume()
+  }
+
+  /** Milliseconds that every byte from the server arrives late. */
+  delay (milliseconds: number): void {
+    this.#delay = milliseconds
+  }
+
+  close (): void {
+    this.refuse(true)
+    this.#server.close()
+  }
+
+  #connect (client: net.Socket, target: number): void {
+    if (this.#refusing) {
+      client.resetAndDestroy()
+      return
+    }
+    const server = net.connect(target, '127.0.0.1')
+    const pair: [net.Socket, net.Socket] = [client, server]
+    this.#pairs.add(pair)
+    const end = () => {
+      this.#pairs.delete(pair)
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of pair) socket.on('error', end).on('close', end)
+    client.on('data', bytes => { server.write(bytes) })
+    server.on('data', bytes => {
+      if (this.#delay === 0) client.write(bytes)
+      else setTimeout(() => { if (!client.destroyed) client.write(bytes) }, this.#delay)
+    })
+    if (this.#stalled) server.pause()
+    else client.resume()
+  }
+}
+
+async function freePorts (count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => net.createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map(server => once(server, 'listening')))
+  const ports = servers.map(server => {
+    const address = server.address()
+    return address === null || typeof address === 'string' ? 0 : address.port
+  })
+  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
+  return ports
+}
+
+async function exists (file: string): Promise<boolean> {
+  return await access(file).then(() => true, () => false)
+}
