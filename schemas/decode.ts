@@ -5,7 +5,7 @@
  */
 import type { Message, Plain, ScalarName } from './declare.js'
 import { DecodeError, nameOfType } from './decode-error.js'
-import { pathText } from './json/parse.js'
+import { MAX_VALUES, pathText, tooManyValues } from './json/parse.js'
 import { fillRequired, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 import { canonicalBase64 } from './values.js'
@@ -20,10 +20,10 @@ export interface Decoded<T> {
 
 /**
  * @throws DecodeError naming the path and what was expected there. For a kind, a missing kind or apiVersion is
- * filled in and another one refused.
+ * filled in and another one refused. `maxValues` bounds list elements and map entries: Infinity for what is already stored.
  */
-export function decode<T> (message: Message<T>, value: unknown): Decoded<T> {
-  const decoding = new Decoding(message)
+export function decode<T> (message: Message<T>, value: unknown, maxValues = MAX_VALUES): Decoded<T> {
+  const decoding = new Decoding(message, maxValues)
   const object = decoding.root(value)
   return { object: object as T, unknown: decoding.unknown } // made field by field from the declaration of T
 }
@@ -49,8 +49,12 @@ class Decoding {
   readonly #message: Message
   readonly #path: Array<string | number> = []
 
-  constructor (message: Message) {
+  readonly #maxValues: number
+  #values = 0
+
+  constructor (message: Message, maxValues: number) {
     this.#message = message
+    this.#maxValues = maxValues
   }
 
   root (value: unknown): unknown {
@@ -147,6 +151,7 @@ class Decoding {
 
   /** Of a list or map, where null stands for zero. */
   #element (field: PlannedField, value: unknown): unknown {
+    if (++this.#values > this.#maxValues) throw tooManyValues(this.#maxValues)
     if (field.scalar !== undefined) return value === null || value === undefined ? field.zero : this.#scalar(field.scalar, value)
     if (value === null && field.special === undefined) return fillRequired(field.plan, {})
     return this.#nested(field, value)

@@ -11,7 +11,7 @@ export type { FieldError, Status } from './status.js'
 
 // Bytes to plain values, and back to YAML.
 export { DecodeError, isDecodeError } from './decode-error.js'
-export { parseJson } from './json/parse.js'
+export { MAX_VALUES, parseJson } from './json/parse.js'
 export type { Parsed } from './json/parse.js'
 export { parseYaml, toYaml } from './yaml.js'
 export { parseYamlBody } from './yaml-thread.js'

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
 import { DecodeError } from './decode-error.js'
-import { decodeText, parseJson, pathText, MAX_DEPTH } from './json/parse.js'
+import { decodeText, parseJson, pathText, MAX_DEPTH, MAX_VALUES } from './json/parse.js'
 import type { Parsed } from './json/parse.js'
 import { setMember } from './values.js'
 
@@ -15,8 +15,8 @@ function yaml (): typeof Yaml {
   return loaded
 }
 
-/** Nodes of the document with its aliases followed. */
-const MAX_NODES = 500_000
+/** Nodes of the document with its aliases followed; a member is two. */
+const MAX_NODES = 2 * MAX_VALUES
 const MAX_DUPLICATES = 100
 /** Block collections on one line nest by their indicators; the parser recurses on them before anything can be counted. */
 const DEEP_LINE = /(?:[-?:][ \t]+){200}/

@@ -10,6 +10,12 @@ import { DecodeError } from '../decode-error.js'
 
 /** Levels of lists and objects; the deepest declared type has far fewer. */
 export const MAX_DEPTH = 1000
+/**
+ * List elements and object members in one body. No real object comes near; without a bound, 3 MiB of the smallest values
+ * would hold the event loop for a second.
+ */
+export const MAX_VALUES = 100_000
+export const tooManyValues = (most: number) => new DecodeError(`the body holds more than ${most} values`)
 const MAX_DUPLICATES = 100
 
 export interface Parsed {
@@ -18,11 +24,12 @@ export interface Parsed {
   readonly duplicates: string[]
 }
 
-const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d]
+const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
 /** Number of object members in the text. Wrong for text that is no JSON, which JSON.parse then refuses. */
-function countMembers (bytes: Uint8Array): number {
+function countMembers (bytes: Uint8Array, maxValues: number): number {
   let depth = 0
+  let values = 0
   let members = 0
   for (let at = 0; at < bytes.length; at++) {
     switch (bytes[at]) {
@@ -30,7 +37,9 @@ function countMembers (bytes: Uint8Array): number {
         for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
         break
       case COLON: members++; break
+      case COMMA: if (++values > maxValues) throw tooManyValues(maxValues); break
       case OPEN_LIST: case OPEN_OBJECT:
+        if (++values > maxValues) throw tooManyValues(maxValues)
         if (++depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
         break
       case CLOSE_LIST: case CLOSE_OBJECT: depth--; break
@@ -61,10 +70,10 @@ export function decodeText (bytes: Uint8Array): string {
   return text
 }
 
-/** @throws DecodeError for anything that is not one JSON value in UTF-8 of at most `MAX_DEPTH` levels. */
-export function parseJson (bytes: Uint8Array): Parsed {
+/** @throws DecodeError for anything that is not one JSON value in UTF-8 of at most `MAX_DEPTH` levels and `maxValues` values. */
+export function parseJson (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
   const text = decodeText(bytes)
-  const members = countMembers(bytes)
+  const members = countMembers(bytes, maxValues)
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -76,7 +76,7 @@ export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   },
   fromProtobuf: body => {
     const raw = wrapped(body)
-    return raw === undefined || raw.length === 0 ? undefined : parseJson(raw).value
+    return raw === undefined || raw.length === 0 ? undefined : parseJson(raw, Infinity).value
   },
   openapi
 })

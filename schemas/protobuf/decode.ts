@@ -6,7 +6,7 @@ import type { Message, Plain, ScalarName } from '../declare.js'
 import { DecodeError } from '../decode-error.js'
 import { checkType, decode } from '../decode.js'
 import type { Decoded } from '../decode.js'
-import { MAX_DEPTH, parseJson } from '../json/parse.js'
+import { MAX_DEPTH, MAX_VALUES, parseJson, tooManyValues } from '../json/parse.js'
 import { fillRequired, planOf, wireTypeOf } from '../plan.js'
 import type { Plan, PlannedField } from '../plan.js'
 import { MAGIC } from './encode.js'
@@ -55,24 +55,28 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
 /** `unknown` and `duplicates` are empty unless the envelope holds JSON: protobuf can't tell. */
 export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
 
-/** Opens the envelope and decodes what is in it as `message`. kind and apiVersion are checked as `decode` does. */
-export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array): DecodedProtobuf<T> {
+/**
+ * Opens the envelope and decodes what is in it as `message`. kind and apiVersion are checked as `decode` does.
+ * `maxValues` bounds list elements and map entries: MAX_VALUES for the body of a request, none for what is stored.
+ */
+export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, maxValues = Infinity): DecodedProtobuf<T> {
   const { apiVersion, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
   if (contentEncoding !== '') throw new DecodeError(`the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`)
   if (contentType === 'application/json') {
-    const { value, duplicates } = parseJson(raw)
-    return { ...decode(message, value), duplicates }
+    const { value, duplicates } = parseJson(raw, maxValues)
+    return { ...decode(message, value, maxValues), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
     throw new DecodeError(`the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`)
   }
-  return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind)), unknown: [], duplicates: [] }
+  return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind), maxValues), unknown: [], duplicates: [] }
 }
 
 /** The message alone, without an envelope; `type` is what its object begins with. */
-export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain): T {
+export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain, maxValues = Infinity): T {
   if (!message.protobuf) throw new DecodeError(`${message.type?.kind ?? message.name} has no protobuf form`)
   const reader = new Reader(bytes)
+  reader.valuesLeft = maxValues
   const object = message.special === undefined
     ? read(reader, reader.end, planOf(message), type ?? {}, 0)
     : message.special.fromProtobuf(bytes)
@@ -95,6 +99,7 @@ function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: nu
 }
 
 function readField (reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number): void {
+  if (field.shape !== 'one' && --reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
   const packed = field.shape === 'list' && wireType === BYTES && (field.tag & 7) !== BYTES
   if (wireType !== (field.tag & 7) && !packed) {
     throw new DecodeError(`the protobuf message holds field ${field.number} (${field.name}) with the wire type ${wireType}, not ${field.tag & 7}`)

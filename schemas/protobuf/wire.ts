@@ -125,6 +125,8 @@ export class Reader {
   readonly #bytes: Buffer
   at: number
   readonly end: number
+  /** List elements and map entries that may still come. */
+  valuesLeft = Infinity
 
   constructor (bytes: Uint8Array) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decode, DecodeError, parseJson, strictFindings } from '../../schemas/index.js'
+import { decode, DecodeError, decodeProtobuf, encodeProtobuf, MAX_VALUES, parseJson, strictFindings } from '../../schemas/index.js'
 import { configMaps, clusterRoleBindings, clusterRoles, namespaces, secrets } from '../../schemas/resources.js'
 import { APIResource, DeleteOptions, ListMeta } from '../../schemas/meta/v1.js'
 
@@ -100,4 +100,13 @@ t.test('what comes out shares nothing with what went in', async t => {
 t.test('messages that are no kinds decode as well', async t => {
   t.same(decode(ListMeta, { resourceVersion: '5', remainingItemCount: 0 }).object, { resourceVersion: '5', remainingItemCount: 0 })
   t.throws(() => decode(APIResource, { verbs: ['get', 1] }), DecodeError)
+})
+
+t.test('lists and maps of more values than any object has are refused, unless they are stored already', async t => {
+  const value = { metadata: { finalizers: new Array<string>(MAX_VALUES + 1).fill('a') } }
+  t.throws(() => decode(message, value), { name: 'DecodeError', message: /more than 100000 values/ })
+  const { object } = decode(message, value, Infinity)
+  const bytes = encodeProtobuf(message, object)
+  t.throws(() => decodeProtobuf(message, bytes, MAX_VALUES), { name: 'DecodeError', message: /more than 100000 values/ })
+  t.equal(decodeProtobuf(message, bytes).object.metadata.finalizers?.length, MAX_VALUES + 1)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseJson } from '../../../schemas/index.js'
+import { MAX_VALUES, parseJson } from '../../../schemas/index.js'
 
 const parse = (text: string | Uint8Array) => parseJson(typeof text === 'string' ? Buffer.from(text) : text)
 const refused = (t: { throws: typeof import('tap')['throws'] }, input: string | Uint8Array, expected: RegExp) =>
@@ -58,4 +58,12 @@ t.test('__proto__ is a key like any other', async t => {
   const { value } = parse('{"__proto__":{"x":1}}')
   t.same(Object.keys(value as object), ['__proto__'])
   t.equal((value as Record<string, unknown>).x, undefined)
+})
+
+t.test('a body of more values than any object has is refused, unless it is our own', async t => {
+  const many = `[${'0,'.repeat(MAX_VALUES)}0]`
+  refused(t, many, /more than 100000 values/)
+  refused(t, `{"a":${'[],'.repeat(MAX_VALUES)}`, /more than 100000 values/)
+  t.equal((parseJson(Buffer.from(many), Infinity).value as unknown[]).length, MAX_VALUES + 1)
+  t.ok(parse(`["${','.repeat(MAX_VALUES + 1)}"]`), 'commas in text are none')
 })
