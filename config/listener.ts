@@ -4,7 +4,7 @@
  * closes every connection that has none.
  */
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type SecureServerOptions } from 'node:http2'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 
@@ -45,8 +45,12 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     maxSessionMemory: 100,
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
+  const known: RequestListener = (request, response) => {
+    if (METHODS_KNOWN.has(request.method ?? '')) handler(request, response)
+    else refuseMethod(response)
+  }
   // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
-  const server = createSecureServer(secure, handler as unknown as Parameters<typeof createSecureServer>[1])
+  const server = createSecureServer(secure, known as unknown as Parameters<typeof createSecureServer>[1])
   // Of HTTP/1; the server takes them from itself, not from its options, and its type does not know them.
   Object.assign(server, {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -127,6 +131,18 @@ export function createListener (handler: RequestListener, options: ListenerOptio
 const socketOf = (session: ServerHttp2Session): unknown => session.socket
 const socketProtocol = (socket: Socket): unknown => 'alpnProtocol' in socket ? socket.alpnProtocol : undefined
 
+/** Over HTTP/2 a method is any word; the parser of HTTP/1 refuses others by itself. */
+const METHODS_KNOWN: ReadonlySet<string> = new Set(METHODS)
+
+export const badRequestBody = (code: number, reason: string, message: string): string =>
+  JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
+
+function refuseMethod (response: ServerResponse): void {
+  const body = badRequestBody(405, 'MethodNotAllowed', 'the request has an unknown method')
+  response.writeHead(405, { 'content-type': 'application/json', 'cache-control': 'no-cache, private', 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
 const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the request has more than 64 KiB of headers'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
@@ -144,6 +160,6 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
   const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '') ? BAD_REQUESTS[error.code ?? ''] : undefined) ??
     [400, 'Bad Request', 'the request is not valid HTTP']
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
-  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
+  const body = badRequestBody(code, reason, message)
   socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
 }

@@ -37,12 +37,13 @@ async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Pr
   }
   const sink = openSink({ path, ...rest }, failed)
   const line = format === 'json' ? jsonLine : legacyLine
-  const received = new WeakSet<FastifyRequest>()
+  /** The addresses of requests seen so far: by the time of a last event the connection may be gone. */
+  const received = new WeakMap<FastifyRequest, readonly string[]>()
   /** Events on their way: awaited when the server closes. */
   const pending = new Set<Promise<void>>()
 
   const write = (stage: Stage, request: FastifyRequest, outcome?: Outcome): Promise<void> => {
-    const written = sink.write(line(stage, subjectOf(request), stage === 'RequestReceived' ? request.orch.receivedAt : new Date(), outcome)).then(
+    const written = sink.write(line(stage, subjectOf(request, received.get(request) ?? []), stage === 'RequestReceived' ? request.orch.receivedAt : new Date(), outcome)).then(
       () => { events.add() },
       (error: unknown) => {
         errors.add()
@@ -52,22 +53,19 @@ async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Pr
     return written
   }
   const outcomeOf = (request: FastifyRequest, reply: FastifyReply): Outcome => ({ code: reply.raw.statusCode, failure: request.orch.failure?.status })
-  const complete = (request: FastifyRequest, reply: FastifyReply): void => {
+  const open = (request: FastifyRequest, reply: FastifyReply): void => {
+    received.set(request, sourceIPs(request.headers, request.socket.remoteAddress))
     reply.raw.once('close', () => { write('ResponseComplete', request, outcomeOf(request, reply)).catch(failed) })
   }
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    received.add(request)
-    complete(request, reply)
+    open(request, reply)
     if (isLongRunning(request.orch.info)) onHead(reply, () => { write('ResponseStarted', request, { code: reply.raw.statusCode, failure: undefined }).catch(failed) })
     write('RequestReceived', request).then(() => done(), done)
   })
   // Refused by a hook before ours: the answer is all there is.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
-    if (request.orch !== undefined && !received.has(request)) {
-      received.add(request)
-      complete(request, reply)
-    }
+    if (request.orch !== undefined && !received.has(request)) open(request, reply)
     done()
   })
   fastify.addHook('onClose', async () => {
@@ -76,11 +74,10 @@ async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Pr
   })
 }
 
-function subjectOf (request: FastifyRequest): Subject {
+function subjectOf (request: FastifyRequest, addresses: readonly string[]): Subject {
   const { auditId, info, user, receivedAt, annotations } = request.orch
-  const { headers } = request
   return {
-    auditId, info, user, receivedAt, annotations, url: request.raw.url ?? '', sourceIPs: sourceIPs(headers, request.socket.remoteAddress), userAgent: headers['user-agent']
+    auditId, info, user, receivedAt, annotations, url: request.raw.url ?? '', sourceIPs: addresses, userAgent: request.headers['user-agent']
   }
 }
 

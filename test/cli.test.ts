@@ -218,6 +218,16 @@ t.test('the audit log goes to a file, and -v=3 logs a line per request', async t
   t.match(err(), /INFO {2}request method=GET url="\/version\?access_token=…" status=200/)
 })
 
+t.test('a path that cannot be decoded is answered with a Status', async t => {
+  const { port } = await serve(t)
+  for (const path of ['/api/v1/%zz', '/%', `/api/v1/namespaces/${'x'.repeat(3000)}`]) {
+    const { status, body, headers } = await call(port, path)
+    t.ok(status >= 400 && status < 500, `${path.slice(0, 30)} ${status}`)
+    t.match(JSON.parse(body), { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status })
+    t.equal(headers['cache-control'], 'no-cache, private')
+  }
+})
+
 t.test('a pair of its own serves under its names', async t => {
   const ca = authority()
   const pair = ca.issue({ commonName: 'server', names: ['localhost', '127.0.0.1'], uses: ['server'] })

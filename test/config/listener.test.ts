@@ -109,6 +109,14 @@ t.test('headers without end are refused over HTTP/2 too', async t => {
   t.equal(await readAll(other), '2.0 GET')
 })
 
+t.test('a method that nobody knows is refused over HTTP/2 too', async t => {
+  const { url } = await build(t)
+  const stream = open(t, url).request({ ':path': '/', ':method': 'BREW' })
+  const [headers] = await once(stream, 'response') as [Record<string, unknown>]
+  t.equal(headers[':status'], 405)
+  t.match(JSON.parse(await readAll(stream)), { kind: 'Status', reason: 'MethodNotAllowed', code: 405 })
+})
+
 t.test('a client may open so many streams and no more', async t => {
   const { url } = await build(t, { maxStreams: 7 })
   const session = open(t, url)
