@@ -3,7 +3,7 @@
  * not know is ignored, warned about or refused as fieldValidation says.
  */
 import type { FastifyRequest } from 'fastify'
-import { decode, decodeProtobuf, parseJson, parseYaml, strictFindings } from '../schemas/index.js'
+import { decode, decodeProtobuf, MAX_VALUES, parseJson, parseYamlBody, strictFindings } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import type { FieldValidation } from './query.js'
@@ -28,21 +28,21 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
 }
 
 /** JSON or YAML as a plain value. @throws StatusError 415; DecodeError */
-export function parseText (type: string, body: Uint8Array): { value: unknown, duplicates: string[] } {
-  return type === 'application/yaml' ? parseYaml(body) : parseJson(body)
+export async function parseText (type: string, body: Uint8Array): Promise<{ value: unknown, duplicates: string[] }> {
+  return type === 'application/yaml' ? await parseYamlBody(body) : parseJson(body)
 }
 
 /**
  * @param context receives the warnings
  * @throws StatusError 400 for an empty body or what Strict refuses, 415; DecodeError
  */
-export function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): T {
+export async function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): Promise<T> {
   const type = contentType(request)
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  if (type === PROTOBUF) return judged(request, validation, decodeProtobuf(message, body))
-  const { value, duplicates } = parseText(type, body)
+  if (type === PROTOBUF) return judged(request, validation, decodeProtobuf(message, body, MAX_VALUES))
+  const { value, duplicates } = await parseText(type, body)
   return judged(request, validation, { ...decode(message, value), duplicates })
 }
 

@@ -5,8 +5,9 @@ import { notAcceptable } from '../schemas/status.js'
 import { packageVersion } from './version.js'
 
 const JSON_TYPE = 'application/json'
-const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
-const PROTOBUF_NAMES = new Set([PROTOBUF_TYPE, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'])
+/** Newer clients parse the type of the answer strictly and refuse the older spelling in it, which they still ask with. */
+const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const PROTOBUF_NAMES = new Set([PROTOBUF_TYPE, 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'])
 
 interface Document { readonly bytes: Buffer, readonly etag: string }
 

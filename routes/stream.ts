@@ -37,7 +37,10 @@ export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): Serve
 /** Collects small buffers into pieces; whoever drives it waits where `add` says so. */
 export class Pieces {
   readonly #write: (piece: Buffer) => boolean
-  #piece = Buffer.allocUnsafe(PIECE_BYTES)
+  #piece: Buffer = Buffer.allocUnsafe(PIECE_BYTES)
+  /** Pieces written and not known to be sent. */
+  #written: Buffer[] = []
+  #free: Buffer[] = []
   #used = 0
 
   constructor (write: (piece: Buffer) => boolean) { this.#write = write }
@@ -59,9 +62,16 @@ export class Pieces {
   flush (): boolean {
     if (this.#used === 0) return true
     const piece = this.#piece.subarray(0, this.#used)
-    this.#piece = Buffer.allocUnsafe(PIECE_BYTES)
+    this.#written.push(this.#piece)
+    this.#piece = this.#free.pop() ?? Buffer.allocUnsafe(PIECE_BYTES)
     this.#used = 0
     return this.#write(piece)
+  }
+
+  /** All that was written has been sent: its memory is used again, as fresh memory costs more than the copying. */
+  sent (): void {
+    this.#free.push(...this.#written)
+    this.#written = []
   }
 }
 
@@ -91,6 +101,7 @@ export async function sendParts (request: FastifyRequest, reply: FastifyReply, t
     for (const [bytes, drop] of parts) {
       if (!pieces.add(bytes, drop)) {
         await drained(out, gone.signal)
+        if (packer === undefined) pieces.sent()
         since = performance.now()
       } else if (performance.now() - since > TURN_MS) {
         await new Promise(resolve => { setImmediate(resolve) })

@@ -2,7 +2,7 @@
  * One resource type in the store: its declaration, its strategy, where its keys are, how its objects
  * become bytes and back, and the cache that reads are answered from. The operations are functions over it.
  */
-import { decodeProtobuf, encodeProtobuf, toJson } from '../schemas/index.js'
+import { decode, decodeProtobuf, encodeProtobuf, toJson } from '../schemas/index.js'
 import type { ApiObject, ResourceDefinition } from '../schemas/index.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { AdmissionChain } from './admission-chain.js'
@@ -102,7 +102,7 @@ export class ResourceStore {
     const bytes = Buffer.from(kv.value.buffer, kv.value.byteOffset, kv.value.byteLength)
     try {
       if (bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)) return decodeProtobuf(this.definition.message, bytes).object
-      return JSON.parse(bytes.toString()) as ApiObject // written by `encode`, in our own shape
+      return decode(this.definition.message, JSON.parse(bytes.toString()), Infinity).object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })
     }

@@ -19,9 +19,9 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 interface Asked { readonly request: DeleteRequest, readonly dryRun: boolean }
 
 /** What the body says, and where it says nothing the query. @throws StatusError 400, 415, 422; DecodeError */
-function optionsOf (request: FastifyRequest): Asked {
+async function optionsOf (request: FastifyRequest): Promise<Asked> {
   const { query } = request.orch
-  const body = bodyOf(request).length === 0 ? undefined : decodeBody(request, DeleteOptions, 'Ignore')
+  const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
   const { preconditions } = body ?? {}
   for (const value of body?.dryRun ?? []) {
     if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
@@ -43,7 +43,7 @@ const withDryRun = (request: FastifyRequest, { dryRun }: Asked): WriteContext =>
 
 export function deleteHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    const options = optionsOf(request)
+    const options = await optionsOf(request)
     const target = targetOf(request)
     const { entry, removed } = await remove(store, target, options.request, withDryRun(request, options))
     if (!removed) return sendEntry(request, reply, store, entry, 202)
@@ -67,7 +67,7 @@ function success (store: ResourceStore, about: { name?: string, uid?: string | u
 export function deleteCollectionHandler (store: ResourceStore, workers: number): Handler {
   return async (request, reply) => {
     const { query, info } = request.orch
-    const options = optionsOf(request)
+    const options = await optionsOf(request)
     const seconds = integer(query, 'timeoutSeconds')
     const context = withDryRun(request, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : context.signal

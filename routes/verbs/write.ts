@@ -33,7 +33,7 @@ export function targetOf (request: FastifyRequest): Target {
 export function createHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query)
-    const object = decodeBody(request, store.definition.message, fieldValidation(request.orch.query))
+    const object = await decodeBody(request, store.definition.message, fieldValidation(request.orch.query))
     const entry = await create(store, object, { ...targetOf(request), name: '' }, contextOf(request))
     return sendEntry(request, reply, store, entry, 201)
   }
@@ -42,7 +42,7 @@ export function createHandler (store: ResourceStore): Handler {
 export function updateHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query)
-    const object = decodeBody(request, store.definition.message, fieldValidation(request.orch.query))
+    const object = await decodeBody(request, store.definition.message, fieldValidation(request.orch.query))
     const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry, created ? 201 : 200)
   }
@@ -69,7 +69,7 @@ export function patchHandler (store: ResourceStore): Handler {
     const validation = fieldValidation(query)
     const body = bodyOf(request)
     if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-    const { value, duplicates } = parseText('application/json', body)
+    const { value, duplicates } = await parseText('application/json', body)
     judged(request, validation, { object: value, unknown: [], duplicates })
     const { entry } = await patch(store, {
       type,

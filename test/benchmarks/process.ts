@@ -1,0 +1,90 @@
+/** A server in a process of its own, so that its CPU time is its own. */
+import { fork, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Kernel clock ticks per second, the unit of /proc times; 100 on every Linux that Node runs on. */
+const TICKS = 100
+
+export interface Child { readonly port: number, readonly process: ChildProcess, readonly folder: string, stop: () => Promise<void> }
+
+/** Milliseconds of CPU the process has used, user and system. */
+export function cpu ({ process }: Pick<Child, 'process'>): number {
+  const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 1000 / TICKS
+}
+
+/** Resident memory in MB. */
+export function memory ({ process }: Pick<Child, 'process'>): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+export async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+export const TOKEN = 'benchmark-token'
+
+/** As `npm start` runs it: what it passes to Node is stated there. */
+function startCommand (): string[] {
+  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
+  const [, ...rest] = manifest.scripts.start.split(' ')
+  return [...rest.slice(0, -1), fileURLToPath(new URL('../../cli.js', import.meta.url))]
+}
+
+/** The launcher itself, with token authentication; resolves when /readyz answers 200. */
+export async function launch (flags: readonly string[] = []): Promise<Child & { readonly startMs: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
+  const port = await freePort()
+  writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
+  const since = performance.now()
+  const child = spawn(process.execPath, [...startCommand(),
+    `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
+  ], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.on('data', (text: Buffer) => { errors += text.toString() })
+  while (!await ready(port)) {
+    if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
+    await new Promise(resolve => { setTimeout(resolve, 2) })
+  }
+  return { port, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder) }
+}
+
+function ready (port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const asked = request({ port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false, agent: false }, response => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    asked.on('error', () => { resolve(false) })
+    asked.end()
+  })
+}
+
+/** A file of this folder that sends its port when it listens. */
+export async function serve (file: string, ...args: string[]): Promise<Child> {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder })
+  const [port] = await once(child, 'message') as [number]
+  return { port, process: child, folder, stop: () => stop(child, folder) }
+}
+
+async function stop (child: ChildProcess, folder: string): Promise<void> {
+  if (child.exitCode === null) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
