@@ -192,6 +192,8 @@ async function openTable (directory: string): Promise<{ lock: DirectoryLock, tab
       keyEncoding: 'binary',
       // One plain commit, synced before it answers, instead of a commit now and a sync later.
       overlappingSync: false,
+      // Batches are ours; its own leave a rejected promise that nobody holds when a commit fails.
+      eventTurnBatching: false,
       mapSize: 1024 * 1024 * 1024
     })
     await chmod(file, 0o600)

@@ -1,0 +1,166 @@
+import t from 'tap'
+import { openMemory } from '../../../storage/embedded/memory.js'
+import { Observed } from '../../contracts/observed.js'
+import { done } from '../../contracts/backend.js'
+import { HeldClock } from './held-clock.js'
+
+const bytes = (text: string) => Buffer.from(text)
+
+t.test('memory is ready at once and two stores share nothing', async t => {
+  const [a, b] = [openMemory(), openMemory()]
+  done(await a.create('/k', bytes('x')))
+  t.equal((await b.get('/k')).kv, undefined)
+  t.equal(await b.revision(), 1)
+  await a.close()
+  t.ok(await b.create('/k', bytes('y')))
+  await b.close()
+})
+
+t.test('keys that could not be stored are refused by name', async t => {
+  const backend = openMemory()
+  for (const key of ['', 'a b', 'a\0', 'ä', 'x'.repeat(1901)]) await t.rejects(backend.create(key, bytes('x')), TypeError)
+  for (const key of ['__proto__', 'constructor', '/' + 'x'.repeat(1899)]) {
+    const revision = done(await backend.create(key, bytes('x')))
+    t.equal((await backend.get(key)).kv?.modRevision, revision)
+  }
+  t.equal((await backend.get('toString')).kv, undefined)
+  await backend.close()
+})
+
+t.test('a list of 100,000 keys lets others in, and is of one state whatever they write', async t => {
+  const backend = openMemory()
+  const value = bytes('x')
+  for (let group = 0; group < 100; group++) {
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => backend.create(`/k/${String(i * 100 + group).padStart(6, '0')}`, value)))
+  }
+  t.equal(await backend.count('/k/', '/k0'), 100_000)
+  const before = await backend.revision()
+  let turns = 0
+  const over = new AbortController()
+  const others = async () => {
+    for (let i = 0; !over.signal.aborted; i++) {
+      turns++
+      await backend.create(`/k/${String(i % 100_000).padStart(6, '0')}-new-${i}`, value)
+      const { kv } = await backend.get(`/k/${String(99_999 - i).padStart(6, '0')}`)
+      if (kv !== undefined) await backend.delete(kv.key, kv.modRevision)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+  const running = others()
+  const result = await backend.list({ start: '/k/', end: '/k0', revision: before })
+  const newest = await backend.list({ start: '/k/', end: '/k0' })
+  const counted = await backend.count('/k/', '/k0')
+  over.abort()
+  await running
+  t.equal(result.kvs.length, 100_000)
+  t.equal(result.count, 100_000)
+  t.ok(result.kvs.every((kv, i) => kv.key === `/k/${String(i).padStart(6, '0')}`), 'the keys of that revision, in order')
+  t.equal(newest.kvs.length, newest.count)
+  t.ok(newest.kvs.every(kv => kv.modRevision <= newest.revision))
+  t.ok(counted >= 1)
+  t.ok(turns > 4, `others had ${turns} turns`)
+  await backend.close()
+})
+
+t.test('counts of past revisions agree with the keys of that revision, few or many changes ago', async t => {
+  const backend = openMemory()
+  const revisions: Array<{ revision: number, keys: string[] }> = []
+  const keys = new Map<string, number>()
+  for (let i = 0; i < 1500; i++) {
+    const key = `/c/${(i * 7919) % 300}`
+    const known = keys.get(key)
+    if (known === undefined) keys.set(key, done(await backend.create(key, bytes('x'))))
+    else {
+      done(await backend.delete(key, known))
+      keys.delete(key)
+    }
+    if (i % 50 === 0) revisions.push({ revision: await backend.revision(), keys: [...keys.keys()].sort() })
+  }
+  for (const { revision, keys } of revisions) {
+    const { kvs, count } = await backend.list({ start: '/c/', end: '/c0', revision })
+    t.same(kvs.map(kv => kv.key), keys)
+    t.equal(count, keys.length)
+    t.equal((await backend.list({ start: '/c/', end: '/c0', revision, limit: 1 })).count, keys.length)
+  }
+  await backend.close()
+})
+
+t.test('a receiver that throws ends its own watch and no other', async t => {
+  const backend = openMemory()
+  const healthy = new Observed(backend, '/', '0', 1)
+  let ended: unknown
+  backend.watch({ start: '/', end: '0', after: 1, onEvents: () => { throw new Error('receiver') }, onProgress: () => {}, onEnd: error => { ended = error } })
+  const late = new Observed(backend, '/', '0', 1)
+  const revision = done(await backend.create('/a', bytes('x')))
+  t.match(ended, { code: 'Closed', cause: { message: 'receiver' } })
+  await healthy.upTo(revision)
+  await late.upTo(revision)
+  t.equal(healthy.events.length + late.events.length, 2)
+  await backend.close()
+})
+
+t.test('events come before the answer, and a watch opened or cancelled while they are given out is right', async t => {
+  const backend = openMemory()
+  const order: string[] = []
+  const inner: Observed[] = []
+  const doomed = { watch: undefined as ReturnType<typeof backend.watch> | undefined }
+  backend.watch({
+    start: '/',
+    end: '0',
+    after: 1,
+    onEvents: (_, revision) => {
+      order.push(`event ${revision}`)
+      inner.push(new Observed(backend, '/', '0', revision - 1))
+      doomed.watch?.cancel()
+    },
+    onProgress: () => {},
+    onEnd: () => {}
+  })
+  doomed.watch = backend.watch({ start: '/', end: '0', after: 1, onEvents: () => order.push('cancelled watch was called'), onProgress: () => {}, onEnd: () => {} })
+  const answers = await Promise.all(['/a', '/b', '/c'].map(async key => {
+    const revision = done(await backend.create(key, bytes('x')))
+    order.push(`answer ${revision}`)
+    return revision
+  }))
+  const last = Math.max(...answers)
+  for (const watch of inner) {
+    await watch.upTo(last)
+    t.same(watch.faults, [])
+    t.equal(watch.last(), last)
+  }
+  t.notOk(order.includes('cancelled watch was called'))
+  t.ok(order.indexOf(`event ${last}`) < order.indexOf(`answer ${answers[0]}`))
+  await backend.close()
+})
+
+t.test('leases end when their time has come, not before, and one after the other', async t => {
+  const clock = new HeldClock()
+  const backend = openMemory({ clock })
+  const watch = new Observed(backend, '/', '0', 1)
+  const [short, long] = [await backend.lease(10), await backend.lease(100)]
+  await Promise.all([backend.create('/s1', bytes('x'), { lease: short }), backend.create('/s2', bytes('x'), { lease: short }), backend.create('/l', bytes('x'), { lease: long })])
+  clock.pass(9_999)
+  t.equal(await backend.count('/', '0'), 3)
+  clock.pass(1)
+  await watch.until(() => watch.events.length === 5, 'two deletes')
+  t.same(watch.events.slice(3).map(event => [event.type, event.kv.key]), [['delete', '/s1'], ['delete', '/s2']])
+  await t.rejects(backend.create('/s3', bytes('x'), { lease: short }), { code: 'NotFound' })
+  clock.pass(1_000_000)
+  await watch.until(() => watch.events.length === 6, 'the third delete')
+  for (const seconds of [0, -1, NaN, Infinity]) await t.rejects(backend.lease(seconds), TypeError)
+  await t.rejects(backend.create('/x', bytes('x'), { lease: 'nonsense' }), { code: 'NotFound' })
+  await backend.close()
+})
+
+t.test('compaction gives back what nothing can see any more', async t => {
+  const backend = openMemory()
+  let revision = done(await backend.create('/a', Buffer.alloc(1000)))
+  for (let i = 0; i < 100; i++) revision = done(await backend.update('/a', Buffer.alloc(1000), revision))
+  const gone = done(await backend.create('/b', Buffer.alloc(1000)))
+  const last = done(await backend.delete('/b', gone))
+  t.ok((await backend.status()).size > 100_000)
+  await Promise.all([backend.compact(revision), backend.compact(last), backend.compact(last - 1)])
+  t.ok((await backend.status()).size < 2_000)
+  t.equal(await backend.count('/', '0'), 1)
+  await backend.close()
+})
