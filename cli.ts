@@ -42,6 +42,7 @@ async function start (parsed: Parsed): Promise<Running> {
         tls,
         maxStreams: values['http2-max-streams-per-connection'],
         requestTimeout: values['request-timeout'],
+        goawayChance: values['goaway-chance'],
         onConnectionError: error => log.debug({ err: error }, 'a connection failed')
       })
       return listener.server as unknown as Server // it speaks both versions and hands requests over in the form of HTTP/1

@@ -3,7 +3,7 @@
  * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
  * closes every connection that has none.
  */
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type SecureServerOptions } from 'node:http2'
+import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type ServerHttp2Session, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
@@ -14,6 +14,8 @@ export interface ListenerOptions {
   readonly maxStreams: number
   /** Milliseconds in which a request with its body must have arrived. */
   readonly requestTimeout: number
+  /** Part of the HTTP/2 requests after which the client is asked to connect anew, 0 to 1. Default 0. */
+  readonly goawayChance?: number
   /** Told of connections that failed before there was a request; for the log alone. */
   readonly onConnectionError?: (error: Error) => void
 }
@@ -45,7 +47,10 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     maxSessionMemory: 100,
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
+  const { goawayChance = 0 } = options
   const known: RequestListener = (request, response) => {
+    // Streams that are open go on; the client opens its next one elsewhere, through a balancer perhaps at another server.
+    if (goawayChance > 0 && request.httpVersionMajor === 2 && Math.random() < goawayChance) sessionOf(response)?.close()
     if (METHODS_KNOWN.has(request.method ?? '')) handler(request, response)
     else refuseMethod(response)
   }
@@ -128,6 +133,8 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
 }
 
+/** Of an answer over HTTP/2. */
+const sessionOf = (response: ServerResponse): Http2Session | undefined => (response as unknown as Http2ServerResponse).stream.session
 const socketOf = (session: ServerHttp2Session): unknown => session.socket
 const socketProtocol = (socket: Socket): unknown => 'alpnProtocol' in socket ? socket.alpnProtocol : undefined
 

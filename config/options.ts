@@ -128,6 +128,7 @@ function auditOptions (values: Values): AuditOptions | undefined {
   return {
     path,
     format: values['audit-log-format'],
+    mode: values['audit-log-mode'] === 'blocking-strict' ? 'blocking-strict' : 'blocking',
     maxAgeDays: values['audit-log-maxage'],
     maxBackups: values['audit-log-maxbackup'],
     maxSizeMegabytes: values['audit-log-maxsize'],

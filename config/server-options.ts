@@ -27,6 +27,8 @@ export interface AuditOptions {
   /** A file, or `-` for standard out. */
   path: string
   format?: 'json' | 'legacy'
+  /** With `blocking-strict` a request whose event cannot be written is refused. Default blocking. */
+  mode?: 'blocking' | 'blocking-strict'
   maxAgeDays?: number
   maxBackups?: number
   maxSizeMegabytes?: number

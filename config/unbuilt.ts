@@ -89,7 +89,6 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
   // limits
   'enable-priority-and-fairness': [false],
   'max-connection-bytes-per-sec': [],
-  'goaway-chance': [],
   // the cluster
   'service-cluster-ip-range': [],
   'service-node-port-range': [],
@@ -109,9 +108,8 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
   'azure-container-registry-config': [],
   'egress-selector-config-file': [],
   // logs, metrics, traces
-  'log-flush-frequency': [],
   vmodule: [],
-  'experimental-logging-sanitization': [],
+  'experimental-logging-sanitization': [true],
   'allow-metric-labels': [],
   'show-hidden-metrics-for-version': ['1.23'],
   'tracing-config-file': [],
@@ -122,7 +120,7 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
 /** Values of flags that are otherwise built. */
 const UNBUILT_VALUES: Partial<Record<FlagName, readonly string[]>> = {
   'authorization-mode': ['ABAC', 'Webhook', 'RBAC', 'Node'],
-  'audit-log-mode': ['batch', 'blocking-strict'],
+  'audit-log-mode': ['batch'],
   'storage-media-type': ['application/yaml']
 }
 

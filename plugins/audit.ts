@@ -2,7 +2,7 @@
  * What happened, written down: an event when a request was received, when a long-running one began to be
  * answered, and when its answer was complete. Refused requests are written down too, those without valid
  * credentials among them. Mode blocking: a request goes on when its first event is written; a log that
- * cannot be written to is reported and counted and does not stop the server.
+ * cannot be written to is reported and counted, and refuses requests in mode blocking-strict alone.
  *
  * It stands behind authentication, so that events have a user. Requests that were refused before it are
  * found by their answers.
@@ -13,18 +13,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { jsonLine, legacyLine, sourceIPs, type Outcome, type Stage, type Subject } from './audit/event.js'
 import type { SinkOptions } from './audit/sink.js'
+import { internalError } from '../schemas/status.js'
 import { isLongRunning } from './long-running.js'
 
 export interface AuditPluginOptions extends Partial<SinkOptions> {
   /** `json` for objects of audit.orch.io/v1, `legacy` for lines of text. Default json. */
   format?: 'json' | 'legacy'
+  /** Whether a request whose first event cannot be written goes on. Default blocking: it does. */
+  mode?: 'blocking' | 'blocking-strict'
 }
 
 /** Milliseconds between two complaints in the log about one that cannot be written. */
 const COMPLAIN_EVERY = 10_000
 
 async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Promise<void> {
-  const { path, format = 'json', ...rest } = options
+  const { path, format = 'json', mode = 'blocking', ...rest } = options
   if (path === undefined) return
   const { openSink } = await import('./audit/sink.js')
   const events = fastify.orch.metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
@@ -40,14 +43,18 @@ async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Pr
   /** The addresses of requests seen so far: by the time of a last event the connection may be gone. */
   const received = new WeakMap<FastifyRequest, readonly string[]>()
   /** Events on their way: awaited when the server closes. */
-  const pending = new Set<Promise<void>>()
+  const pending = new Set<Promise<boolean>>()
 
-  const write = (stage: Stage, request: FastifyRequest, outcome?: Outcome): Promise<void> => {
+  const write = (stage: Stage, request: FastifyRequest, outcome?: Outcome): Promise<boolean> => {
     const written = sink.write(line(stage, subjectOf(request, received.get(request) ?? []), stage === 'RequestReceived' ? request.orch.receivedAt : new Date(), outcome)).then(
-      () => { events.add() },
+      () => {
+        events.add()
+        return true
+      },
       (error: unknown) => {
         errors.add()
         failed(error)
+        return false
       }).finally(() => pending.delete(written))
     pending.add(written)
     return written
@@ -61,7 +68,7 @@ async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Pr
   fastify.addHook('onRequest', (request, reply, done) => {
     open(request, reply)
     if (isLongRunning(request.orch.info)) onHead(reply, () => { write('ResponseStarted', request, { code: reply.raw.statusCode, failure: undefined }).catch(failed) })
-    write('RequestReceived', request).then(() => done(), done)
+    write('RequestReceived', request).then(written => done(written || mode === 'blocking' ? undefined : internalError(new Error('the audit log cannot be written'))), done)
   })
   // Refused by a hook before ours: the answer is all there is.
   fastify.addHook('onSend', (request, reply, _payload, done) => {

@@ -13,7 +13,7 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 
 interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
 
-async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0 } = {}): Promise<Built> {
+async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goawayChance = 0 } = {}): Promise<Built> {
   const held: ServerResponse[] = []
   const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/held') {
@@ -24,7 +24,7 @@ async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0 } = 
     }
     request.resume()
     request.on('end', () => response.end(`${request.httpVersion} ${request.method}`))
-  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout })
+  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, goawayChance })
   // As Fastify does it.
   const emitter: NodeJS.EventEmitter = listener.server
   emitter.on('clientError', answerBadRequest)
@@ -122,6 +122,22 @@ t.test('a client may open so many streams and no more', async t => {
   const session = open(t, url)
   await once(session, 'remoteSettings')
   t.equal(session.remoteSettings.maxConcurrentStreams, 7)
+})
+
+t.test('a client is asked to connect anew now and then, and its open streams go on', async t => {
+  const { url, held } = await build(t, { goawayChance: 1 })
+  const session = open(t, url)
+  const away = once(session, 'goaway')
+  const stream = session.request({ ':path': '/held' })
+  const answer = readAll(stream)
+  t.equal((await away)[0], 0, 'without an error')
+  while (held.length < 1) await new Promise(resolve => setTimeout(resolve, 5))
+  held[0]?.end('done')
+  t.equal(await answer, 'begun,done')
+  const never = await build(t)
+  const kept = open(t, never.url)
+  kept.on('goaway', () => t.fail('asked to leave'))
+  for (let index = 0; index < 20; index++) t.equal(await readAll(kept.request({ ':path': '/' })), '2.0 GET')
 })
 
 t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {

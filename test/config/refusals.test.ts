@@ -92,7 +92,7 @@ t.test('what cannot be honoured is refused, naming the flag', async t => {
 
 t.test('what asks for nothing, or for what is done anyway, is accepted', async t => {
   for (const args of [
-    '', '--profiling=false', '--enable-priority-and-fairness=false', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
+    '', '--profiling=false', '--log-flush-frequency=1s', '--experimental-logging-sanitization', '--goaway-chance=0.001', '--audit-log-mode=blocking-strict', '--enable-priority-and-fairness=false', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
     '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
     '--feature-gates=AppArmor=true,AnyVolumeDataSource=True', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',

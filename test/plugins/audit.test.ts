@@ -139,6 +139,14 @@ t.test('a log that cannot be written to stops no request and is counted', async 
   t.match(await fastify.orch.metrics.text(), /apiserver_audit_error_total [12]\n/)
 })
 
+t.test('in mode blocking-strict a request whose event cannot be written is refused', async t => {
+  const { fastify } = await build(t, { path: join(t.testdirName, 'file', 'audit.log'), mode: 'blocking-strict' })
+  writeFileSync(join(t.testdirName, 'file'), 'where a folder should be')
+  t.equal((await fastify.inject('/apis/x')).statusCode, 500)
+  const good = await build(t, { mode: 'blocking-strict' })
+  t.equal((await good.fastify.inject('/apis/x')).statusCode, 200)
+})
+
 t.test('a file is rotated by its size and the rotated ones are named after it', async t => {
   const folder = t.testdir()
   const errors: Error[] = []
