@@ -1,50 +1,21 @@
 /**
- * A real etcd for tests: found or fetched, started on free ports in a directory of its own, killed and
+ * A real etcd for tests: started on free ports in a directory of its own, killed and
  * restarted on the same data, and put behind a line that can be cut.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
+import { etcdProgram } from './tools.js'
 
-const run = promisify(execFile)
 const START_TIME = 20_000
 
 /** Keeps nothing after the test that asked. `t` is a tap test. */
 interface Teardown {
   teardown: (callback: () => unknown) => void
-}
-
-/** The etcd program: the one on the PATH, else Debian's, unpacked (not installed) into the project's cache. */
-export async function findEtcd (): Promise<string> {
-  for (const directory of (process.env.PATH ?? '').split(path.delimiter)) {
-    const file = path.join(directory, 'etcd')
-    if (directory !== '' && await exists(file)) return file
-  }
-  const cache = path.join(import.meta.dirname, '..', '..', '.cache')
-  const home = path.join(cache, 'etcd')
-  const file = path.join(home, 'usr', 'bin', 'etcd')
-  if (await exists(file)) return file
-  await mkdir(cache, { recursive: true })
-  const work = await mkdtemp(path.join(cache, 'etcd-'))
-  try {
-    await run('apt-get', ['download', 'etcd-server'], { cwd: work })
-    const packages = (await readdir(work)).filter(name => name.endsWith('.deb'))
-    if (packages[0] === undefined) throw new Error('apt-get downloaded nothing')
-    await run('dpkg', ['-x', packages[0], 'root'], { cwd: work })
-    // Whoever is first keeps the place; a second one finds it taken and uses it.
-    await rename(path.join(work, 'root'), home).catch(() => {})
-    await access(file)
-    return file
-  } catch (error) {
-    throw new Error(`no etcd for the tests: neither on the PATH nor through 'apt-get download etcd-server' (${String(error).split('\n')[0]})`)
-  } finally {
-    await rm(work, { recursive: true, force: true })
-  }
 }
 
 export interface EtcdTls {
@@ -121,7 +92,7 @@ export class EtcdProcess {
 
 /** An etcd of one member, running, and gone with its data when the test is over. */
 export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProcess> {
-  const program = await findEtcd()
+  const program = etcdProgram()
   const directory = await mkdtemp(path.join(tmpdir(), 'orch-etcd-'))
   const [port, peerPort] = await freePorts(2)
   if (port === undefined || peerPort === undefined) throw new Error('no free ports')
@@ -233,8 +204,4 @@ async function freePorts (count: number): Promise<number[]> {
   })
   await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
   return ports
-}
-
-async function exists (file: string): Promise<boolean> {
-  return await access(file).then(() => true, () => false)
 }

@@ -31,6 +31,7 @@ export interface Stream {
 }
 
 type Callback = (error: Error | null, answer: unknown) => void
+type UnaryCall = (payload: unknown, metadata: unknown, options: unknown, callback: Callback) => void
 
 /** What etcd3 makes of the protocol at run time for each service, as far as it is used here. */
 interface Generated {
@@ -55,7 +56,8 @@ interface Line {
 /** Milliseconds. */
 const CALL_TIME = 10_000
 const CONNECT_TIME = 3_000
-const READ_PAUSE = 50
+const REASON_TIME = 100
+const PAUSE = 50
 
 /** States of a gRPC channel. */
 const READY = 2
@@ -121,8 +123,8 @@ export class Connection {
         const failure = failureOf(error)
         if (!error.transient) throw failure
         this.#leave(line)
-        if (Date.now() + READ_PAUSE >= deadline) throw failure
-        await new Promise(resolve => setTimeout(resolve, READ_PAUSE))
+        if (Date.now() + PAUSE >= deadline) throw failure
+        await new Promise(resolve => setTimeout(resolve, PAUSE))
       }
     }
   }
@@ -133,15 +135,18 @@ export class Connection {
    */
   async once<Answer> (service: Service, method: string, payload: unknown, milliseconds = CALL_TIME): Promise<Answer> {
     const deadline = Date.now() + milliseconds
-    for (let tried = 1; ; tried++) {
+    const connected = Math.min(deadline, Date.now() + CONNECT_TIME)
+    while (true) {
       const line = this.#line()
       try {
         return await this.#call<Answer>(line, service, method, payload, deadline)
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         if (error.transient) this.#leave(line)
-        // Only what has certainly not left may be tried on another server.
-        if (error.sent || !error.transient || tried >= this.#lines.length) throw this.#closed && !error.sent ? closedError() : error
+        if (this.#closed && !error.sent) throw closedError()
+        // Only what has certainly not left may be tried once more.
+        if (error.sent || !error.transient || Date.now() + PAUSE >= connected) throw error
+        await new Promise(resolve => setTimeout(resolve, PAUSE))
       }
     }
   }
@@ -189,7 +194,7 @@ export class Connection {
         else reject(new CallError(error, line.server))
       }
       // Generated methods are there because the protocol has them.
-      const calls = generated as unknown as Record<string, (payload: unknown, metadata: unknown, options: unknown, callback: Callback) => void>
+      const calls = generated as unknown as Record<string, UnaryCall>
       calls[method]?.(payload, metadata, { deadline }, callback)
     })
   }
@@ -200,13 +205,22 @@ export class Connection {
     return made
   }
 
+  /** Why there is no connection: gRPC tells only those who call, so a call is made that changes nothing. */
+  async #reason (line: Line): Promise<Error> {
+    const { generated, metadata } = line.clients.get('KV') ?? await this.#client(line, 'KV')
+    const { range } = generated as unknown as Record<'range', UnaryCall>
+    return await new Promise(resolve => {
+      range.call(generated, { key: Buffer.from([0]), count_only: true }, metadata, { deadline: Date.now() + REASON_TIME }, error => resolve(error ?? new Error('no connection')))
+    })
+  }
+
   /** Waits for a connection; not for a failing server where there are others. Nothing is sent before. */
   async #ready (line: Line, { generated }: Client, deadline: number): Promise<void> {
     const channel = generated.getChannel()
     for (let state = channel.getConnectivityState(true); state !== READY; state = channel.getConnectivityState(true)) {
       if (this.#closed) throw closedError()
       const failing = state === FAILING && this.#lines.length > 1
-      if (failing || Date.now() >= deadline) throw new CallError(new Error('no connection'), line.server, false)
+      if (failing || Date.now() >= deadline) throw new CallError(await this.#reason(line), line.server, false)
       await new Promise<void>(resolve => channel.watchConnectivityState(state, deadline, () => resolve()))
     }
   }

@@ -28,6 +28,9 @@ const REFUSALS: ReadonlySet<number> = new Set([
 /** How gRPC begins its reason when a call did not get as far as a connection. */
 const NEVER_LEFT = /^(No connection established|Name resolution failed|Channel has been shut down|Call dropped by load balancing)/
 
+/** What gRPC adds to the reason. */
+const BOILERPLATE = /^No connection established\. Last error: (Error: )?|\.? Resolution note: $/g
+
 /** A call that failed. */
 export class CallError extends Error {
   readonly code: number
@@ -40,7 +43,7 @@ export class CallError extends Error {
   constructor (cause: Error, server: string, sent = true) {
     const code = 'code' in cause && typeof cause.code === 'number' ? cause.code : Status.unknown
     const details = 'details' in cause && typeof cause.details === 'string' ? cause.details : cause.message
-    super(`${server}: ${details}`, { cause })
+    super(`${server}: ${details.replace(BOILERPLATE, '')}`, { cause })
     this.name = 'CallError'
     this.code = code
     this.details = details

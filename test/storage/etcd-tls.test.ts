@@ -1,0 +1,54 @@
+import t from 'tap'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { certify } from '../../config/certify.js'
+import { openBackend } from '../../storage/open.js'
+import { startEtcd } from '../etcd-process.js'
+import { Observed } from '../contracts/observed.js'
+
+const directory = await mkdtemp(path.join(tmpdir(), 'orch-etcd-tls-'))
+t.teardown(() => rm(directory, { recursive: true, force: true }))
+const file = async (name: string, text: string) => {
+  await writeFile(path.join(directory, name), text)
+  return path.join(directory, name)
+}
+
+const from = new Date(Date.now() - 3_600_000)
+const until = new Date(Date.now() + 3_600_000)
+const authority = certify({ commonName: 'etcd authority', uses: ['server', 'client'], authority: true, from, until })
+const issuer = { commonName: 'etcd authority', key: authority.key }
+const server = certify({ commonName: 'etcd', names: ['127.0.0.1', 'localhost'], uses: ['server', 'client'], issuer, from, until })
+const client = certify({ commonName: 'server of ours', uses: ['client'], issuer, from, until })
+const stranger = certify({ commonName: 'stranger', uses: ['client'], authority: true, from, until })
+
+const etcd = await startEtcd(t, {
+  ca: await file('ca.crt', authority.certificate),
+  certificate: await file('server.crt', server.certificate),
+  key: await file('server.key', server.key),
+  clientAuth: true
+})
+
+t.test('with its authority and a client certificate everything works, encrypted', async t => {
+  const backend = await openBackend({ kind: 'etcd', servers: [etcd.url], ca: authority.certificate, certificate: client.certificate, key: client.key })
+  const watch = new Observed(backend, '/', '0', await backend.revision())
+  const result = await backend.create('/a', Buffer.from('x'))
+  t.ok(result.succeeded)
+  await watch.upTo(result.revision)
+  t.equal(watch.events.length, 1)
+  t.ok((await backend.status()).size > 0)
+  await backend.close()
+})
+
+for (const [what, options] of [
+  ['without a client certificate', { ca: authority.certificate }],
+  ['with the certificate of a stranger', { ca: authority.certificate, certificate: stranger.certificate, key: stranger.key }],
+  ['with an authority that did not sign the server', { ca: stranger.certificate, certificate: client.certificate, key: client.key }]
+] as const) {
+  t.test(`${what} nothing is written and the health check says so in time`, async t => {
+    const backend = await openBackend({ kind: 'etcd', servers: [etcd.url], healthcheckTimeout: 400, ...options })
+    await t.rejects(backend.status(), { code: 'Unavailable', message: /certificate|handshake|SSL|closed/i })
+    await t.rejects(backend.create('/b', Buffer.from('x')), { code: 'Unavailable' })
+    await backend.close()
+  })
+}
