@@ -6,6 +6,7 @@ const layer = (files, patterns) => ({
   files,
   rules: { 'no-restricted-imports': ['error', { patterns: patterns.map(([regex, message]) => ({ regex, message })) }] }
 })
+const concerns = 'audit|authentication/index|authorization|deadline|dry-run|errors|health|in-flight-limits|metrics|negotiation|request-info|security-headers|shutdown|storage'
 const shell = '^(\\.\\./)+(plugins|routes|app|cli|config)(/|\\.|$)'
 
 export default [
@@ -28,6 +29,7 @@ export default [
   { files: ['test/**/*.ts'], rules: { '@typescript-eslint/no-floating-promises': 'off', 'max-lines': 'off' } },
   layer(['schemas/**/*.ts'], [[shell, 'schemas/ knows nothing above it'], ['^(\\.\\./)+storage', 'schemas/ knows nothing above it'], ['^fastify', 'schemas/ never imports Fastify']]),
   layer(['storage/**/*.ts'], [[shell, 'storage/ knows only schemas/'], ['^@?fastify', 'storage/ never imports Fastify']]),
-  layer(['routes/**/*.ts'], [['^(\\.\\./)+plugins', 'routes import no plugin: they meet in decorators'], ['^(\\.\\./)+config', 'config is known to cli and app alone']]),
-  layer(['plugins/**/*.ts'], [['^(\\.\\./)+routes', 'plugins import no route'], ['^(\\.\\./)+config', 'config is known to cli and app alone']])
+  layer(['routes/**/*.ts'], [['^(\\.\\./)+plugins/(?!context\\.js|server\\.js)', 'routes import no plugin: they meet in decorators'], ['^(\\.\\./)+config', 'config is known to cli and app alone']]),
+  layer(['plugins/**/*.ts'], [['^(\\.\\./)+routes', 'plugins import no route'], ['^(\\.\\./)+config', 'config is known to cli and app alone'], [`^\\.{1,2}/(${concerns})\\.js$`, 'plugins import no other plugin: they meet in decorators']]),
+  { files: ['plugins/server.ts'], rules: { 'no-restricted-imports': 'off' } }
 ]

@@ -13,7 +13,7 @@ import type { StorageError } from '../storage/errors.js'
 import {
   badRequest, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, timeout, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
-import { negotiate } from './negotiation.js'
+import { negotiate } from './accept.js'
 
 /** The Status of a failure of storage that no operation has given a better one. */
 export function statusOfStorage (error: StorageError): StatusError {

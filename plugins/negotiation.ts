@@ -5,66 +5,9 @@
  */
 import fp from 'fastify-plugin'
 import { notAcceptable } from '../schemas/status.js'
+import { MEDIA_TYPES, negotiate, truthy } from './accept.js'
+import type { Offer } from './accept.js'
 import type { Negotiated } from './context.js'
-
-const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
-  'application/json': 'json', 'application/yaml': 'yaml', 'application/vnd.orch.protobuf': 'protobuf'
-}
-export const MEDIA_TYPES = Object.keys(FORMATS)
-const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
-const TRANSFORM_GROUP = 'meta.orch.io'
-
-interface Clause { readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number }
-
-/** The clauses of an Accept header, best first, those with q=0 last and marked by it. */
-export function parseAccept (header: string): Clause[] {
-  const clauses = header.slice(0, 4096).split(',').map(clause => {
-    const [type = '', ...rest] = clause.split(';').map(part => part.trim())
-    const parameters: Record<string, string> = {}
-    for (const part of rest) {
-      const at = part.indexOf('=')
-      const name = (at < 0 ? part : part.slice(0, at)).trim().toLowerCase()
-      if (name !== '' && name !== '__proto__') parameters[name] = at < 0 ? '' : part.slice(at + 1).trim().replace(/^"(.*)"$/, '$1')
-    }
-    const quality = parameters.q === undefined ? 1 : Number(parameters.q)
-    return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? Math.min(Math.max(quality, 0), 1) : 0 }
-  }).filter(({ type }) => type !== '')
-  return clauses.sort((one, other) => other.quality - one.quality)
-}
-
-/** What a resource can do: everything but protobuf is open to all. */
-export interface Offer {
-  readonly protobuf: boolean
-  readonly watch: boolean
-  readonly transforms: boolean
-}
-
-/** The first clause that can be served, undefined when none can. No header accepts JSON. */
-export function negotiate (header: string | undefined, offer: Offer): Negotiated | undefined {
-  const clauses = header === undefined || header.trim() === '' ? [{ type: '*/*', parameters: {}, quality: 1 }] : parseAccept(header)
-  for (const clause of clauses) {
-    if (clause.quality === 0) continue
-    const found = served(clause, offer)
-    const refused = found !== undefined && clause.type.endsWith('*') && clauses.some(other => other.quality === 0 && FORMATS[other.type] === found.format)
-    if (found !== undefined && !refused) return found
-  }
-  return undefined
-}
-
-function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undefined {
-  const format = type === '*/*' || type === 'application/*' ? 'json' : Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
-  if (format === undefined) return undefined
-  if (format === 'protobuf' && !offer.protobuf) return undefined
-  if (offer.watch && format === 'yaml') return undefined // a stream of YAML documents has no convention
-  if (parameters.stream !== undefined && (!offer.watch || parameters.stream !== 'watch')) return undefined
-  const { as, g, v } = parameters
-  if (as === undefined) return { format, as: undefined, asVersion: 'v1', pretty: truthy(parameters.pretty) }
-  if (!offer.transforms || !TRANSFORMS.has(as) || g !== TRANSFORM_GROUP || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table' && format === 'protobuf') return undefined // the Table kind has no protobuf form
-  return { format, as: as as NonNullable<Negotiated['as']>, asVersion: v, pretty: truthy(parameters.pretty) }
-}
-
-const truthy = (value: unknown): boolean => value === 'true' || value === '1'
 
 const OBJECT: Offer = { protobuf: true, watch: false, transforms: true }
 const STREAM: Offer = { protobuf: true, watch: true, transforms: true }

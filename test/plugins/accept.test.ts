@@ -1,5 +1,5 @@
 import t from 'tap'
-import { negotiate } from '../../plugins/negotiation.js'
+import { negotiate } from '../../plugins/accept.js'
 
 const ALL = { protobuf: true, watch: false, transforms: true }
 const shown = (header: string | undefined, offer = ALL): string | undefined => {

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import orch from '../app.js'
+import type { ServerOptions } from '../app.js'
+import { BINDINGS, binding, client } from './build.js'
+import type { Client, Json, Test } from './build.js'
+
+/** The life of a request, as the architecture states it. */
+const ORDER = [
+  'errors', 'requestInfo', 'metrics', 'shutdown', 'deadline', 'securityHeaders', 'authentication', 'audit', 'inFlightLimits', 'authorization', 'negotiation', 'dryRun', 'health', 'storage', 'routes'
+]
+
+t.test('app.ts registers every concern in the order of the architecture', async t => {
+  const source = readFileSync(new URL('../../app.ts', import.meta.url), 'utf8')
+  t.same([...source.matchAll(/register\((\w+)/g)].map(match => match[1]), ['orch', ...ORDER], 'the first is the example in the docstring')
+})
+
+async function serve (t: Test, options: ServerOptions): Promise<Client & { events: () => Json[] }> {
+  const path = join(mkdtempSync(join(tmpdir(), 'orch-app-')), 'audit.log')
+  const app: FastifyInstance = Fastify({ logger: false })
+  t.teardown(() => app.close())
+  await app.register(orch, { ...options, audit: { path } })
+  await app.ready()
+  const made = client(app)
+  return { ...made, events: () => readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json) }
+}
+
+const TOKENS = 'good,ann,1\n'
+const ANN = { authorization: 'Bearer good' }
+
+t.test('who comes before what: a stranger learns nothing, not even which paths exist', async t => {
+  const server = await serve(t, { tokens: TOKENS, anonymous: false })
+  for (const url of [BINDINGS, '/nothing/here', '/apis', '/version', '/openapi/v2', '/metrics']) t.equal((await server.get(url)).code, 401, url)
+  t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'not even json')).code, 401, 'before anything of the request is looked at')
+  t.equal((await server.get(BINDINGS, { accept: 'text/html' })).code, 401, 'before the form of the answer')
+})
+
+t.test('refused requests are audited as well as served ones', async t => {
+  const server = await serve(t, { tokens: TOKENS, anonymous: false, authorizers: [{ name: 'no-deletes', authorize: ({ info }) => ({ decision: info.verb === 'delete' ? 'Deny' : 'NoOpinion' }) }] })
+  await server.get(`${BINDINGS}/one`, ANN)
+  await server.call('DELETE', `${BINDINGS}/one`, undefined, ANN)
+  await server.get('/nothing', ANN)
+  await server.post(BINDINGS, binding('one'), ANN)
+  const complete = server.events().filter(({ stage }) => stage === 'ResponseComplete').map(({ verb, responseStatus, user }) => `${verb} ${responseStatus.code} ${user.username}`)
+  t.same(complete, ['get 404 ann', 'delete 403 ann', 'get 404 ann', 'create 201 ann'])
+})
+
+t.test('whether comes before how: a forbidden request is forbidden whatever its form and body', async t => {
+  const server = await serve(t, { authorizationModes: ['AlwaysDeny'] })
+  t.equal((await server.get(BINDINGS, { accept: 'text/html' })).code, 403)
+  t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'x'.repeat(4 * 1024 * 1024))).code, 403, 'its body is not read')
+})
+
+t.test('a full server refuses after it knows who asks and before it asks whether they may', async t => {
+  let asked = 0
+  let release = (): void => {}
+  const held = new Promise<void>(resolve => { release = resolve })
+  const server = await serve(t, {
+    maxRequestsInflight: 1,
+    authorizers: [{ name: 'slow', authorize: async ({ info }) => { asked++; if (info.name === 'slow') await held; return { decision: 'Allow' } } }]
+  })
+  const slow = server.get(`${BINDINGS}/slow`)
+  while (asked === 0) await new Promise(resolve => { setImmediate(resolve) })
+  const refused = await server.get(`${BINDINGS}/other`)
+  t.match(refused, { code: 429, json: { reason: 'TooManyRequests' }, headers: { 'retry-after': /^\d+$/ } })
+  t.equal(asked, 1)
+  release()
+  t.equal((await slow).code, 404)
+  t.equal((await server.get(`${BINDINGS}/other`)).code, 404, 'and serves again')
+})
+
+t.test('every answer carries its audit id', async t => {
+  const server = await serve(t, {})
+  const ids = await Promise.all([BINDINGS, '/nothing', '/version'].map(async url => (await server.get(url)).headers['audit-id']))
+  t.equal(new Set(ids).size, 3)
+  for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
+})
+
+t.test('a request that takes too long is given up', async t => {
+  const server = await serve(t, { requestTimeout: 50, authorizers: [{ name: 'never', authorize: async ({ info }) => info.verb === 'list' ? await new Promise(() => {}) : { decision: 'Allow' } }] })
+  const alive = setInterval(() => {}, 1000) // inject opens no socket that would
+  t.teardown(() => { clearInterval(alive) })
+  t.match(await server.get(BINDINGS), { code: 504, json: { reason: 'Timeout' } })
+})
