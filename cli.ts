@@ -12,6 +12,8 @@ import { checkedFlags, configuration, hostPort } from './config/options.js'
 import type { Listener } from './config/listener.js'
 import type { ServerOptions } from './config/server-options.js'
 
+/** Milliseconds for requests that were on their way when the drain was done. */
+const LAST_ANSWERS = 5000
 const BODY_LIMIT = 3 * 1024 * 1024
 
 interface Running {
@@ -126,8 +128,7 @@ function endOnSignals ({ root, scope, listener, log }: Running): void {
     const left = await shutdown.begin()
     if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are cut off')
     listener.stop()
-    // The last answers are on their way: a connection is closed when they are out, or else in a moment.
-    await listener.closed(250)
+    await listener.closed(left > 0 ? 0 : LAST_ANSWERS)
     listener.destroy()
     await root.close()
     log.info('the end')

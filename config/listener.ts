@@ -1,11 +1,11 @@
 /**
  * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, with bounds on what a client may make
  * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
- * closes every connection that has none.
+ * then closes every connection.
  */
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type ServerHttp2Session, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 
 export interface ListenerOptions {
@@ -22,7 +22,10 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly server: Http2SecureServer
-  /** No new connections; each open one ends with its last answer. Idempotent. */
+  /**
+   * No new connections. Clients are told, requests on their way are served, and each connection ends with its
+   * last answer, an idle one in a moment. Idempotent.
+   */
   stop: () => void
   /** Resolves when no connection is left, or after so many milliseconds. */
   closed: (milliseconds: number) => Promise<void>
@@ -35,6 +38,15 @@ const MAX_HEADER_BYTES = 64 * 1024
 /** Milliseconds an idle connection is kept; longer than the minute that balancers and clients keep theirs. */
 const IDLE = 90_000
 const HANDSHAKE = 10_000
+/**
+ * Milliseconds between the news that the server ends and the close of idle connections: requests may be on
+ * their way on them, and would be lost.
+ */
+const LINGER = 100
+/** How often it is waited again because there were. */
+const MOST_LINGERS = 20
+/** In a GOAWAY: whatever is under way will be served. */
+const HIGHEST_STREAM = 2 ** 31 - 1
 /** Milliseconds of silence before the system asks a peer whether it is still there. */
 const KEEP_ALIVE = 30_000
 
@@ -48,7 +60,9 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
   const { goawayChance = 0 } = options
+  let arrivals = 0
   const known: RequestListener = (request, response) => {
+    arrivals++
     // Streams that are open go on; the client opens its next one elsewhere, through a balancer perhaps at another server.
     if (goawayChance > 0 && request.httpVersionMajor === 2 && Math.random() < goawayChance) sessionOf(response)?.close()
     if (METHODS_KNOWN.has(request.method ?? '')) handler(request, response)
@@ -70,9 +84,12 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   /** Answers under way per HTTP/1 connection. */
   const busy = new WeakMap<Socket, number>()
   let stopping = false
+  /** Connections close as soon as they are idle. */
+  let ending = false
 
   server.on('secureConnection', socket => {
     sockets.add(socket)
+    if (socket.alpnProtocol !== 'h2') busy.set(socket, 0)
     socket.setKeepAlive(true, KEEP_ALIVE)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -85,7 +102,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       stream.once('close', () => { streams-- })
     })
     session.setTimeout(IDLE, () => { if (streams === 0) session.close() })
-    if (stopping) session.close()
+    if (ending) session.close()
   })
   server.prependListener('request', (request: unknown, response: unknown) => {
     const { httpVersionMajor, socket } = request as IncomingMessage // both versions have these
@@ -95,7 +112,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     done.once('close', () => {
       const left = (busy.get(socket) ?? 1) - 1
       busy.set(socket, left)
-      if (stopping && left === 0) socket.end()
+      if (ending && left === 0) socket.end()
     })
   })
   for (const event of ['tlsClientError', 'sessionError'] as const) server.on(event, (error: Error) => options.onConnectionError?.(error))
@@ -105,15 +122,22 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     stop: () => {
       if (stopping) return
       stopping = true
-      if (server.listening) server.close()
-      const ofSessions = new Set<unknown>()
-      for (const session of sessions) {
-        ofSessions.add(socketOf(session))
-        session.close()
+      // Not the server's own close, which would end idle connections at once: that comes below.
+      if (server.listening) NetServer.prototype.close.call(server)
+      for (const session of sessions) session.goaway(0, HIGHEST_STREAM)
+      const end = (): void => {
+        ending = true
+        server.close()
+        for (const session of sessions) session.close()
+        for (const socket of sockets) if (busy.get(socket) === 0) socket.end()
       }
-      for (const socket of sockets) {
-        if (!ofSessions.has(socket) && (busy.get(socket) ?? 0) === 0 && socketProtocol(socket) !== 'h2') socket.end()
+      const linger = (seen: number, left: number): void => {
+        setTimeout(() => {
+          if (arrivals === seen || left === 0) end()
+          else linger(arrivals, left - 1)
+        }, LINGER).unref()
       }
+      linger(arrivals, MOST_LINGERS)
     },
     closed: milliseconds => new Promise(resolve => {
       if (sockets.size === 0) {
@@ -135,8 +159,6 @@ export function createListener (handler: RequestListener, options: ListenerOptio
 
 /** Of an answer over HTTP/2. */
 const sessionOf = (response: ServerResponse): Http2Session | undefined => (response as unknown as Http2ServerResponse).stream.session
-const socketOf = (session: ServerHttp2Session): unknown => session.socket
-const socketProtocol = (socket: Socket): unknown => 'alpnProtocol' in socket ? socket.alpnProtocol : undefined
 
 /** Over HTTP/2 a method is any word; the parser of HTTP/1 refuses others by itself. */
 const METHODS_KNOWN: ReadonlySet<string> = new Set(METHODS)

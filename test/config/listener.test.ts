@@ -167,6 +167,21 @@ t.test('stop closes what is idle, lets the rest finish and takes nothing new', a
   await listener.closed(10_000)
 })
 
+t.test('a request on its way when the server stops is served, not reset', async t => {
+  const { listener, port, url } = await build(t)
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  t.equal((await get(port, '/', agent)).status, 200)
+  const session = open(t, url)
+  t.equal(await readAll(session.request({ ':path': '/' })), '2.0 GET')
+  const late = session.request({ ':path': '/' }) // submitted, but its bytes not yet read by the server
+  listener.stop()
+  const [reused, streamed] = await Promise.all([get(port, '/', agent), readAll(late)])
+  t.equal(reused.status, 200)
+  t.equal(streamed, '2.0 GET')
+  await listener.closed(10_000)
+})
+
 t.test('destroy ends what does not end by itself', async t => {
   const { listener, port, held } = await build(t)
   const call = get(port, '/held', new Agent({ keepAlive: true }))
