@@ -174,7 +174,8 @@ t.test('a request on its way when the server stops is served, not reset', async 
   t.equal((await get(port, '/', agent)).status, 200)
   const session = open(t, url)
   t.equal(await readAll(session.request({ ':path': '/' })), '2.0 GET')
-  const late = session.request({ ':path': '/' }) // submitted, but its bytes not yet read by the server
+  const late = session.request({ ':path': '/' })
+  await new Promise(resolve => setImmediate(resolve)) // now its bytes are written, and not yet read by the server
   listener.stop()
   const [reused, streamed] = await Promise.all([get(port, '/', agent), readAll(late)])
   t.equal(reused.status, 200)
