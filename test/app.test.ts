@@ -56,18 +56,18 @@ t.test('whether comes before how: a forbidden request is forbidden whatever its 
 })
 
 t.test('a full server refuses after it knows who asks and before it asks whether they may', async t => {
-  let asked = 0
+  const asked = { times: 0 }
   let release = (): void => {}
   const held = new Promise<void>(resolve => { release = resolve })
   const server = await serve(t, {
     maxRequestsInflight: 1,
-    authorizers: [{ name: 'slow', authorize: async ({ info }) => { asked++; if (info.name === 'slow') await held; return { decision: 'Allow' } } }]
+    authorizers: [{ name: 'slow', authorize: async ({ info }) => { asked.times++; if (info.name === 'slow') await held; return { decision: 'Allow' } } }]
   })
   const slow = server.get(`${BINDINGS}/slow`)
-  while (asked === 0) await new Promise(resolve => { setImmediate(resolve) })
+  while (asked.times === 0) await new Promise(resolve => { setImmediate(resolve) })
   const refused = await server.get(`${BINDINGS}/other`)
   t.match(refused, { code: 429, json: { reason: 'TooManyRequests' }, headers: { 'retry-after': /^\d+$/ } })
-  t.equal(asked, 1)
+  t.equal(asked.times, 1)
   release()
   t.equal((await slow).code, 404)
   t.equal((await server.get(`${BINDINGS}/other`)).code, 404, 'and serves again')

@@ -43,9 +43,8 @@ function startCommand (): string[] {
   return [...rest.slice(0, -1), fileURLToPath(new URL('../../cli.js', import.meta.url))]
 }
 
-/** The launcher itself, with token authentication; resolves when /readyz answers 200. */
-export async function launch (flags: readonly string[] = []): Promise<Child & { readonly startMs: number }> {
-  const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
+/** The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
+export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Child & { readonly startMs: number }> {
   const port = await freePort()
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
   const since = performance.now()
