@@ -1,0 +1,112 @@
+/** Real kubectl programs, each with a home of its own. */
+import { type ChildProcessByStdio, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import type { Readable } from 'node:stream'
+import type { Json, Test } from '../build.js'
+import { kubectlProgram, onPath } from '../tools.js'
+import { until } from './server.js'
+
+/** For one call; the slowest, on a busy machine, take a few seconds. */
+const TIMEOUT = 60_000
+
+export interface Program { readonly path: string, readonly minor: number, readonly version: string }
+
+/** Debian's, and the one on the PATH where that is another one. */
+export function programs (): Program[] {
+  const paths = [kubectlProgram(), onPath('kubectl')].filter(path => path !== undefined)
+  return [...new Set(paths.map(path => realpathSync(path)))].map(path => {
+    const { stdout } = spawnSync(path, ['version', '--client', '--output=json'], { encoding: 'utf8', timeout: TIMEOUT })
+    const { clientVersion } = JSON.parse(stdout) as { clientVersion: { minor: string, gitVersion: string } }
+    return { path, minor: Number.parseInt(clientVersion.minor, 10), version: clientVersion.gitVersion }
+  })
+}
+
+export interface Result { readonly code: number, readonly out: string, readonly err: string }
+
+export class Kubectl {
+  readonly minor: number
+  readonly #program: Program
+  readonly #home: string
+  readonly #env: NodeJS.ProcessEnv
+
+  constructor (t: Test, program: Program, kubeconfig: string) {
+    this.#program = program
+    this.minor = program.minor
+    this.#home = mkdtempSync(join(tmpdir(), 'orch-kubectl-'))
+    t.teardown(() => { rmSync(this.#home, { recursive: true, force: true }) })
+    this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig }
+  }
+
+  /** The path of a file with that content; an object is written as JSON. */
+  file (name: string, content: string | object, mode = 0o644): string {
+    const path = join(this.#home, name)
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode })
+    return path
+  }
+
+  run (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
+    return new Promise(resolve => {
+      execFile(this.#program.path, args, { env: { ...this.#env, ...env }, timeout: TIMEOUT, maxBuffer: 64 << 20, cwd: this.#home }, (error, out, err) => {
+        resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err: error?.killed === true ? `${err}\nkilled: it took too long` : err })
+      })
+    })
+  }
+
+  /** Standard output, without its last line end. @throws Error when it fails */
+  async ok (...args: string[]): Promise<string> {
+    const { code, out, err } = await this.run(args)
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) failed with ${code}: ${out}${err}`)
+    return out.trimEnd()
+  }
+
+  async json (...args: string[]): Promise<Json> {
+    return JSON.parse(await this.ok(...args, '--output=json')) as Json
+  }
+
+  /** Standard error of a call that has to fail. @throws Error when it does not */
+  async refused (...args: string[]): Promise<string> {
+    const { code, out, err } = await this.run(args)
+    if (code === 0) throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) was not refused: ${out}${err}`)
+    return err.trimEnd()
+  }
+
+  /** One that goes on while the test does other things. */
+  begin (t: Test, ...args: string[]): Background {
+    const background = new Background(spawn(this.#program.path, args, { env: this.#env, cwd: this.#home, stdio: ['ignore', 'pipe', 'pipe'] }))
+    t.teardown(() => background.stop())
+    return background
+  }
+}
+
+export class Background {
+  readonly #process: ChildProcessByStdio<null, Readable, Readable>
+  readonly #closed: Promise<unknown>
+  out = ''
+  err = ''
+
+  constructor (process: ChildProcessByStdio<null, Readable, Readable>) {
+    this.#process = process
+    this.#closed = once(process, 'close')
+    process.stdout.setEncoding('utf8').on('data', (text: string) => { this.out += text })
+    process.stderr.setEncoding('utf8').on('data', (text: string) => { this.err += text })
+  }
+
+  /** Until its output matches. */
+  async shows (pattern: RegExp): Promise<void> {
+    await until(() => `kubectl to show ${pattern}, it showed ${JSON.stringify(this.out + this.err)}`, () => pattern.test(this.out), TIMEOUT)
+  }
+
+  /** Its exit code, when it ends by itself. */
+  async end (): Promise<number | null> {
+    await this.#closed
+    return this.#process.exitCode
+  }
+
+  async stop (): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill('SIGKILL')
+    await this.#closed
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The launcher as real clients meet it: a process of its own behind TLS, anonymous requests refused, a
+ * kubeconfig for each kind of user. Gone with its folder when the test is over.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { authority } from '../config/authority.js'
+import type { Test } from '../build.js'
+
+const MANIFEST = new URL('../../../package.json', import.meta.url)
+const LAUNCHER = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const START_TIME = 20_000
+const PAUSE = 10
+
+export const TOKEN = 'interop-token'
+
+export async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** What `npm start` passes to Node. */
+export function nodeFlags (): string[] {
+  const { scripts } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { scripts: { start: string } }
+  return scripts.start.split(' ').slice(1, -1)
+}
+
+/** Asks again until it is so. @throws Error that says what was waited for */
+export async function until (what: string | (() => string), done: () => boolean | Promise<boolean>, milliseconds = START_TIME): Promise<void> {
+  const deadline = Date.now() + milliseconds
+  while (!await done()) {
+    if (Date.now() > deadline) throw new Error(`waited ${milliseconds} ms for ${typeof what === 'string' ? what : what()}`)
+    await new Promise(resolve => { setTimeout(resolve, PAUSE) })
+  }
+}
+
+export interface Answer { readonly code: number, readonly body: string }
+
+/** One HTTPS request on a connection of its own; code 0 when there was no answer. */
+export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string } = {}): Promise<Answer> {
+  const { method = 'GET', body, ca, token } = options
+  return new Promise(resolve => {
+    const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    const asked = request(url, { method, headers, agent: false, ...(ca === undefined ? {} : { ca }) }, response => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => { text += piece })
+      response.on('end', () => { resolve({ code: response.statusCode ?? 0, body: text }) })
+      response.on('error', () => { resolve({ code: 0, body: text }) })
+    })
+    asked.on('error', () => { resolve({ code: 0, body: '' }) })
+    asked.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+export type User = { token: string } | { 'client-certificate': string, 'client-key': string }
+
+export class RunningServer {
+  readonly folder: string
+  readonly port: number
+  readonly url: string
+  readonly #flags: readonly string[]
+  #process: ChildProcess | undefined
+  #errors = ''
+
+  private constructor (folder: string, port: number, flags: readonly string[]) {
+    this.folder = folder
+    this.port = port
+    this.url = `https://127.0.0.1:${port}`
+    this.#flags = flags
+  }
+
+  /** Ready to serve. `flags` come after those that every one has. */
+  static async start (t: Test, flags: readonly string[] = []): Promise<RunningServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'orch-interop-'))
+    const clients = authority('interop clients')
+    const pair = clients.issue({ commonName: 'cora', organizations: ['crew'], uses: ['client'] })
+    for (const [name, content] of Object.entries({ 'tokens.csv': `${TOKEN},ann,1,"crew"\n`, 'clients.crt': clients.certificate, 'cora.crt': pair.certificate, 'cora.key': pair.key })) {
+      writeFileSync(join(folder, name), content, { mode: 0o600 })
+    }
+    const server = new RunningServer(folder, await freePort(), flags)
+    t.teardown(async () => {
+      await server.stop('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    })
+    await server.start()
+    return server
+  }
+
+  /** The certificate that the server made for itself, which is its own authority. */
+  get caFile (): string { return join(this.folder, 'apiserver.crt') }
+  get ca (): string { return readFileSync(this.caFile, 'utf8') }
+  /** What it wrote to standard error. */
+  get log (): string { return this.#errors }
+
+  async start (): Promise<void> {
+    const file = (name: string): string => join(this.folder, name)
+    const child = spawn(process.execPath, [...nodeFlags(), LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
+      '--anonymous-auth=false', `--token-auth-file=${file('tokens.csv')}`, `--client-ca-file=${file('clients.crt')}`,
+      ...(this.#flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${file('data')}`]), ...this.#flags
+    ], { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#process = child
+    child.stderr.on('data', (piece: Buffer) => { this.#errors += piece.toString() })
+    await until('the server to be ready', async () => {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended: ${this.#errors}`)
+      return (await this.ask('/readyz')).code === 200
+    }).catch((error: unknown) => { throw new Error(`${String((error as Error).message)}; its log: ${this.#errors}`) })
+  }
+
+  /** Resolves with its exit code when it is gone; null for one that was killed. */
+  async stop (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const child = this.#process
+    if (child === undefined) return null
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit')
+      child.kill(signal)
+      await gone
+    }
+    return child.exitCode
+  }
+
+  /** As the user of the token; a certificate that cannot be read yet is no answer. */
+  async ask (path: string, method = 'GET', body?: object): Promise<Answer> {
+    let ca: string
+    try {
+      ca = this.ca
+    } catch {
+      return { code: 0, body: '' }
+    }
+    return await ask(`${this.url}${path}`, { method, ca, token: TOKEN, ...(body === undefined ? {} : { body }) })
+  }
+
+  /** The path of a kubeconfig for that user, the server verified by its own certificate. */
+  kubeconfig (name: string, user: User): string {
+    const path = join(this.folder, `${name}.kubeconfig`)
+    // JSON is YAML.
+    writeFileSync(path, JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'interop',
+      clusters: [{ name: 'interop', cluster: { server: this.url, 'certificate-authority': this.caFile } }],
+      users: [{ name, user }],
+      contexts: [{ name: 'interop', context: { cluster: 'interop', user: name } }]
+    }), { mode: 0o600 })
+    return path
+  }
+
+  tokenConfig (): string { return this.kubeconfig('ann', { token: TOKEN }) }
+
+  certificateConfig (): string {
+    return this.kubeconfig('cora', { 'client-certificate': join(this.folder, 'cora.crt'), 'client-key': join(this.folder, 'cora.key') })
+  }
+}
