@@ -56,7 +56,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     allowHTTP1: true,
     handshakeTimeout: HANDSHAKE,
     maxHeaderListPairs: 200,
-    maxSessionMemory: 100,
+    maxSessionMemory: 64,
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
   const { goawayChance = 0 } = options
@@ -65,8 +65,15 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     arrivals++
     // Streams that are open go on; the client opens its next one elsewhere, through a balancer perhaps at another server.
     if (goawayChance > 0 && request.httpVersionMajor === 2 && Math.random() < goawayChance) sessionOf(response)?.close()
-    if (METHODS_KNOWN.has(request.method ?? '')) handler(request, response)
-    else refuseMethod(response)
+    const path = originForm(request.url ?? '')
+    if (!METHODS_KNOWN.has(request.method ?? '')) {
+      refuse(response, 405, 'MethodNotAllowed', 'the request has an unknown method')
+    } else if (path === undefined) {
+      refuse(response, 400, 'BadRequest', 'the request target is neither a path nor a URL, or has a fragment')
+    } else {
+      request.url = path
+      handler(request, response)
+    }
   }
   // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
   const server = createSecureServer(secure, known as unknown as Parameters<typeof createSecureServer>[1])
@@ -166,9 +173,20 @@ const METHODS_KNOWN: ReadonlySet<string> = new Set(METHODS)
 export const badRequestBody = (code: number, reason: string, message: string): string =>
   JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
 
-function refuseMethod (response: ServerResponse): void {
-  const body = badRequestBody(405, 'MethodNotAllowed', 'the request has an unknown method')
-  response.writeHead(405, { 'content-type': 'application/json', 'cache-control': 'no-cache, private', 'content-length': Buffer.byteLength(body) })
+/**
+ * The path and query of a request target, undefined for one that has none. A target may be a whole URL. What
+ * a router would cut off and others would read, such as a fragment, must not get to either of them.
+ */
+export function originForm (target: string): string | undefined {
+  if (target.includes('#')) return undefined
+  if (target.startsWith('/') || target === '*') return target
+  const path = /^https?:\/\/[^/?]+(.*)$/i.exec(target)?.[1]
+  return path === undefined || path.startsWith('/') ? path : `/${path}`
+}
+
+function refuse (response: ServerResponse, code: number, reason: string, message: string): void {
+  const body = badRequestBody(code, reason, message)
+  response.writeHead(code, { 'content-type': 'application/json', 'cache-control': 'no-cache, private', 'content-length': Buffer.byteLength(body) })
   response.end(body)
 }
 

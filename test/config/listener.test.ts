@@ -5,7 +5,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { answerBadRequest, createListener, type Listener } from '../../config/listener.js'
+import { answerBadRequest, createListener, originForm, type Listener } from '../../config/listener.js'
 import type { Test } from '../plugins/bare-server.js'
 import { authority } from './authority.js'
 
@@ -115,6 +115,20 @@ t.test('a method that nobody knows is refused over HTTP/2 too', async t => {
   const [headers] = await once(stream, 'response') as [Record<string, unknown>]
   t.equal(headers[':status'], 405)
   t.match(JSON.parse(await readAll(stream)), { kind: 'Status', reason: 'MethodNotAllowed', code: 405 })
+})
+
+t.test('a request target means one path, to whoever reads it', async t => {
+  t.equal(originForm('/a?b=c'), '/a?b=c')
+  t.equal(originForm('*'), '*')
+  t.equal(originForm('https://host:1/a?b'), '/a?b')
+  t.equal(originForm('HTTP://host'), '/')
+  t.equal(originForm('http://host?x'), '/?x')
+  for (const bad of ['/a#b', '#', 'a', '', 'host:443', 'ftp://host/a', 'https:///a', 'https://h/a#b']) t.equal(originForm(bad), undefined, bad)
+  const { port } = await build(t)
+  for (const [target, code] of [['https://x/a', 200], ['/a#b', 400]] as const) {
+    const answer = await readAll(await raw(t, port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`))
+    t.match(answer, new RegExp(`^HTTP/1.1 ${code} `), target)
+  }
 })
 
 t.test('a client may open so many streams and no more', async t => {
