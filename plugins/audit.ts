@@ -62,7 +62,7 @@ async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Pr
   const outcomeOf = (request: FastifyRequest, reply: FastifyReply): Outcome => ({ code: reply.raw.statusCode, failure: request.orch.failure?.status })
   const open = (request: FastifyRequest, reply: FastifyReply): void => {
     received.set(request, sourceIPs(request.headers, request.socket.remoteAddress))
-    reply.raw.once('close', () => { write('ResponseComplete', request, outcomeOf(request, reply)).catch(failed) })
+    request.orch.onClosed(() => { write('ResponseComplete', request, outcomeOf(request, reply)).catch(failed) })
   }
 
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -36,7 +36,7 @@ export default fp<DeadlineOptions>(async (fastify, { timeout }) => {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isLongRunning(request.orch.info)) {
       running.set(request, { request, reply, until: performance.now() + timeout })
-      reply.raw.once('close', () => { running.delete(request) })
+      request.orch.onClosed(() => { running.delete(request) })
     }
     done()
   })

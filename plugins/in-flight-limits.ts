@@ -40,7 +40,7 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
   }
   const pools = { readOnly: pool('readOnly', reading), mutating: pool('mutating', mutating) }
 
-  fastify.addHook('onRequest', (request, reply, done) => {
+  fastify.addHook('onRequest', (request, _reply, done) => {
     const kind = kindOf(request.orch.info, request.orch.user)
     if (kind === undefined) {
       done()
@@ -53,7 +53,7 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
       return
     }
     state.used++
-    reply.raw.once('close', state.release)
+    request.orch.onClosed(state.release)
     done()
   })
 }

@@ -185,7 +185,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
         ? undefined
         : running.with(verbLabel(info.verb), info.group, info.version, info.resource, info.subresource, scopeLabel(info), 'apiserver')
     current?.add(1)
-    reply.raw.once('close', () => {
+    request.orch.onClosed(() => {
       current?.add(-1)
       finish(request, reply, at)
     })

@@ -4,6 +4,7 @@
  * disagree about what was asked for. First in the chain; gives every request its `request.orch`.
  */
 import { randomUUID } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo, UserInfo } from '../schemas/request.js'
@@ -88,9 +89,22 @@ class Context implements RequestContext {
   #controller: AbortController | undefined
   #ended = false
 
-  constructor (info: RequestInfo, search: string) {
+  readonly #raw: EventEmitter
+  #closed: Array<() => void> | undefined
+
+  constructor (info: RequestInfo, search: string, raw: EventEmitter) {
     this.info = info
     this.#search = search
+    this.#raw = raw
+  }
+
+  onClosed (then: () => void): void {
+    if (this.#closed !== undefined) {
+      this.#closed.push(then)
+      return
+    }
+    const closed = this.#closed = [then]
+    this.#raw.once('close', () => { for (const one of closed) one() })
   }
 
   get query (): URLSearchParams {
@@ -121,9 +135,9 @@ export default fp(async fastify => {
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const search = at < 0 ? '' : url.slice(at + 1)
     try {
-      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search)
+      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, reply.raw)
     } catch (error) {
-      request.orch = new Context(nonResource(request.method, path), search)
+      request.orch = new Context(nonResource(request.method, path), search, reply.raw)
       return done(error as Error) // parseRequest throws StatusErrors only
     }
     reply.header('audit-id', request.orch.auditId)

@@ -117,7 +117,7 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
 
   fastify.addHook('onRequest', (request, reply, done) => {
     drain.inFlight++
-    reply.raw.once('close', drain.finished)
+    request.orch.onClosed(drain.finished)
     if (drain.state === 'serving') { done(); return }
     const decision = verdict(drain.state, drain.sendRetryAfter, request.orch.info.path)
     if (decision !== 'serve' && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')

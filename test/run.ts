@@ -6,7 +6,7 @@
  *     npm test -- routes/list  some of it
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { createWriteStream, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,7 +19,9 @@ const TIMEOUT = 300
 
 const chosen = process.argv.slice(2)
 const files = readdirSync(join(root, 'dist/test'), { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.test.js') && (chosen.length === 0 || chosen.some(part => file.includes(part))))
+  // What was built from a file that is gone is no test.
+  .filter(file => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
+  .filter(file => chosen.length === 0 || chosen.some(part => file.includes(part)))
   .map(file => join('dist/test', file))
   .sort()
 if (files.length === 0) {

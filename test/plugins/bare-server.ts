@@ -35,7 +35,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   let requests = 0
   await fastify.register(fp(async instance => {
     instance.decorateRequest('orch')
-    instance.addHook('onRequest', (request, _reply, done) => {
+    instance.addHook('onRequest', (request, reply, done) => {
       const path = decodeURIComponent(request.url.split('?')[0] ?? '')
       const context: RequestContext = {
         info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
@@ -50,6 +50,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         failure: undefined,
         signal: new AbortController().signal,
         end: () => {},
+        onClosed: then => { reply.raw.once('close', then) },
         ...options.context
       }
       request.orch = context
