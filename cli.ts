@@ -14,6 +14,7 @@ import type { ServerOptions } from './config/server-options.js'
 
 /** Milliseconds for requests that were on their way when the drain was done. */
 const LAST_ANSWERS = 5000
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 const BODY_LIMIT = 3 * 1024 * 1024
 
 interface Running {
@@ -133,7 +134,8 @@ function endOnSignals ({ root, scope, listener, log }: Running): void {
     await root.close()
     log.info('the end')
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of SIGNALS) {
+    process.removeAllListeners(signal)
     process.on(signal, () => {
       if (ending) process.exit(1)
       ending = true
@@ -160,9 +162,11 @@ function describeFailure (error: unknown, parsed: Parsed | undefined): string {
       case 'EAFNOSUPPORT': return `${address}: this host does not speak that version of IP; name another address`
     }
   }
-  const store = values === undefined ? '' : values['etcd-servers'].length > 0 ? ` (--etcd-servers=${values['etcd-servers'].join(',')})` : ` (--data-dir=${values['data-dir']})`
-  const inStore = error instanceof Error && error.name === 'StorageError'
-  return `cannot start: ${inStore ? `the store cannot be opened${store}: ` : ''}${printable(String(message ?? error), 1000)}`
+  const text = printable(String(message ?? error), 1000)
+  if (values !== undefined && error instanceof Error && error.name === 'StorageError') {
+    return values['etcd-servers'].length > 0 ? `--etcd-servers=${values['etcd-servers'].join(',')}: ${text}` : `--data-dir=${values['data-dir']}: ${text}`
+  }
+  return `cannot start: ${text}`
 }
 
 async function main (args: readonly string[]): Promise<void> {
@@ -173,6 +177,8 @@ async function main (args: readonly string[]): Promise<void> {
     process.exit(1)
   }
   process.on('uncaughtException', fail)
+  // As process 1 of a container it would otherwise not even hear of a signal before it is ready.
+  for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
     parsed = checkedFlags(args)
     if (parsed.values.help || parsed.values.version) {

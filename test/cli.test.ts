@@ -100,6 +100,14 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
   }
 })
 
+t.test('a second server on the same data is refused and the first one named', async t => {
+  const { folder, process: first } = await serve(t)
+  const port = await freePort()
+  const { code, err } = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
+  t.equal(code, 1)
+  t.match(err, new RegExp(`^orch-apiserver: --data-dir=[^\n]*data: [^\n]*in use[^\n]*${first.pid}[^\n]*\n$`))
+})
+
 t.test('a port that is in use is named', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
