@@ -1,0 +1,142 @@
+import t from 'tap'
+import { openBackend } from '../../../storage/open.js'
+import { create } from '../../../storage/operations/create.js'
+import { remove } from '../../../storage/operations/delete.js'
+import { get } from '../../../storage/operations/get.js'
+import { list } from '../../../storage/operations/list.js'
+import { change, current, update } from '../../../storage/operations/update.js'
+import { isStatusError } from '../../../schemas/status.js'
+import { random } from '../../random.js'
+import { laggingBackend } from '../lagging-backend.js'
+import { config, configMapStore, context, everything, target } from '../store.js'
+
+const dataOf = (object: object): Record<string, string> => ({ ...(object as { data?: Record<string, string> }).data })
+
+t.test('whatever was acknowledged is read at once, however late events come', async t => {
+  const { seed, int } = random()
+  t.comment(`seed ${seed}`)
+  const store = configMapStore(t, await laggingBackend())
+  await store.cache.open()
+  let wrong = 0
+  await Promise.all(Array.from({ length: 8 }, async (_, writer) => {
+    const name = `c${writer}`
+    let version: string | undefined
+    for (let step = 0; step < 40; step++) {
+      const action = int(4)
+      if (version === undefined) {
+        version = (await create(store, config(name, { step: String(step) }), target(''), context)).object.metadata.resourceVersion
+      } else if (action === 0) {
+        await remove(store, target(name), {}, context)
+        version = undefined
+      } else {
+        version = (await update(store, config(name, { step: String(step) }), target(name), context)).entry.object.metadata.resourceVersion
+      }
+      const read = await Promise.resolve().then(() => get(store, 'default', name, '')).then(entry => entry.object.metadata.resourceVersion, () => undefined)
+      const listed = (await list(store, everything)).entries.find(({ object }) => object.metadata.name === name)?.object.metadata.resourceVersion
+      if (read !== version || listed !== version) wrong++
+    }
+  }))
+  t.equal(wrong, 0)
+})
+
+t.test('concurrent changes of one object are all applied, each on the latest', async t => {
+  for (const open of [laggingBackend, () => openBackend({ kind: 'memory' })]) {
+    const store = configMapStore(t, await open())
+    await store.cache.open()
+    await create(store, config('shared'), target(''), context)
+    await Promise.all(Array.from({ length: 40 }, async (_, at) => {
+      const found = await current(store, store.key('default', 'shared'))
+      if (found === undefined) throw new Error('the object is there')
+      await change(store, found, target('shared'), context, object => Object.assign(object, { data: { ...dataOf(object), [`k${at}`]: 'x' } }))
+    }))
+    t.equal(Object.keys(dataOf((await get(store, 'default', 'shared', '')).object)).length, 40)
+  }
+})
+
+t.test('of two that create one name, one succeeds', async t => {
+  const store = configMapStore(t, await laggingBackend())
+  await store.cache.open()
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => create(store, config('one'), target(''), context)))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const outcome of outcomes) if (outcome.status === 'rejected') t.ok(isStatusError(outcome.reason, 'AlreadyExists'))
+})
+
+t.test('an update that meets a conflict is admitted and validated again', async t => {
+  let rounds = 0
+  const seen: string[] = []
+  const store = configMapStore(t, await openBackend({ kind: 'memory' }), {
+    admission: [{
+      name: 'meddler',
+      handles: ({ operation }) => operation === 'UPDATE',
+      async mutate ({ oldObject }) {
+        seen.push(dataOf(oldObject ?? {})['by'] ?? '')
+        if (rounds++ > 0) return
+        const found = await store.backend.get(store.key('default', 'one'))
+        const other = store.encode({ ...config('one', { by: 'another' }), metadata: { ...store.decode(found.kv as never, 1).object.metadata } })
+        await store.backend.update(store.key('default', 'one'), other, found.kv?.modRevision ?? 0)
+      }
+    }]
+  })
+  await store.cache.open()
+  await create(store, config('one', { by: 'first' }), target(''), context)
+  await update(store, config('one', { by: 'us' }), target('one'), context)
+  t.same(seen, ['first', 'another'])
+  t.equal(dataOf((await get(store, 'default', 'one', '')).object)['by'], 'us')
+})
+
+t.test('a store that fails is a failure of the request, and nothing else', async t => {
+  const backend = await laggingBackend()
+  const store = configMapStore(t, backend)
+  await store.cache.open()
+  await create(store, config('one'), target(''), context)
+  await get(store, 'default', 'one', '')
+  backend.failing = new Set(['create', 'update', 'revision'])
+  await t.rejects(create(store, config('two'), target(''), context), { code: 'Unavailable' })
+  await t.rejects(Promise.resolve(get(store, 'default', 'one', '')), { code: 'Unavailable' })
+  t.equal((await get(store, 'default', 'one', '0')).object.metadata.name, 'one', 'any version is still served')
+  backend.failing.clear()
+  t.equal((await get(store, 'default', 'one', '')).object.metadata.name, 'one')
+})
+
+t.test('after an interruption of the history the cache starts again and is right', async t => {
+  const backend = await laggingBackend()
+  const store = configMapStore(t, backend)
+  await store.cache.open()
+  await create(store, config('one'), target(''), context)
+  const ended: string[] = []
+  store.cache.subscribe({ wake: () => {}, end: error => { ended.push(error.code) } })
+  backend.failing.add('list')
+  backend.interrupt()
+  t.same(ended, ['Compacted'])
+  t.notOk(store.cache.loaded)
+  backend.failing.clear()
+  await create(store, config('two'), target(''), context)
+  t.equal((await list(store, everything)).entries.length, 2)
+})
+
+t.test('both storage media types are read, whichever is written', async t => {
+  const backend = await openBackend({ kind: 'memory' })
+  const binary = configMapStore(t, backend)
+  const text = configMapStore(t, backend, { mediaType: 'application/json' })
+  await binary.cache.open()
+  await text.cache.open()
+  await create(binary, config('binary', { a: '1' }), target(''), context)
+  await create(text, config('text', { b: '2' }), target(''), context)
+  const raw = async (name: string) => Buffer.from((await backend.get(binary.key('default', name))).kv?.value ?? []).subarray(0, 4).toString('latin1')
+  t.equal(await raw('binary'), 'k8s\0')
+  t.equal(await raw('text'), '{"ki')
+  for (const store of [binary, text]) t.same((await list(store, everything)).entries.map(({ object }) => dataOf(object)), [{ a: '1' }, { b: '2' }])
+})
+
+t.test('a value that cannot be decoded fails loudly and names its key in the log', async t => {
+  const backend = await openBackend({ kind: 'memory' })
+  const store = configMapStore(t, backend)
+  await store.cache.open()
+  await backend.create(store.key('default', 'bad'), Buffer.from('k8s\0rubbish'))
+  t.notOk(store.cache.loaded)
+  const { kv } = await backend.get(store.key('default', 'bad'))
+  t.throws(() => store.decode(kv as never, 1), { code: 'Corrupt', key: '/registry/configmaps/default/bad' })
+  await backend.delete(store.key('default', 'bad'), kv?.modRevision ?? 0)
+  await store.cache.ready()
+  t.equal((await list(store, everything)).entries.length, 0)
+})

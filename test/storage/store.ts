@@ -1,0 +1,39 @@
+/** A store of ConfigMaps on any back end, for tests below HTTP. */
+import { decode, parseFieldSelector, parseLabelSelector } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/index.js'
+import { configMaps } from '../../schemas/resources.js'
+import { AdmissionChain } from '../../storage/admission-chain.js'
+import type { AdmissionPlugin } from '../../storage/admission.js'
+import type { Backend } from '../../storage/backend.js'
+import type { WriteContext } from '../../storage/operations/context.js'
+import type { ListRequest } from '../../storage/operations/list.js'
+import { ResourceStore } from '../../storage/resource-store.js'
+import type { Test } from '../build.js'
+
+export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[] } = {}): ResourceStore {
+  const store = new ResourceStore({
+    definition: configMaps,
+    strategy: {},
+    backend,
+    prefix: '/registry',
+    mediaType: options.mediaType ?? 'application/vnd.orch.protobuf',
+    admission: new AdmissionChain(options.admission ?? []),
+    windowSize: 100,
+    log: () => {}
+  })
+  t.teardown(async () => {
+    store.cache.close()
+    await backend.close()
+  })
+  return store
+}
+
+export const config = (name: string, data: Record<string, string> = {}): ApiObject =>
+  decode(configMaps.message, { metadata: { name, namespace: 'default' }, data }).object
+
+export const target = (name: string) => ({ namespace: 'default', name })
+export const context: WriteContext = { user: undefined, dryRun: false, warn: () => {}, signal: new AbortController().signal }
+
+export const everything: ListRequest = {
+  namespace: '', labels: parseLabelSelector(''), fields: parseFieldSelector('', configMaps), limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: ''
+}
