@@ -9,9 +9,9 @@ import { StorageError } from '../errors.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CallError, closedError, failureOf } from './failures.js'
 import { SharedRead } from './shared-read.js'
+import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
 import { type Attempt, outcomeOf } from './outcome.js'
 import { Watches } from './watches.js'
-import { type WireHeader, type WireRange, type WireTxn, bytesOf, keyValueOf, revisionOf } from './wire.js'
 
 export interface EtcdOptions extends ConnectionOptions {
   /** Milliseconds `status()` may take; 2,000 by default. */
@@ -49,8 +49,7 @@ class EtcdBackend implements Backend {
 
   async get (key: string, revision: Revision = 0): Promise<ReadResult> {
     const answer = await this.#range({ key: bytesOf(key), revision })
-    const kv = answer.kvs[0]
-    return { revision: revision === 0 ? revisionOf(answer) : revision, kv: kv && keyValueOf(kv) }
+    return { revision: revision === 0 ? answer.revision : revision, kv: answer.kvs[0] }
   }
 
   async list (request: RangeRequest): Promise<RangeResult> {
@@ -65,8 +64,7 @@ class EtcdBackend implements Backend {
   }
 
   async count (start: string, end: string): Promise<number> {
-    const answer = await this.#range({ key: bytesOf(start), range_end: bytesOf(end), count_only: true })
-    return Number(answer.count)
+    return (await this.#range({ key: bytesOf(start), rangeEnd: bytesOf(end), countOnly: true })).count
   }
 
   async create (key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
@@ -87,7 +85,7 @@ class EtcdBackend implements Backend {
 
   async compact (revision: Revision): Promise<void> {
     try {
-      await this.#connection.read('KV', 'compact', { revision: String(revision), physical: false })
+      await this.#connection.other('KV', 'compact', { revision: String(revision), physical: false })
     } catch (error) {
       // Somebody else was here before, or has gone further.
       if (!(error instanceof StorageError && error.code === 'Compacted')) throw error
@@ -111,16 +109,16 @@ class EtcdBackend implements Backend {
 
   async status (): Promise<BackendStatus> {
     const [range, status] = await Promise.all([
-      this.#range({ key: NOWHERE, count_only: true }, this.#healthTime),
-      this.#connection.read<{ header: WireHeader, dbSize: string }>('Maintenance', 'status', {}, this.#healthTime)
+      this.#range({ key: NOWHERE, countOnly: true }, this.#healthTime),
+      this.#connection.other<{ dbSize: string }>('Maintenance', 'status', {}, this.#healthTime)
     ])
-    return { size: Number(status.dbSize), revision: revisionOf(range) }
+    return { size: Number(status.dbSize), revision: range.revision }
   }
 
   async lease (ttlSeconds: number): Promise<LeaseId> {
     if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
     // Asked twice, the lease that nobody knows of ends by itself.
-    const { ID } = await this.#connection.read<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(Math.ceil(ttlSeconds)), ID: '0' })
+    const { ID } = await this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(Math.ceil(ttlSeconds)), ID: '0' })
     return ID
   }
 
@@ -139,28 +137,27 @@ class EtcdBackend implements Backend {
     let count: number | undefined
     while (true) {
       const size = limit === 0 ? PAGE : Math.min(PAGE, limit - kvs.length)
-      const answer = await this.#range({ key, range_end: rangeEnd, limit: String(size), revision: at })
-      at ||= revisionOf(answer)
-      count ??= Number(answer.count)
-      for (const kv of answer.kvs) kvs.push(keyValueOf(kv))
+      const answer = await this.#range({ key, rangeEnd, limit: size, revision: at })
+      at ||= answer.revision
+      count ??= answer.count
+      kvs.push(...answer.kvs)
       const last = answer.kvs.at(-1)
       if (!answer.more || last === undefined || kvs.length === limit) return { revision: at, kvs, more: answer.more, count }
-      key = Buffer.concat([last.key, NOWHERE])
+      key = bytesOf(last.key + '\0')
     }
   }
 
-  async #range (request: { key: Buffer, range_end?: Buffer, limit?: string, revision?: Revision, count_only?: boolean }, milliseconds?: number): Promise<WireRange> {
-    const answer = await this.#connection.read<WireRange>('KV', 'range', request, milliseconds)
-    this.#note(answer)
+  async #range (request: RangeMessage, milliseconds?: number): Promise<RangeAnswer> {
+    const answer = await this.#connection.range(request, milliseconds)
+    this.#note(answer.revision)
     return answer
   }
 
   async #readRevision (): Promise<Revision> {
-    return revisionOf(await this.#range({ key: NOWHERE, count_only: true }))
+    return (await this.#range({ key: NOWHERE, countOnly: true })).revision
   }
 
-  #note (answer: { header: WireHeader | null }): void {
-    const revision = revisionOf(answer)
+  #note (revision: Revision): void {
     if (revision > this.#seen) this.#seen = revision
   }
 
@@ -175,33 +172,23 @@ class EtcdBackend implements Backend {
       const { revision, kv } = await this.get(key)
       return { succeeded: false, revision, current: kv }
     }
-    const bytes = bytesOf(key)
     const before = this.#seen
-    const change = kind === 'delete'
-      ? { request_delete_range: { key: bytes, prev_kv: true } }
-      : { request_put: { key: bytes, value, prev_kv: kind === 'update', lease: options?.lease ?? '0' } }
-    let answer: WireTxn
+    let answer: TxnAnswer
     try {
-      answer = await this.#connection.once<WireTxn>('KV', 'txn', {
-        compare: [{ key: bytes, target: 'Mod', result: 'Equal', mod_revision: String(expected) }],
-        success: [change],
-        failure: [{ request_range: { key: bytes } }]
-      })
+      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease: options?.lease, previous: kind === 'update' })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!error.sent) throw failureOf(error)
       return await outcomeOf(this, attempt, before, error)
     }
-    this.#note(answer)
-    const revision = revisionOf(answer)
-    const response = answer.responses[0]
-    if (!answer.succeeded) {
-      const current = response?.response_range?.kvs[0]
-      return { succeeded: false, revision, current: current && keyValueOf(current) }
-    }
-    const previous = response?.response_put?.prev_kv ?? response?.response_delete_range?.prev_kvs[0]
-    return { succeeded: true, revision, previous: previous ? keyValueOf(previous) : undefined }
+    const { succeeded, revision, kv } = answer
+    this.#note(revision)
+    return succeeded ? { succeeded, revision, previous: kv } : { succeeded, revision, current: kv }
   }
+}
+
+function bytesOf (key: string): Buffer {
+  return Buffer.from(key, 'latin1')
 }
 
 /** A back end on this cluster. Connects when it is first used. @throws TypeError for servers it can't make sense of */

@@ -9,8 +9,9 @@
  * changes too.
  */
 import type { BackendEvent, Revision } from '../backend.js'
-import type { Connection, Stream } from './connection.js'
-import { type WireEvent, type WireWatchResponse, keyValueOf, revisionOf } from './wire.js'
+import type { Connection } from './connection.js'
+import { decodeWatch, encodeWatch } from './messages.js'
+import type { MessageStream } from './transport.js'
 
 export interface FeedTarget {
   /** Whole revisions, rising, each once. The feed's position is already `revision`. */
@@ -32,8 +33,8 @@ export class Feed {
   readonly #connection: Connection
   readonly #target: FeedTarget
   readonly #newestSeen: () => Revision
-  #stream: Stream | undefined
-  #fragments: WireEvent[] = []
+  #stream: MessageStream | undefined
+  #fragments: BackendEvent[] = []
   #heard = performance.now()
   #closed = false
   #wake: (() => void) | undefined
@@ -78,31 +79,18 @@ export class Feed {
   async #session (): Promise<void> {
     let leave = () => {}
     try {
-      const opened = await this.#connection.watchStream()
-      leave = opened.leave
-      const { stream } = opened
-      this.#stream = stream
       this.#fragments = []
       this.#heard = performance.now()
-      await new Promise<void>((resolve, reject) => {
-        stream.on('error', reject)
-        stream.on('end', resolve)
-        stream.on('data', message => {
-          try {
-            // The protocol decides the shape of the message.
-            this.#receive(message as WireWatchResponse)
-          } catch (error) {
-            stream.cancel()
-            reject(error)
-          }
-        })
-        if (this.#closed) stream.cancel()
-        // From the position itself, whose events are dropped, not from the next: then etcd refuses
-        // exactly when something after the position may be lost.
-        stream.write({
-          create_request: { key: EVERYTHING, range_end: EVERYTHING, start_revision: String(this.position), prev_kv: true, progress_notify: true, fragment: true }
-        })
-      })
+      let ended = () => {}
+      const over = new Promise<void>(resolve => { ended = resolve })
+      const opened = await this.#connection.watchStream({ message: message => this.#receive(message), end: ended })
+      leave = opened.leave
+      this.#stream = opened.stream
+      if (this.#closed) opened.stream.cancel()
+      // From the position itself, whose events are dropped, not from the next: then etcd refuses
+      // exactly when something after the position may be lost.
+      else opened.stream.write(encodeWatch(EVERYTHING, EVERYTHING, this.position))
+      await over
     } catch {
       // Told apart by nothing: the next connection takes up where this one ended.
     }
@@ -110,30 +98,26 @@ export class Feed {
     if (!this.#closed) leave()
   }
 
-  #receive (message: WireWatchResponse): void {
+  #receive (bytes: Buffer): void {
     if (this.#closed) return
     this.#heard = performance.now()
-    const compacted = Number(message.compact_revision)
-    if (compacted > 0) {
+    const message = decodeWatch(bytes)
+    if (message.compacted > 0) {
       this.close()
-      this.#target.compacted(compacted)
+      this.#target.compacted(message.compacted)
       return
     }
-    if (message.canceled) throw new Error(message.cancel_reason)
+    if (message.canceled) throw new Error(message.reason)
     if (message.created) return
     if (message.events.length === 0 && !message.fragment && this.#fragments.length === 0) {
       // Etcd's own notice: nothing is queued before it, for it comes the way of the events.
-      this.#advance([], revisionOf(message))
+      this.#advance([], message.revision)
       return
     }
     this.#fragments.push(...message.events)
     if (message.fragment) return
-    const events = this.#fragments
+    const fresh = this.#fragments.filter(({ kv }) => kv.modRevision > this.position)
     this.#fragments = []
-    const fresh: BackendEvent[] = []
-    for (const event of events) {
-      if (Number(event.kv.mod_revision) > this.position) fresh.push(eventOf(event))
-    }
     this.#advance(fresh, fresh.at(-1)?.kv.modRevision ?? 0)
   }
 
@@ -146,13 +130,5 @@ export class Feed {
   /** A stream that says nothing although the store went on is taken for dead. */
   #notice (): void {
     if (this.position < this.#newestSeen() && performance.now() - this.#heard > SILENCE) this.#stream?.cancel()
-  }
-}
-
-function eventOf (event: WireEvent): BackendEvent {
-  return {
-    type: event.type === 'Delete' ? 'delete' : 'put',
-    kv: keyValueOf(event.kv),
-    previous: event.prev_kv === null ? undefined : keyValueOf(event.prev_kv)
   }
 }

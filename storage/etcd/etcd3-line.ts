@@ -1,0 +1,64 @@
+/**
+ * The calls that are rare and may be repeated (leases, compaction, the size of the store) go through the
+ * `etcd3` package, loaded when the first of them is made. Its retries and circuit breakers are passed by:
+ * calls go straight to its gRPC clients.
+ */
+import type { ConnectionPool } from 'etcd3/lib/connection-pool.js'
+import { CallError } from './failures.js'
+import type { Credentials } from './transport.js'
+
+export type Service = 'KV' | 'Lease' | 'Maintenance'
+
+type Callback = (error: Error | null, answer: unknown) => void
+type UnaryCall = (payload: unknown, metadata: unknown, options: unknown, callback: Callback) => void
+
+const CHANNEL = {
+  'grpc.initial_reconnect_backoff_ms': 50,
+  'grpc.min_reconnect_backoff_ms': 50,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.enable_retries': 0,
+  'grpc.service_config_disable_resolution': 1
+}
+
+export class Etcd3Line {
+  readonly #server: string
+  readonly #credentials: Credentials | undefined
+  #pool: Promise<ConnectionPool> | undefined
+
+  /** @param credentials undefined for lines that are not encrypted */
+  constructor (server: string, credentials: Credentials | undefined) {
+    this.#server = server
+    this.#credentials = credentials
+  }
+
+  /**
+   * One call, sent at most once.
+   * @param milliseconds it may take
+   * @throws CallError
+   */
+  async call (service: Service, method: string, payload: unknown, milliseconds: number): Promise<unknown> {
+    this.#pool ??= this.#open()
+    const pool = await this.#pool
+    const { client, metadata } = await pool.withConnection(service, both => both)
+    return await new Promise((resolve, reject) => {
+      // Generated methods are there because the protocol has them.
+      const calls = client as unknown as Record<string, UnaryCall>
+      calls[method]?.call(client, payload, metadata, { deadline: Date.now() + milliseconds }, (error, answer) => {
+        if (error === null) resolve(answer)
+        else reject(new CallError(error, this.#server))
+      })
+    })
+  }
+
+  close (): void {
+    this.#pool?.then(pool => pool.close(), () => {})
+  }
+
+  async #open (): Promise<ConnectionPool> {
+    const { ConnectionPool } = await import('etcd3/lib/connection-pool.js')
+    const { ca, cert, key } = this.#credentials ?? {}
+    // The type asks for a CA where gRPC takes none for the system's own, hence the cast.
+    const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
+    return new ConnectionPool({ hosts: this.#server, grpcOptions: CHANNEL, ...(this.#credentials === undefined ? {} : { credentials }) })
+  }
+}

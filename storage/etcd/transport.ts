@@ -1,0 +1,289 @@
+/**
+ * gRPC over one HTTP/2 connection to one server, no more of it than reads, writes and watches need: a
+ * general gRPC client costs this process two to three times the CPU per call.
+ */
+import http2 from 'node:http2'
+import { CallError } from './failures.js'
+
+export interface Credentials {
+  readonly ca?: Buffer | undefined
+  readonly cert?: Buffer | undefined
+  readonly key?: Buffer | undefined
+}
+
+export interface MessageStream {
+  /** One message, framed. */
+  write: (message: Buffer) => void
+  cancel: () => void
+}
+
+export interface StreamListener {
+  message: (message: Buffer) => void
+  /** Once, whatever the way it ended. */
+  end: (error: Error) => void
+}
+
+interface Pending {
+  readonly deadline: number
+  readonly expire: () => void
+}
+
+/** Milliseconds. A dead line is noticed by pings; etcd takes no more than one in five seconds, and none when idle. */
+const PING = 10_000
+const PONG = 5_000
+const SWEEP = 100
+
+const WINDOW = 8 * 1024 * 1024
+const STREAM_WINDOW = 2 * 1024 * 1024
+const LARGEST_ANSWER = 2 ** 31 - 1
+const PREFIX = 5
+
+const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
+
+export class Transport {
+  readonly server: string
+  readonly #url: string
+  readonly #credentials: Credentials
+  readonly #connectTime: number
+  #session: http2.ClientHttp2Session | undefined
+  #connecting: Promise<http2.ClientHttp2Session> | undefined
+  readonly #pending = new Set<Pending>()
+  #sweeper: NodeJS.Timeout | undefined
+  #pinger: NodeJS.Timeout | undefined
+  #streams = 0
+  #closed = false
+
+  /** @param connectTime milliseconds a connection may take */
+  constructor (server: string, credentials: Credentials, connectTime: number) {
+    this.server = server
+    this.#url = server.includes('://') ? server : `http://${server}`
+    this.#credentials = credentials
+    this.#connectTime = connectTime
+  }
+
+  /**
+   * One message there, one back.
+   * @param path of the call, `/package.Service/Method`
+   * @param deadline on the scale of `performance.now()`
+   * @throws CallError
+   */
+  async call (path: string, message: Buffer, deadline: number): Promise<Buffer> {
+    const session = this.#ready() ?? await this.#connect()
+    return await new Promise((resolve, reject) => {
+      const stream = this.#request(session, path)
+      const answer = new Answer(this.server)
+      const pending = {
+        deadline,
+        expire: () => {
+          stream.close(NGHTTP2_CANCEL)
+          settle(() => reject(new CallError(Object.assign(new Error('no answer in time'), { code: 4 }), this.server)))
+        }
+      }
+      const settle = (outcome: () => void) => {
+        if (this.#pending.delete(pending)) outcome()
+      }
+      this.#pending.add(pending)
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP)
+      stream.on('response', headers => answer.headers(headers))
+      stream.on('trailers', headers => answer.headers(headers))
+      stream.on('data', (chunk: Buffer) => answer.chunk(chunk))
+      stream.on('error', error => { answer.error = error })
+      stream.on('close', () => {
+        settle(() => {
+          try {
+            resolve(answer.message(stream.rstCode))
+          } catch (error) {
+            reject(error)
+          }
+        })
+      })
+      stream.end(message)
+    })
+  }
+
+  /** A stream of messages in both directions. @throws CallError when there is no connection */
+  async open (path: string, listener: StreamListener, metadata: Record<string, string> = {}): Promise<MessageStream> {
+    const session = this.#ready() ?? await this.#connect()
+    const stream = this.#request(session, path, metadata)
+    const answer = new Answer(this.server)
+    this.#streams++
+    this.#pinger ??= setInterval(() => this.#ping(), PING).unref()
+    stream.on('response', headers => answer.headers(headers))
+    stream.on('trailers', headers => answer.headers(headers))
+    stream.on('error', error => { answer.error = error })
+    stream.on('data', (chunk: Buffer) => {
+      answer.chunk(chunk)
+      try {
+        for (let message = answer.take(); message !== undefined; message = answer.take()) listener.message(message)
+      } catch (error) {
+        answer.error = error instanceof Error ? error : new Error(String(error))
+        stream.close(NGHTTP2_CANCEL)
+      }
+    })
+    stream.on('close', () => {
+      this.#streams--
+      listener.end(answer.failure(stream.rstCode))
+    })
+    return {
+      write: message => { stream.write(message) },
+      cancel: () => stream.close(NGHTTP2_CANCEL)
+    }
+  }
+
+  close (): void {
+    this.#closed = true
+    clearInterval(this.#pinger)
+    this.#session?.destroy()
+  }
+
+  #request (session: http2.ClientHttp2Session, path: string, metadata: Record<string, string> = {}): http2.ClientHttp2Stream {
+    try {
+      return session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...metadata })
+    } catch (error) {
+      throw this.#unsent(error)
+    }
+  }
+
+  #ready (): http2.ClientHttp2Session | undefined {
+    const session = this.#session
+    return session === undefined || session.closed || session.destroyed ? undefined : session
+  }
+
+  async #connect (): Promise<http2.ClientHttp2Session> {
+    this.#connecting ??= this.#newSession().finally(() => { this.#connecting = undefined })
+    try {
+      return await this.#connecting
+    } catch (error) {
+      throw this.#unsent(error)
+    }
+  }
+
+  #unsent (error: unknown): CallError {
+    return new CallError(error instanceof Error ? error : new Error(String(error)), this.server, false)
+  }
+
+  #newSession (): Promise<http2.ClientHttp2Session> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new Error('closed')
+      const session = http2.connect(this.#url, { ...this.#credentials, settings: { enablePush: false, initialWindowSize: STREAM_WINDOW } })
+      const timer = setTimeout(() => session.destroy(new Error('no connection in time')), this.#connectTime)
+      // Not 'connect': with TLS 1.3 a server that refuses our certificate says so after the handshake.
+      session.once('remoteSettings', () => {
+        clearTimeout(timer)
+        session.setLocalWindowSize(WINDOW)
+        this.#session = session
+        if (this.#closed) session.destroy()
+        resolve(session)
+      })
+      // Errors of calls under way reach them through their streams.
+      session.on('error', error => {
+        clearTimeout(timer)
+        reject(error)
+      })
+      session.on('close', () => {
+        clearTimeout(timer)
+        if (this.#session === session) this.#session = undefined
+        reject(new Error('the connection was closed'))
+      })
+    })
+  }
+
+  #sweep (): void {
+    const now = performance.now()
+    for (const pending of this.#pending) if (pending.deadline <= now) pending.expire()
+    if (this.#pending.size > 0) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
+  }
+
+  #ping (): void {
+    const session = this.#ready()
+    if (this.#streams === 0 || session === undefined) {
+      clearInterval(this.#pinger)
+      this.#pinger = undefined
+      return
+    }
+    const timer = setTimeout(() => session.destroy(new Error('the line is dead')), PONG).unref()
+    session.ping(() => clearTimeout(timer))
+  }
+}
+
+/** What comes back on one stream. */
+class Answer {
+  error: Error | undefined
+  readonly #server: string
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #httpStatus = 0
+  #status: number | undefined
+  #reason = ''
+
+  constructor (server: string) {
+    this.#server = server
+  }
+
+  headers (headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader): void {
+    if (headers[':status'] !== undefined) this.#httpStatus = headers[':status']
+    const status = headers['grpc-status']
+    if (status === undefined) return
+    this.#status = Number(status)
+    this.#reason = unescaped(String(headers['grpc-message'] ?? ''))
+  }
+
+  chunk (chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+  }
+
+  /** The next whole message received, if there is one. */
+  take (): Buffer | undefined {
+    if (this.#bytes < PREFIX) return undefined
+    const head = this.#joinedUpTo(PREFIX)
+    const length = head.readUInt32BE(1)
+    if (head[0] !== 0) throw new Error('a compressed message, which was not asked for')
+    if (length > LARGEST_ANSWER) throw new Error(`a message of ${length} bytes`)
+    if (this.#bytes < PREFIX + length) return undefined
+    const all = this.#joinedUpTo(PREFIX + length)
+    const rest = all.subarray(PREFIX + length)
+    this.#chunks[0] = rest
+    if (rest.length === 0) this.#chunks.shift()
+    this.#bytes -= PREFIX + length
+    return all.subarray(PREFIX, PREFIX + length)
+  }
+
+  /** The one message of a call that is over. @throws CallError when there is none */
+  message (resetCode: number): Buffer {
+    const message = this.#status === 0 ? this.take() : undefined
+    if (message === undefined) throw this.failure(resetCode)
+    return message
+  }
+
+  failure (resetCode: number): CallError {
+    if (this.#status !== undefined && this.#status !== 0) {
+      return new CallError(Object.assign(new Error(this.#reason), { code: this.#status }), this.#server)
+    }
+    const refused = resetCode === NGHTTP2_REFUSED_STREAM
+    // Something answered that does not speak gRPC, so it did nothing of the kind; gateways may have.
+    const foreign = this.#httpStatus !== 0 && this.#httpStatus !== 200 && (this.#httpStatus < 502 || this.#httpStatus > 504)
+    const why = foreign ? new Error(`an answer with HTTP status ${this.#httpStatus}`) : this.error ?? new Error('the connection was lost')
+    return new CallError(why, this.#server, !refused && !foreign)
+  }
+
+  /** The first chunk, made to hold at least so many of the bytes received. */
+  #joinedUpTo (length: number): Buffer {
+    const first = this.#chunks[0]
+    if (first !== undefined && first.length >= length) return first
+    const joined = Buffer.concat(this.#chunks)
+    this.#chunks = [joined]
+    return joined
+  }
+}
+
+/** gRPC's messages come percent-encoded; one that is broken is shown as it is. */
+function unescaped (text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
