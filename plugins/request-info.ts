@@ -8,7 +8,7 @@ import type { EventEmitter } from 'node:events'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo, UserInfo } from '../schemas/request.js'
-import { badRequest } from '../schemas/status.js'
+import { badRequest, noSuchPath } from '../schemas/status.js'
 import type { StatusError } from '../schemas/status.js'
 import type { Negotiated, RequestContext } from './context.js'
 
@@ -62,6 +62,19 @@ function verbOf (method: string, name: string, query: string): string {
   if (name !== '') return verb // a GET of one object never watches: the parameter is for collections
   if (verb === 'get') return watches(query) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb
+}
+
+/**
+ * True when the route is that of the path, to the letter. A router of the host that folds case or cuts
+ * paths short would otherwise serve another path than the one that is authorized.
+ */
+export function agree (route: string, path: string): boolean {
+  const wanted = route.split('/')
+  const parts = path.split('/')
+  if (parts.length > 2 && parts.at(-1) === '' && wanted.at(-1) !== '') parts.pop()
+  const open = wanted.at(-1) === '*'
+  if (open ? parts.length < wanted.length : parts.length !== wanted.length) return false
+  return wanted.every((segment, at) => segment === '*' || segment.startsWith(':') || segment === parts[at])
 }
 
 /** `watch`, `watch=`, `watch=1`, `watch=true`; not `0` and `false`. The first one given counts. */
@@ -135,13 +148,16 @@ export default fp(async fastify => {
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const search = at < 0 ? '' : url.slice(at + 1)
     try {
+      if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
       request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, reply.raw)
     } catch (error) {
       request.orch = new Context(nonResource(request.method, path), search, reply.raw)
       return done(error as Error) // parseRequest throws StatusErrors only
     }
     reply.header('audit-id', request.orch.auditId)
-    done()
+    const { info } = request.orch
+    const route = info.isResourceRequest || request.is404 ? undefined : request.routeOptions.url
+    done(route === undefined || agree(route.slice(mount.length), info.path) ? undefined : noSuchPath())
   })
 
   fastify.addHook('onRequestAbort', (request, done) => {

@@ -20,10 +20,10 @@ export interface SecurityHeadersOptions {
 }
 
 const ALLOWED = {
-  'access-control-allow-methods': 'POST, GET, OPTIONS, PUT, DELETE, PATCH',
-  'access-control-allow-headers': 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since',
-  'access-control-expose-headers': 'Date',
-  'access-control-allow-credentials': 'true'
+  methods: ['POST', 'GET', 'OPTIONS', 'PUT', 'DELETE', 'PATCH'],
+  allowedHeaders: ['Content-Type', 'Content-Length', 'Accept-Encoding', 'X-CSRF-Token', 'Authorization', 'X-Requested-With', 'If-Modified-Since'],
+  exposedHeaders: ['Date'],
+  credentials: true
 }
 
 /** No origin is longer than a host name and its port. */
@@ -63,18 +63,15 @@ async function securityHeaders (fastify: FastifyInstance, { allowedOrigins = [],
   if (allowedOrigins.length === 0) return
 
   const matches = await originMatcher(allowedOrigins)
-  fastify.addHook('onRequest', (request, reply, done) => {
-    reply.header('vary', 'Origin') // a cache must not hand one origin's answer to another
-    const { origin } = request.headers
-    if (origin === undefined || !matches(origin)) {
-      done()
-      return
-    }
-    reply.headers({ 'access-control-allow-origin': origin, ...ALLOWED })
-    if (request.method === 'OPTIONS') {
-      reply.code(204).send()
-      return
-    }
+  const { default: cors } = await import('@fastify/cors')
+  await fastify.register(cors, {
+    ...ALLOWED,
+    origin: (origin, answer) => { answer(null, origin !== undefined && matches(origin)) },
+    strictPreflight: false
+  })
+  // A cache must not hand one origin's answer to another, a refusal neither.
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    if (!reply.hasHeader('vary')) reply.header('vary', 'Origin')
     done()
   })
 }

@@ -45,7 +45,8 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     return new Map([...found].sort(([one], [other]) => groupFacts(other).priority - groupFacts(one).priority))
   }
   const get = (url: string, make: (request: FastifyRequest) => object): void => {
-    for (const path of [url, `${url}/`]) {
+    for (const path of url === '/' ? [url] : [url, `${url}/`]) {
+      if (fastify.hasRoute({ method: 'GET', url: fastify.prefix + path })) continue // a host whose router takes the two for one
       fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler: (request, reply) => sendValue(request, reply, make(request)) })
     }
   }

@@ -1,5 +1,8 @@
 import t from 'tap'
-import { parseRequest, watches } from '../../plugins/request-info.js'
+import Fastify from 'fastify'
+import orch from '../../app.js'
+import type { Attributes } from '../../schemas/request.js'
+import { agree, parseRequest, watches } from '../../plugins/request-info.js'
 
 const info = (method: string, path: string, query = '') => {
   const { verb, group, version, resource, subresource, namespace, name, isResourceRequest } = parseRequest(method, path, query)
@@ -44,4 +47,20 @@ t.test('a hidden slash, a NUL and broken encodings are refused', async t => {
 t.test('watch is set by its presence', async t => {
   for (const query of ['watch', 'watch=', 'watch=1', 'watch=true', 'limit=1&watch=True']) t.ok(watches(query), query)
   for (const query of ['', 'watch=0', 'watch=false', 'watch=FALSE', 'watching=1', 'x=watch']) t.notOk(watches(query), query)
+})
+
+t.test('a route serves its own path and no other', async t => {
+  for (const [route, path, expected] of [
+    ['/version', '/version', true], ['/version', '/version/', true], ['/version/', '/version/', true], ['/version', '/VERSION', false], ['/version', '/version;x', false],
+    ['/readyz/*', '/readyz/etcd', true], ['/readyz/*', '/readyz', false], ['/apis/:group', '/apis/g', true], ['/apis/:group', '/apis/g/v', false], ['/', '/', true]
+  ] as const) t.equal(agree(route, path), expected, `${route} ${path}`)
+})
+
+t.test('what a lenient router of a host finds is not served under another name', async t => {
+  const app = Fastify({ routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } })
+  t.teardown(() => app.close())
+  const seen: string[] = []
+  await app.register(orch, { prefix: '/c', authorizers: [{ name: 'guard', authorize: ({ info }: Attributes) => { seen.push(info.path); return { decision: info.path === '/version' ? 'Deny' : 'Allow' } } }] })
+  t.equal((await app.inject('/c/version')).statusCode, 403)
+  for (const url of ['/c/VERSION', '/c//version', '/c/version#x', 'http://host/c/version']) t.ok([400, 403, 404].includes((await app.inject({ method: 'GET', url })).statusCode), url)
 })
