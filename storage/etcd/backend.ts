@@ -108,11 +108,11 @@ class EtcdBackend implements Backend {
   }
 
   async status (): Promise<BackendStatus> {
-    const [range, status] = await Promise.all([
+    const [range, size] = await Promise.all([
       this.#range({ key: NOWHERE, countOnly: true }, this.#healthTime),
-      this.#connection.other<{ dbSize: string }>('Maintenance', 'status', {}, this.#healthTime)
+      this.#connection.size(this.#healthTime)
     ])
-    return { size: Number(status.dbSize), revision: range.revision }
+    return { size, revision: range.revision }
   }
 
   async lease (ttlSeconds: number): Promise<LeaseId> {

@@ -7,7 +7,7 @@
  */
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { CallError, closedError, failureOf } from './failures.js'
-import { type RangeAnswer, type RangeMessage, type TxnAnswer, type TxnMessage, decodeRange, decodeTxn, encodeRange, encodeTxn } from './messages.js'
+import { type RangeAnswer, type RangeMessage, type TxnAnswer, type TxnMessage, decodeRange, decodeSize, decodeTxn, encodeEmpty, encodeRange, encodeTxn } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
 export interface ConnectionOptions {
@@ -56,6 +56,12 @@ export class Connection {
   async range (message: RangeMessage, milliseconds = CALL_TIME): Promise<RangeAnswer> {
     const bytes = encodeRange(message)
     return await this.#read(milliseconds, async (line, left) => decodeRange(await line.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + left)))
+  }
+
+  /** Bytes of the database of the server that answers. Errors as `#read`. */
+  async size (milliseconds = CALL_TIME): Promise<number> {
+    return await this.#read(milliseconds, async (line, left) =>
+      decodeSize(await line.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + left)))
   }
 
   /** A call by way of `etcd3` that may be repeated. Errors as `#read`. */

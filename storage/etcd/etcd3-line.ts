@@ -1,5 +1,5 @@
 /**
- * The calls that are rare and may be repeated (leases, compaction, the size of the store) go through the
+ * The calls that are rare and may be repeated (leases and compaction) go through the
  * `etcd3` package, loaded when the first of them is made. Its retries and circuit breakers are passed by:
  * calls go straight to its gRPC clients.
  */
@@ -7,7 +7,7 @@ import type { ConnectionPool } from 'etcd3/lib/connection-pool.js'
 import { CallError } from './failures.js'
 import type { Credentials } from './transport.js'
 
-export type Service = 'KV' | 'Lease' | 'Maintenance'
+export type Service = 'KV' | 'Lease'
 
 type Callback = (error: Error | null, answer: unknown) => void
 type UnaryCall = (payload: unknown, metadata: unknown, options: unknown, callback: Callback) => void

@@ -118,6 +118,22 @@ export function encodeWatch (key: Uint8Array, rangeEnd: Uint8Array, from: Revisi
   return framed(writer)
 }
 
+/** A message without fields. */
+export function encodeEmpty (): Buffer {
+  return framed(new ProtoWriter(0))
+}
+
+/** Bytes of a member's database, from its status. */
+export function decodeSize (bytes: Buffer): number {
+  const reader = new ProtoReader(bytes)
+  let size = 0
+  while (reader.next()) {
+    if (reader.field === 3) size = reader.number()
+    else reader.skip()
+  }
+  return size
+}
+
 export function decodeRange (bytes: Buffer): RangeAnswer {
   return rangeOf(new ProtoReader(bytes))
 }

@@ -3,6 +3,8 @@
  * general gRPC client costs this process two to three times the CPU per call.
  */
 import http2 from 'node:http2'
+import net from 'node:net'
+import tls from 'node:tls'
 import { CallError } from './failures.js'
 
 export interface Credentials {
@@ -165,26 +167,47 @@ export class Transport {
   #newSession (): Promise<http2.ClientHttp2Session> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('closed')
-      const session = http2.connect(this.#url, { ...this.#credentials, settings: { enablePush: false, initialWindowSize: STREAM_WINDOW } })
-      const timer = setTimeout(() => session.destroy(new Error('no connection in time')), this.#connectTime)
+      const socket = this.#socket()
+      const session = http2.connect(this.#url, {
+        createConnection: () => socket,
+        settings: { enablePush: false, initialWindowSize: STREAM_WINDOW }
+      })
+      const fail = (error: Error) => {
+        clearTimeout(timer)
+        if (this.#session === session) this.#session = undefined
+        session.destroy()
+        socket.destroy()
+        // Once connected, nobody waits for this any more: calls under way learn it from their streams.
+        reject(error)
+      }
+      const timer = setTimeout(() => fail(new Error('no connection in time')), this.#connectTime)
       // Not 'connect': with TLS 1.3 a server that refuses our certificate says so after the handshake.
       session.once('remoteSettings', () => {
         clearTimeout(timer)
         session.setLocalWindowSize(WINDOW)
-        this.#session = session
-        if (this.#closed) session.destroy()
+        if (this.#closed) fail(new Error('closed'))
+        else this.#session = session
         resolve(session)
       })
-      // Errors of calls under way reach them through their streams.
-      session.on('error', error => {
-        clearTimeout(timer)
-        reject(error)
-      })
-      session.on('close', () => {
-        clearTimeout(timer)
-        if (this.#session === session) this.#session = undefined
-        reject(new Error('the connection was closed'))
-      })
+      // The session keeps some errors of its socket to itself, so both are listened to.
+      session.on('error', fail)
+      session.on('close', () => fail(new Error('the connection was closed')))
+      socket.on('error', fail)
+      socket.on('close', () => fail(new Error('the connection was closed')))
+    })
+  }
+
+  #socket (): net.Socket {
+    const { protocol, hostname, port } = new URL(this.#url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    if (protocol !== 'https:') return net.connect(Number(port || 80), host)
+    return tls.connect({
+      ...this.#credentials,
+      host,
+      port: Number(port || 443),
+      ALPNProtocols: ['h2'],
+      // Addresses are checked against the certificate, but are no names to ask a server for.
+      ...(net.isIP(host) === 0 ? { servername: host } : {})
     })
   }
 
