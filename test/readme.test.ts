@@ -1,0 +1,87 @@
+import t from 'tap'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { checkedFlags } from '../config/options.js'
+import { kubectlProgram } from './tools.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const blocks = [...readme.matchAll(/```(\w+)(?: (\w+))?\n([\s\S]*?)```/g)].map(([, language = '', label = '', text = '']) => ({ language, label, text: text.trim() }))
+const [run, test, etcd] = blocks.filter(({ language, label }) => language === 'sh' && label === '')
+const labelled = (label: string): string => blocks.find(block => block.label === label)?.text ?? ''
+
+/** As it would be pasted: stops at the first failure. */
+function paste (text: string, cwd: string, env: Record<string, string> = {}): string {
+  const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', text], { cwd, env: { ...process.env, ...env }, encoding: 'utf8', timeout: 240_000 })
+  if (status !== 0) throw new Error(`${text}\n→ exit ${status}\n${stdout}${stderr}`)
+  return stdout
+}
+
+t.test('every block of the README is known here', async t => {
+  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), ['sh', 'sh', 'sh session', 'sh kubectl', 'sh', 'ts'])
+})
+
+t.test('the test command is what CI runs', async t => {
+  const ci = readFileSync(join(root, '.ci/run'), 'utf8')
+  t.equal(test?.text, 'npm ci && npm test')
+  t.match(ci, /^npm ci\b/m)
+  t.match(ci, /^npm test$/m)
+})
+
+t.test('the flags of the etcd block are ours', async t => {
+  const [, flags = ''] = (etcd?.text ?? '').split(' -- ')
+  t.equal(checkedFlags(flags.split(' ')).values['etcd-servers'].length, 2)
+})
+
+t.test('a clone, its one command, and the session that follows', { timeout: 290_000 }, async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'))
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  // What git knows and the working tree holds, without what was built or installed.
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  execFileSync('bash', ['-c', 'tar -c --ignore-failed-read -T - | tar -x -C "$0"', folder], { cwd: root, input: files.join('\n'), stdio: ['pipe', 'ignore', 'ignore'] })
+
+  t.equal(run?.text, 'npm ci && npm start')
+  const server = spawn('bash', ['-c', `exec 2>&1; ${run?.text}`], { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  const ended = once(server, 'exit')
+  t.teardown(async () => {
+    if (server.exitCode === null && server.pid !== undefined) process.kill(-server.pid, 'SIGKILL')
+    await ended
+  })
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    server.stdout.on('data', (text: Buffer) => {
+      output += text.toString()
+      if (output.includes('everybody who reaches this address may do everything')) resolve()
+    })
+    server.on('exit', () => { reject(new Error(output)) })
+  })
+  t.match(output, /serving on https:\/\/0\.0\.0\.0:6443, store: embedded in orch-data, authorization: AlwaysAllow/)
+
+  const session = paste(labelled('session'), folder)
+  t.match(session, /^ok/)
+  t.match(session, /"name":"viewers"/)
+  t.match(session, /"type":"ADDED"/)
+  t.match(session, /"status":"Success"/)
+
+  const kubectl = paste(labelled('kubectl'), folder, { KUBECONFIG: join(folder, 'kubeconfig'), PATH: `${join(kubectlProgram(), '..')}:${process.env.PATH}` })
+  t.match(kubectl, /clusterrolebindings/)
+  t.match(kubectl, /namespace\/team created/)
+  t.match(kubectl, /configmap\/colours created/)
+  t.match(kubectl, /team +colours/)
+  t.match(kubectl, /namespace "team" deleted/)
+
+  writeFileSync(join(folder, 'embed.mjs'), `${blocks.find(({ language }) => language === 'ts')?.text.replace('port: 8080', 'port: 0')}
+const answer = await fetch(\`http://localhost:\${fastify.addresses()[0].port}/cluster/version\`)
+console.log(await answer.text())
+await fastify.close()
+`)
+  t.match(paste('node embed.mjs', folder), /"major":"1","minor":"24"/)
+
+  if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')
+  const [code] = await ended as [number | null]
+  t.ok(code === 0 || code === 143, `it ends in order (${code})`)
+})
