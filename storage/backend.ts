@@ -7,7 +7,8 @@
  * revision (strictly rising, not necessarily by one), and a reader at revision R sees exactly the writes
  * with a revision ≤ R. Revisions are positive safe integers; they survive restarts and never go back.
  *
- * Keys are printable ASCII; ranges are ordered by code unit, `start` inclusive, `end` exclusive.
+ * Keys are printable ASCII (see `key.ts`; writes refuse others with a TypeError); ranges are ordered by code
+ * unit, `start` inclusive, `end` exclusive.
  */
 
 import type { StorageError } from './errors.js'
@@ -57,7 +58,10 @@ export type WriteResult =
   | { readonly succeeded: false, readonly revision: Revision, readonly current: KeyValue | undefined }
 
 export interface WriteOptions {
-  /** A lease from `lease()`: the key is deleted (with an event) when the lease ends. */
+  /**
+   * A lease from `lease()`: the key is deleted (with an event) when the lease ends, unless a later write,
+   * with another lease or none, has freed it. A lease that has ended is refused with 'NotFound'.
+   */
   readonly lease?: LeaseId
 }
 
@@ -75,8 +79,9 @@ export interface WatchRequest {
   readonly after: Revision
   /**
    * Events of one or more whole revisions, in order of revision, each exactly once over the life of the
-   * watch, reconnections included. Called synchronously; must not throw. `revision` is the newest
-   * revision up to which everything in the range has now been delivered.
+   * watch, reconnections included. Never called before `watch` has returned; must not throw, which
+   * would end this watch with 'Closed'. `revision` is the newest revision up to which everything in the
+   * range has now been delivered.
    */
   readonly onEvents: (events: BackendEvent[], revision: Revision) => void
   /** Nothing in the range happened up to this revision beyond what was delivered. */
@@ -86,7 +91,10 @@ export interface WatchRequest {
 }
 
 export interface BackendWatch {
-  /** Ask for an `onProgress` soon (used by consistent reads); cheap, may be coalesced, safe when idle. */
+  /**
+   * Ask for an `onProgress` soon (used by consistent reads); cheap, may be coalesced, safe when idle. The
+   * answer is how far the watch is now; on etcd it is also told of each step it makes in the next seconds.
+   */
   requestProgress: () => void
   /** Ends the watch without an `onEnd`. Idempotent. */
   cancel: () => void

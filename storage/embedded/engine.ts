@@ -9,6 +9,7 @@ import type {
   WriteOptions, WriteResult
 } from '../backend.js'
 import { StorageError } from '../errors.js'
+import { checkKey, wholeSeconds } from '../key.js'
 import { type Clock, systemClock } from './clock.js'
 import { Committer, type Operation } from './committer.js'
 import { compactChains } from './compaction.js'
@@ -23,8 +24,6 @@ export interface EngineOptions {
   readonly clock?: Clock
 }
 
-/** LMDB bounds keys near this; the same bound everywhere keeps stores interchangeable. */
-const LONGEST_KEY = 1900
 const LEASE_RETRY = 1000
 
 export class Engine implements Backend {
@@ -145,8 +144,7 @@ export class Engine implements Backend {
 
   async lease (ttlSeconds: number): Promise<LeaseId> {
     this.#check()
-    if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
-    const lease = this.#leases.grant(Math.ceil(ttlSeconds))
+    const lease = this.#leases.grant(wholeSeconds(ttlSeconds))
     try {
       await this.#store([{ type: 'lease', lease }])
     } catch (error) {
@@ -207,9 +205,7 @@ export class Engine implements Backend {
     return new Promise((resolve, reject) => {
       this.#check()
       if (this.#failure !== undefined) throw this.#failure
-      if (key.length === 0 || key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
-        throw new TypeError(`a key is 1 to ${LONGEST_KEY} printable ASCII characters: ${JSON.stringify(key.slice(0, 100))}`)
-      }
+      checkKey(key)
       const lease = options?.lease === undefined ? 0 : Number(options.lease)
       if (lease !== 0 && !this.#leases.has(lease)) {
         throw new StorageError('NotFound', `lease ${options?.lease} does not exist or has ended`, { key })

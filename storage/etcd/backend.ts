@@ -6,6 +6,7 @@ import type {
   Backend, BackendStatus, BackendWatch, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { StorageError } from '../errors.js'
+import { checkKey, wholeSeconds } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CallError, closedError, failureOf } from './failures.js'
 import { SharedRead } from './shared-read.js'
@@ -116,9 +117,9 @@ class EtcdBackend implements Backend {
   }
 
   async lease (ttlSeconds: number): Promise<LeaseId> {
-    if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
+    const ttl = wholeSeconds(ttlSeconds)
     // Asked twice, the lease that nobody knows of ends by itself.
-    const { ID } = await this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(Math.ceil(ttlSeconds)), ID: '0' })
+    const { ID } = await this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(ttl), ID: '0' })
     return ID
   }
 
@@ -167,6 +168,9 @@ class EtcdBackend implements Backend {
 
   async #write (attempt: Attempt, options?: WriteOptions): Promise<WriteResult> {
     const { kind, key, value, expected } = attempt
+    const lease = options?.lease
+    checkKey(key)
+    if (lease !== undefined && !/^\d{1,19}$/.test(lease)) throw new StorageError('NotFound', `lease ${lease} does not exist`, { key })
     if (kind !== 'create' && expected <= 0) {
       // No key has such a revision; etcd would take it for 'does not exist'.
       const { revision, kv } = await this.get(key)
@@ -175,7 +179,7 @@ class EtcdBackend implements Backend {
     const before = this.#seen
     let answer: TxnAnswer
     try {
-      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease: options?.lease, previous: kind === 'update' })
+      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, previous: kind === 'update' })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!error.sent) throw failureOf(error)

@@ -76,6 +76,25 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     }
   })
 
+  await t.test('keys that not every store could hold are refused by name, names of object members are keys like others', async t => {
+    const { at } = space()
+    for (const key of ['', 'a b', 'a\0', '\u00e4', 'x'.repeat(1901)]) await t.rejects(backend.create(key, bytes('x')), TypeError)
+    for (const key of [at('__proto__'), at('constructor'), (at('') + 'x'.repeat(1900)).slice(0, 1900)]) {
+      t.equal((await backend.get(key)).kv, undefined)
+      const revision = done(await backend.create(key, bytes('x')))
+      t.equal((await backend.get(key)).kv?.modRevision, revision)
+    }
+  })
+
+  await t.test('leases that make no sense are refused', async t => {
+    const { at } = space()
+    for (const seconds of [0, -1, NaN, Infinity]) await t.rejects(backend.lease(seconds), TypeError)
+    for (const lease of ['nonsense', '12345678901234567890123', '1234567']) {
+      t.equal(await refusal(backend.create(at('a'), bytes('x'), { lease })), 'NotFound')
+    }
+    t.equal((await backend.get(at('a'))).kv, undefined)
+  })
+
   await t.test('creating what exists is refused and shows what stands there', async t => {
     const { at } = space()
     const first = done(await backend.create(at('a'), bytes('one')))

@@ -16,14 +16,9 @@ t.test('memory is ready at once and two stores share nothing', async t => {
   await b.close()
 })
 
-t.test('keys that could not be stored are refused by name', async t => {
+t.test('names of object members that were never written are not there', async t => {
   const backend = openMemory()
-  for (const key of ['', 'a b', 'a\0', 'ä', 'x'.repeat(1901)]) await t.rejects(backend.create(key, bytes('x')), TypeError)
-  for (const key of ['__proto__', 'constructor', '/' + 'x'.repeat(1899)]) {
-    const revision = done(await backend.create(key, bytes('x')))
-    t.equal((await backend.get(key)).kv?.modRevision, revision)
-  }
-  t.equal((await backend.get('toString')).kv, undefined)
+  for (const key of ['toString', '__proto__', 'constructor']) t.equal((await backend.get(key)).kv, undefined)
   await backend.close()
 })
 

@@ -1,0 +1,16 @@
+/** Embedded stores hold keys up to near this length; the same bound everywhere lets state move between back ends. */
+const LONGEST_KEY = 1900
+const PRINTABLE = /^[\x21-\x7e]+$/
+
+/** What every back end takes for a key to be written: 1 to 1,900 characters of ASCII from `!` to `~`. @throws TypeError */
+export function checkKey (key: string): void {
+  if (key.length > LONGEST_KEY || !PRINTABLE.test(key)) {
+    throw new TypeError(`a key is 1 to ${LONGEST_KEY} printable ASCII characters: ${JSON.stringify(key.slice(0, 100))}`)
+  }
+}
+
+/** A lease's time to live in whole seconds, rounded up. @throws TypeError unless it is a positive number */
+export function wholeSeconds (ttlSeconds: number): number {
+  if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
+  return Math.ceil(ttlSeconds)
+}
