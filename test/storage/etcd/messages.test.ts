@@ -1,0 +1,134 @@
+import t from 'tap'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import protobuf from 'protobufjs'
+import { decodeRange, decodeSize, decodeTxn, decodeWatch, encodeEmpty, encodeRange, encodeTxn, encodeWatch } from '../../../storage/etcd/messages.js'
+import { ProtoReader, ProtoWriter } from '../../../storage/etcd/protobuf.js'
+import { seeded } from '../../contracts/model.js'
+
+// The judge is etcd's own protocol file, as etcd3 brings it, read by an independent implementation.
+const directory = path.join(path.dirname(createRequire(import.meta.url).resolve('etcd3')), '..', 'proto')
+const root = new protobuf.Root()
+root.resolvePath = (_, target) => path.join(directory, path.basename(target))
+root.loadSync('rpc.proto', { keepCase: true })
+const type = (name: string) => root.lookupType(`etcdserverpb.${name}`)
+
+const seed = Number(process.env.ORCH_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+t.comment(`ORCH_TEST_SEED=${seed}`)
+const random = seeded(seed)
+const below = (n: number) => Math.floor(random() * n)
+const numbers = [0, 1, 127, 128, 16_383, 16_384, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 32 + 1, 2 ** 48, 2 ** 53 - 1]
+const number = () => numbers[below(numbers.length)] ?? 0
+const bytes = () => Buffer.from(Array.from({ length: [0, 1, 100, 127, 128, 300, 20_000][below(7)] ?? 0 }, () => below(256)))
+const key = () => Buffer.from(`/registry/${'k'.repeat(below(300))}${below(1000)}`)
+const text = (value: number) => value === 0 ? undefined : String(value)
+
+/** What the judge reads in a framed message. */
+function judged (name: string, framed: Buffer): Record<string, unknown> {
+  if (framed[0] !== 0 || framed.readUInt32BE(1) !== framed.length - 5) throw new Error('the frame of the message is wrong')
+  const message = type(name).decode(framed.subarray(5))
+  return type(name).toObject(message, { longs: String, enums: String, bytes: String })
+}
+
+t.test('requests say to etcd what was meant', async t => {
+  for (let i = 0; i < 300; i++) {
+    const [start, end, limit, revision, countOnly] = [key(), key(), number(), number(), below(2) === 0]
+    t.same(judged('RangeRequest', encodeRange({ key: start, rangeEnd: end, limit, revision, countOnly })), {
+      key: start.toString('base64'),
+      range_end: end.toString('base64'),
+      ...(limit === 0 ? {} : { limit: text(limit) }),
+      ...(revision === 0 ? {} : { revision: text(revision) }),
+      ...(countOnly ? { count_only: true } : {})
+    })
+    const [name, value, expected, previous] = [key().toString('base64'), bytes(), number(), below(2) === 0]
+    const lease = [undefined, '1', '7587863094501234567', '9223372036854775807'][below(4)]
+    const message = { key: Buffer.from(name, 'base64'), expected, lease, previous }
+    const compare = [{ key: name, target: 'MOD', mod_revision: String(expected) }]
+    const failure = [{ request_range: { key: name } }]
+    const target = judged('TxnRequest', encodeTxn({ ...message, value })) as { compare: Array<{ target: string }> }
+    t.same({ ...target, compare: target.compare.map(one => ({ ...one, target: one.target.toUpperCase() })) }, {
+      compare,
+      success: [{ request_put: { key: name, value: value.toString('base64'), ...(lease === undefined ? {} : { lease }), ...(previous ? { prev_kv: true } : {}) } }],
+      failure
+    })
+    const removal = judged('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
+    t.same(removal.success, [{ request_delete_range: { key: name, prev_kv: true } }])
+    t.same(judged('WatchRequest', encodeWatch(start, end, revision)), {
+      create_request: { key: start.toString('base64'), range_end: end.toString('base64'), start_revision: String(revision), progress_notify: true, prev_kv: true, fragment: true }
+    })
+  }
+  t.same(judged('StatusRequest', encodeEmpty()), {})
+})
+
+const header = () => ({ cluster_id: '14841639068965178418', member_id: '10276657743932975437', revision: number(), raft_term: '2' })
+const wireKv = () => ({ key: key(), create_revision: number(), mod_revision: number(), version: number(), value: bytes(), lease: '7587863094501234567' })
+const encoded = (name: string, message: Record<string, unknown>) => Buffer.from(type(name).encode(type(name).fromObject(message)).finish())
+type WireKv = ReturnType<typeof wireKv>
+const plain = (kv: { key: string, value: Uint8Array, createRevision: number, modRevision: number } | undefined) => kv && [kv.key, Buffer.from(kv.value).toString('base64'), kv.createRevision, kv.modRevision]
+const wanted = (kv: WireKv) => [kv.key.toString(), kv.value.toString('base64'), kv.create_revision, kv.mod_revision]
+
+t.test('answers of etcd are understood', async t => {
+  for (let i = 0; i < 300; i++) {
+    const [head, kvs, more, count] = [header(), Array.from({ length: below(4) }, wireKv), below(2) === 0, number()]
+    const range = decodeRange(encoded('RangeResponse', { header: head, kvs, more, count }))
+    t.same([range.revision, range.more, range.count], [head.revision, more, count])
+    t.same(range.kvs.map(plain), kvs.map(wanted))
+
+    const kv = wireKv()
+    const put = decodeTxn(encoded('TxnResponse', { header: head, succeeded: true, responses: [{ response_put: { header: head, prev_kv: kv } }] }))
+    t.same([put.revision, put.succeeded, plain(put.kv)], [head.revision, true, wanted(kv)])
+    const removed = decodeTxn(encoded('TxnResponse', { header: head, succeeded: true, responses: [{ response_delete_range: { header: head, deleted: 1, prev_kvs: [kv] } }] }))
+    t.same([removed.succeeded, plain(removed.kv)], [true, wanted(kv)])
+    const refused = decodeTxn(encoded('TxnResponse', { header: head, succeeded: false, responses: [{ response_range: { header: head, kvs: [kv], count: 1 } }] }))
+    t.same([refused.succeeded, plain(refused.kv)], [false, wanted(kv)])
+    const nothing = decodeTxn(encoded('TxnResponse', { header: head, succeeded: false, responses: [{ response_range: { header: head, more: true, count: 7 } }] }))
+    t.same([nothing.succeeded, nothing.kv], [false, undefined])
+
+    const events = Array.from({ length: below(3) + 1 }, () => ({ type: below(2), kv: wireKv(), ...(below(2) === 0 ? {} : { prev_kv: wireKv() }) }))
+    const watch = decodeWatch(encoded('WatchResponse', { header: head, watch_id: 3, created: true, canceled: true, compact_revision: count, cancel_reason: 'wäre', fragment: true, events }))
+    t.match(watch, { revision: head.revision, created: true, canceled: true, compacted: count, reason: 'wäre', fragment: true })
+    t.same(watch.events.map(event => [event.type, plain(event.kv), plain(event.previous)]),
+      events.map(event => [event.type === 1 ? 'delete' : 'put', wanted(event.kv), event.prev_kv && wanted(event.prev_kv)]))
+    t.equal(decodeSize(encoded('StatusResponse', { header: head, version: '3.4.23', dbSize: count, leader: '10276657743932975437' })), count)
+  }
+  t.match(decodeWatch(Buffer.alloc(0)), { revision: 0, created: false, canceled: false, compacted: 0, fragment: false, events: [] })
+})
+
+t.test('broken bytes end in a RangeError, never in a wrong length or a loop', async t => {
+  const whole = encoded('RangeResponse', { header: header(), kvs: [wireKv(), wireKv()], more: true, count: 9 })
+  let refused = 0
+  for (let i = 0; i < 3000; i++) {
+    const broken = i % 2 === 0 ? whole.subarray(0, below(whole.length)) : Buffer.from(whole)
+    if (i % 2 === 1) for (let j = 0; j < 3; j++) broken[below(Math.min(broken.length, 200))] = below(256)
+    for (const decode of [decodeRange, decodeTxn, decodeWatch]) {
+      try {
+        decode(broken)
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error
+        refused++
+      }
+    }
+  }
+  t.ok(refused > 0)
+  t.throws(() => new ProtoReader(Buffer.alloc(11, 0xff)).next(), RangeError)
+})
+
+t.test('a writer that was given too little room makes more', async t => {
+  const writer = new ProtoWriter(0)
+  writer.nested(2, () => {
+    writer.bytes(1, Buffer.alloc(1000, 'x'))
+    writer.number(3, 5)
+  })
+  writer.bytes(1, Buffer.from('first'))
+  const reader = new ProtoReader(writer.finish(() => Buffer.alloc(0)))
+  t.ok(reader.next())
+  t.equal(reader.bytes().toString(), 'first')
+  t.ok(reader.next())
+  const nested = reader.message()
+  t.ok(nested.next())
+  t.equal(nested.number(), 5)
+  t.ok(nested.next())
+  t.equal(nested.bytes().length, 1000)
+  t.notOk(nested.next())
+  t.notOk(reader.next())
+})
