@@ -115,6 +115,28 @@ export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProces
   return etcd
 }
 
+/** A cluster of so many members, running, without encryption, and gone with its data when the test is over. */
+export async function startEtcdCluster (t: Teardown, size: number): Promise<EtcdProcess[]> {
+  const program = etcdProgram()
+  const root = await mkdtemp(path.join(tmpdir(), 'orch-etcd-cluster-'))
+  const ports = await freePorts(size * 2)
+  const urls = ports.map(port => `http://127.0.0.1:${port}`)
+  const peers = urls.slice(size)
+  const cluster = peers.map((peer, i) => `m${i}=${peer}`).join(',')
+  const members = urls.slice(0, size).map((url, i) => new EtcdProcess(program, [
+    '--name', `m${i}`, '--data-dir', path.join(root, `m${i}`),
+    '--listen-client-urls', url, '--advertise-client-urls', url,
+    '--listen-peer-urls', peers[i] ?? '', '--initial-advertise-peer-urls', peers[i] ?? '', '--initial-cluster', cluster,
+    '--heartbeat-interval', '50', '--election-timeout', '500'
+  ], url, ports[i] ?? 0))
+  t.teardown(async () => {
+    await Promise.all(members.map(member => member.kill()))
+    await rm(root, { recursive: true, force: true })
+  })
+  await Promise.all(members.map(member => member.start()))
+  return members
+}
+
 /** A line to a server on this machine that the test can cut, stall and slow down. */
 export class Line {
   readonly port: number

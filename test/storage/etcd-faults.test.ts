@@ -5,7 +5,7 @@ import { isStorageError } from '../../storage/errors.js'
 import { writeThroughTrouble } from '../contracts/faults.js'
 import { randomOperations } from '../contracts/backend.js'
 import { Observed } from '../contracts/observed.js'
-import { Line, startEtcd } from '../etcd-process.js'
+import { Line, startEtcd, startEtcdCluster } from '../etcd-process.js'
 
 // The pauses below let trouble last; nothing waits for a result by the clock.
 
@@ -22,6 +22,28 @@ t.test('with its process killed and started again, nothing is claimed that is no
     await pass(300)
   })
   await t.test('and random operations still agree with the model', async t => await randomOperations(t, backend, 500))
+})
+
+t.test('in a cluster of three that loses its members in turn, nothing is claimed that is not so and watches go on', async t => {
+  const members = await startEtcdCluster(t, 3)
+  const servers = members.map(member => member.url)
+  const backend = await openBackend({ kind: 'etcd', servers })
+  t.teardown(() => backend.close())
+  await writeThroughTrouble(t, backend, async () => await openBackend({ kind: 'etcd', servers }), async () => {
+    for (const member of members) {
+      await pass(400)
+      await member.kill()
+      await pass(400)
+      await member.start()
+    }
+    for (const member of members) {
+      await pass(200)
+      member.pause()
+      await pass(700)
+      member.resume()
+    }
+    await pass(500)
+  })
 })
 
 t.test('behind a line that is cut, refused and stalled, nothing is claimed that is not so and watches go on', async t => {
