@@ -1,0 +1,193 @@
+/**
+ * The control plane of examples/control-plane/ as processes on one machine: its manifests are filled in by its
+ * own script, its pods' programs run with exactly the flags that stand there, and are killed one by one. A
+ * machine is an address of the loopback network; only paths and port numbers are moved.
+ */
+import t from 'tap'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CustomObjectsApi, KubeConfig } from '@kubernetes/client-node'
+import { parse } from 'yaml'
+import { checkedFlags } from '../../config/options.js'
+import { fill, prepare, type Machine } from '../../examples/control-plane/prepare.js'
+import { binding, type Json } from '../build.js'
+import { EtcdProcess } from '../etcd-process.js'
+import { freePort, nodeFlags, until } from '../interop/server.js'
+import { etcdProgram } from '../tools.js'
+
+const LAUNCHER = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const MACHINES: Machine[] = [10, 11, 12].map((last, index) => ({ name: `node-${index}`, address: `127.0.77.${last}` }))
+const resource = { group: 'rbac.authorization.orch.io', version: 'v1', plural: 'clusterrolebindings' }
+/** After the loss of a member the others choose a leader, which takes them seconds. */
+const PATIENCE = 30_000
+
+interface Pod { readonly manifest: Json, readonly container: Json, readonly args: string[] }
+
+function podOf (text: string): Pod {
+  const manifest = parse(text) as Json
+  const container = manifest.spec.containers[0] as Json
+  return { manifest, container, args: [...(container.command ?? []), ...(container.args ?? [])] as string[] }
+}
+
+function prepared (t: { teardown: (fn: () => unknown) => void }): string {
+  const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
+  t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
+  const folder = join(parent, 'out')
+  prepare(folder, MACHINES)
+  return folder
+}
+
+const manifest = (folder: string, { name }: Machine, file: string): string => readFileSync(join(folder, name, 'manifests', file), 'utf8')
+
+t.test('the manifests are pods that run as an ordinary user, and every path that they use is mounted', async t => {
+  const folder = prepared(t)
+  for (const machine of MACHINES) {
+    for (const file of ['orch-apiserver.yaml', 'etcd.yaml']) {
+      const text = manifest(folder, machine, file)
+      t.notMatch(text, /\$\{/)
+      const { manifest: { apiVersion, kind, metadata, spec }, container, args } = podOf(text)
+      t.match({ apiVersion, kind, metadata }, { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'orch-system' } })
+      t.match(spec, { hostNetwork: true, securityContext: { runAsNonRoot: true, runAsUser: 65532 } })
+      t.strictSame(container.securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+      t.match(container.image, /:v?\d+\.\d+/, 'the image has a version')
+      const mounts = container.volumeMounts as Json[]
+      t.strictSame(mounts.map(({ name }) => name).sort(), (spec.volumes as Json[]).map(({ name }) => name).sort())
+      for (const path of args.map(arg => arg.split('=')[1] ?? '').filter(value => value.startsWith('/'))) {
+        t.ok(mounts.some(({ mountPath }) => path === mountPath || path.startsWith(`${mountPath}/`)), `${path} is mounted`)
+        if (path.startsWith('/etc/orch/pki/')) {
+          const { mode } = statSync(join(folder, machine.name, 'pki', path.slice('/etc/orch/pki/'.length)))
+          t.equal(mode & 0o777, path.endsWith('.crt') ? 0o644 : 0o600, path)
+        }
+      }
+    }
+  }
+  t.equal(statSync(join(folder, 'admin.kubeconfig')).mode & 0o777, 0o600)
+})
+
+t.test('the server\'s flags are flags of this server', async t => {
+  const folder = prepared(t)
+  for (const machine of MACHINES) {
+    const { args, manifest: { spec } } = podOf(manifest(folder, machine, 'orch-apiserver.yaml'))
+    const { values, given } = checkedFlags(args)
+    t.equal(given.size, args.length, 'each is given once')
+    t.match(values, { 'bind-address': machine.address, 'anonymous-auth': false, 'etcd-servers': MACHINES.map(({ address }) => `https://${address}:2379`) })
+    t.ok(spec.terminationGracePeriodSeconds * 1000 > values['shutdown-delay-duration'] + values['request-timeout'], 'it has the time to end in order')
+  }
+})
+
+t.test('what cannot be a control plane is refused before anything is written', async t => {
+  const folder = prepared(t)
+  t.throws(() => prepare(folder, MACHINES), /is there already/)
+  const refused = (machines: Machine[], why: RegExp): void => {
+    const other = join(folder, 'other')
+    t.throws(() => prepare(other, machines), why)
+    t.throws(() => statSync(other), { code: 'ENOENT' })
+  }
+  refused(MACHINES.slice(1), /odd number/)
+  refused([...MACHINES.slice(1), { name: 'Node', address: '127.0.0.1' }], /"Node" is no name/)
+  refused([...MACHINES.slice(1), { name: '../up', address: '127.0.0.1' }], /is no name/)
+  refused([...MACHINES.slice(1), { name: 'node-0', address: 'localhost' }], /no IPv4 address/)
+  refused([...MACHINES.slice(1), { name: 'node-0', address: '127.0.77.12' }], /same address/)
+  t.throws(() => fill('a ${b}', {}), /asks for b/) // eslint-disable-line no-template-curly-in-string -- it is a template of the example
+})
+
+/** The status of a probe as the node agent asks it: whoever signed the certificate. 0 when there is no answer. */
+function probe ({ httpGet }: Json): Promise<number> {
+  const { scheme, host, port, path, httpHeaders = [] } = httpGet as Json
+  const headers = Object.fromEntries((httpHeaders as Json[]).map(({ name, value }) => [name, value]))
+  const request = scheme === 'HTTPS' ? httpsRequest : httpRequest
+  return new Promise(resolve => {
+    const asked = request({ host, port, path, headers, agent: false, rejectUnauthorized: false }, response => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    asked.on('error', () => { resolve(0) })
+    asked.end()
+  })
+}
+
+t.test('members and servers are lost one by one, and what was written is served', async t => {
+  const folder = prepared(t)
+  const program = etcdProgram()
+  const ports = new Map(await Promise.all([2379, 2380, 6443].map(async port => [String(port), String(await freePort())] as const)))
+  /** What stands in a manifest, where it is on this machine. */
+  const moved = async (text: string, { name }: Machine): Promise<string> => {
+    const here = new Map(ports).set('2381', String(await freePort()))
+    return text.replaceAll(/\b(?:2379|2380|2381|6443)\b/g, port => here.get(port) ?? port)
+      .replaceAll('/etc/orch/pki', join(folder, name, 'pki')).replaceAll('/var/lib/etcd', join(folder, name, 'etcd'))
+  }
+
+  const members = await Promise.all(MACHINES.map(async machine => {
+    const { args, container } = podOf(await moved(manifest(folder, machine, 'etcd.yaml'), machine))
+    const process = new EtcdProcess(program, args.slice(1), `https://${machine.address}`, 0)
+    t.teardown(() => process.kill())
+    return { process, container }
+  }))
+  await Promise.all(members.map(({ process }) => process.start()))
+  for (const { container } of members) t.equal(await probe(container.livenessProbe), 200, 'a member is alive')
+
+  const servers = await Promise.all(MACHINES.slice(0, 2).map(async machine => {
+    const { args, container } = podOf(await moved(manifest(folder, machine, 'orch-apiserver.yaml'), machine))
+    const child: ChildProcess = spawn(process.execPath, [...nodeFlags(), LAUNCHER, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    let log = ''
+    child.stderr?.on('data', (piece: Buffer) => { log += piece.toString() })
+    const gone = once(child, 'exit')
+    t.teardown(async () => {
+      child.kill('SIGKILL')
+      await gone
+    })
+    await until(() => `${machine.name} to be ready: ${log}`, async () => {
+      if (child.exitCode !== null) throw new Error(log)
+      return await probe(container.readinessProbe) === 200
+    }, PATIENCE)
+    for (const name of ['startupProbe', 'livenessProbe']) t.equal(await probe(container[name]), 200, name)
+    const { httpGet: { httpHeaders: _, ...withoutToken } } = container.readinessProbe as Json
+    t.equal(await probe({ httpGet: withoutToken }), 401, 'nobody else is let in')
+
+    const config = new KubeConfig()
+    config.loadFromString(readFileSync(join(folder, 'admin.kubeconfig'), 'utf8').replaceAll('6443', ports.get('6443') ?? ''))
+    config.setCurrentContext(machine.name)
+    return { api: config.makeApiClient(CustomObjectsApi), container, child, gone, log: () => log }
+  }))
+
+  const written: string[] = []
+  let count = 0
+  const write = async ({ api }: { api: CustomObjectsApi }): Promise<void> => {
+    const name = `b-${String(count++).padStart(4, '0')}`
+    await api.createClusterCustomObject({ ...resource, body: binding(name) })
+    written.push(name)
+  }
+  /** As a client that tries again under another name while the members choose a leader. */
+  const writeOn = async (server: { api: CustomObjectsApi, log: () => string }): Promise<void> => {
+    await until(() => `a write to be taken: ${server.log()}`, () => write(server).then(() => true, () => false), PATIENCE)
+    for (let i = 0; i < 5; i++) await write(server)
+  }
+  /** What was acknowledged by either and is not served. */
+  const missing = async ({ api }: { api: CustomObjectsApi }): Promise<string[]> => {
+    const { items } = await api.listClusterCustomObject(resource) as { items: Json[] }
+    const served = new Set(items.map(({ metadata }) => metadata.name as string))
+    return written.filter(name => !served.has(name))
+  }
+
+  for (const server of servers) for (let i = 0; i < 5; i++) await write(server)
+  for (const [index, { process, container }] of members.entries()) {
+    await process.kill()
+    for (const server of servers) await writeOn(server)
+    for (const server of servers) t.strictSame(await missing(server), [], `nothing is missing with member ${index} lost`)
+    await process.start()
+    await until(`member ${index} to be alive again`, async () => await probe(container.livenessProbe) === 200)
+  }
+  const [first, second] = servers
+  if (first === undefined || second === undefined) throw new Error('there are two servers')
+  first.child.kill('SIGKILL')
+  await first.gone
+  t.strictSame(await missing(second), [], 'the other serves what both have acknowledged')
+  await writeOn(second)
+  t.equal(await probe(second.container.readinessProbe), 200)
+})
