@@ -47,6 +47,7 @@ export class Engine implements Backend {
   #readersGone: (() => void) | undefined
   #failure: StorageError | undefined
   #closing: Promise<void> | undefined
+  #gone = false
 
   /** Takes over an empty medium; one that may hold something goes through `open`. */
   constructor (medium: Medium, options: EngineOptions = {}) {
@@ -159,12 +160,18 @@ export class Engine implements Backend {
       this.#leases.close()
       await this.#committer.settled()
       this.#watches.close(this.#closedError())
+      // Reads that pause between turns of the loop must not find a closed medium.
+      this.#gone = true
       await this.#medium.close()
     })()
     return this.#closing
   }
 
-  readonly #value = (version: Version): Uint8Array => version.value ?? this.#medium.value(version)
+  readonly #value = (version: Version): Uint8Array => {
+    if (version.value !== undefined) return version.value
+    if (this.#gone) throw this.#closedError()
+    return this.#medium.value(version)
+  }
 
   #closedError (): StorageError {
     return new StorageError('Closed', `the ${this.name} store is closed`)
@@ -287,7 +294,10 @@ export class Engine implements Backend {
   }
 
   #store (changes: readonly Change[]): Promise<void> {
-    return new Promise((resolve, reject) => this.#committer.push({ changes, version: undefined, done: resolve, failed: reject }))
+    return new Promise((resolve, reject) => {
+      this.#check()
+      this.#committer.push({ changes, version: undefined, done: resolve, failed: reject })
+    })
   }
 
   async #compact (revision: Revision): Promise<void> {
@@ -312,6 +322,8 @@ export class Engine implements Backend {
         changes: [{ type: 'put', version }], version, done: resolve, failed: reject
       })))
       if (pace.spent()) await pace.rest()
+      // The next start finds the lease ended and goes on from here.
+      if (this.#closing !== undefined) break
     }
     try {
       await Promise.all(outcomes)

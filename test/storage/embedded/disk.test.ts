@@ -143,6 +143,40 @@ t.test('another process is refused while the first lives and let in at once when
   await backend.close()
 })
 
+t.test('closed in the midst of reads, writes, a compaction and ending leases, it finishes or refuses each of them', async t => {
+  const directory = fresh()
+  const clock = new HeldClock()
+  const backend = await openEmbedded(directory, { clock })
+  const lease = await backend.lease(1)
+  await Promise.all(Array.from({ length: 8000 }, (_, i) => backend.create(`/k/${i}`, bytes('x'), i % 2 === 0 ? { lease } : {})))
+  const revision = await backend.revision()
+  const updated = await Promise.all(Array.from({ length: 4000 }, (_, i) => backend.update(`/k/${i * 2 + 1}`, bytes('y'), i * 2 + 3)))
+  t.ok(updated.every(result => result.succeeded))
+  const settled = Promise.allSettled([
+    backend.list({ start: '/', end: '0' }),
+    backend.list({ start: '/', end: '0', revision }),
+    backend.compact(await backend.revision()),
+    ...Array.from({ length: 3000 }, (_, i) => backend.create(`/late/${i}`, bytes('x')))
+  ])
+  clock.pass(1000)
+  await new Promise(resolve => setImmediate(resolve))
+  await backend.close()
+  const outcomes = await settled
+  const reasons = new Set(outcomes.map(outcome => outcome.status === 'rejected' ? String(Object(outcome.reason).code) : 'done'))
+  reasons.delete('done')
+  t.ok([...reasons].every(code => code === 'Closed'), [...reasons].join())
+
+  const again = await openEmbedded(directory, { clock })
+  const written = outcomes.slice(3).filter(outcome => outcome.status === 'fulfilled').length
+  t.equal(await again.count('/late/', '/late0'), written)
+  const left = await again.count('/k/', '/k0') - 4000
+  const watch = new Observed(again, '/', '0', await again.revision())
+  clock.pass(1000)
+  await watch.until(() => watch.events.length === left, 'the last deletes')
+  t.equal(await again.count('/k/', '/k0'), 4000, 'the lease has ended for all of its keys and no others')
+  await again.close()
+})
+
 t.test('a directory with a very long name works and is guarded', async t => {
   const directory = path.join(fresh(), 'x'.repeat(120), 'y'.repeat(120))
   const backend = await openEmbedded(directory)
