@@ -164,6 +164,7 @@ class EtcdBackend implements Backend {
 
   #noteCompacted (revision: Revision): void {
     if (revision > this.#compacted) this.#compacted = revision
+    this.#note(revision)
   }
 
   async #write (attempt: Attempt, options?: WriteOptions): Promise<WriteResult> {

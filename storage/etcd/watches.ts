@@ -16,6 +16,7 @@ const KEPT_BYTES = 16 * 1024 * 1024
 const REACH = 1000
 /** Milliseconds for which a watch that asked for progress is told of every step. */
 const EAGER = 5_000
+const ASK_AGAIN = 250
 
 class Watch implements BackendWatch {
   readonly request: WatchRequest
@@ -104,6 +105,7 @@ export class Watches {
   readonly #catchingUp = new Map<Watch, Feed>()
   readonly #waiting = new Set<Watch>()
   #main: Feed | undefined
+  #asking: Promise<void> | undefined
   #kept: Array<{ events: BackendEvent[], bytes: number, revision: Revision }> = []
   #keptEvents = 0
   #keptBytes = 0
@@ -146,7 +148,10 @@ export class Watches {
     const seen = this.#newestSeen()
     if (seen === 0) {
       // Nothing is known of the store yet. While it can't be reached, the watches wait for it.
-      this.#revision().catch(() => new Promise(resolve => setTimeout(resolve, 250))).then(() => this.#place(), () => {})
+      this.#asking ??= this.#revision().catch(() => new Promise(resolve => setTimeout(resolve, ASK_AGAIN))).then(() => {
+        this.#asking = undefined
+        this.#place()
+      })
       return
     }
     for (const watch of this.#waiting) {

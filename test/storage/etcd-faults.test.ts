@@ -128,6 +128,23 @@ t.test('a compaction while the line is cut ends watches that lost something, wit
   t.equal(again.events.length, 1)
 })
 
+t.test('a watch from after a compaction that another server made works, although this one was long away', async t => {
+  const etcd = await startEtcd(t)
+  const away = await openBackend({ kind: 'etcd', servers: [etcd.url] })
+  const busy = await openBackend({ kind: 'etcd', servers: [etcd.url] })
+  t.teardown(async () => { await away.close(); await busy.close() })
+  await away.revision()
+  const revisions: number[] = []
+  for (let i = 0; i < 50; i++) revisions.push((await busy.create(`/a/${i}`, Buffer.from('x'))).revision)
+  await busy.compact(revisions[40] ?? 0)
+  const watch = new Observed(away, '/a', '/b', revisions[45] ?? 0)
+  const lost = new Observed(away, '/a', '/b', revisions[39] ?? 0)
+  await watch.upTo(revisions[49] ?? 0)
+  t.same(watch.events.map(event => event.kv.modRevision), revisions.slice(46))
+  t.equal((await lost.ended()).code, 'Compacted')
+  t.equal(away.compactedRevision(), revisions[40])
+})
+
 t.test('a watch from far back joins without a gap or a repeat', async t => {
   const etcd = await startEtcd(t)
   const backend = await openBackend({ kind: 'etcd', servers: [etcd.url] })
