@@ -26,15 +26,15 @@ export async function laggingBackend (): Promise<Lagging> {
   function watch (request: WatchRequest): BackendWatch {
     const queue: Array<() => void> = []
     let draining = false
-    let ended = false
+    const state = { ended: false }
     const push = (deliver: () => void): void => {
       queue.push(deliver)
       if (draining) return
       draining = true
       void (async () => {
-        while (queue.length > 0 && !ended) {
+        while (queue.length > 0 && !state.ended) {
           await later()
-          if (!ended) queue.shift()?.()
+          if (!state.ended) queue.shift()?.()
         }
         draining = false
       })()
@@ -48,7 +48,7 @@ export async function laggingBackend (): Promise<Lagging> {
     const own: BackendWatch = {
       requestProgress: () => { made.requestProgress() },
       cancel: () => {
-        ended = true
+        state.ended = true
         watches.delete(own)
         made.cancel()
       }
