@@ -3,14 +3,13 @@
  * its entry point and health check are run from there as its user, with nothing but a volume to write to.
  */
 import t from 'tap'
-import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BINDINGS, binding } from '../build.js'
-import { ask, freePort, nodeFlags, until } from '../interop/server.js'
+import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
 import { below, buildImage, setWritable, type Image } from './image.js'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -19,12 +18,12 @@ const END_TIME = 10_000
 const asRoot = process.getuid?.() === 0
 
 /** A child of the image: its program, from its file system, as its user. */
-function launch (image: Image, state: string, port: number, flags: readonly string[]) {
+function start (image: Image, state: string, port: number, flags: readonly string[]) {
   const [uid = 0, gid = 0] = image.user.split(':').map(Number)
   const identity = asRoot ? { uid, gid } : {}
   const [program, ...args] = image.entrypoint.map(word => word.startsWith('/') ? join(image.root, word) : word)
   const env = { PATH: process.env.PATH, ...image.env }
-  const child = spawn(program === 'node' ? process.execPath : '', [...args, `--secure-port=${port}`, '--bind-address=127.0.0.1', ...flags], {
+  const child = launch(program === 'node' ? process.execPath : '', [...args, `--secure-port=${port}`, '--bind-address=127.0.0.1', ...flags], {
     cwd: state, env, stdio: ['ignore', 'ignore', 'pipe'], ...identity
   })
   let log = ''
@@ -33,10 +32,13 @@ function launch (image: Image, state: string, port: number, flags: readonly stri
   return {
     log: () => log,
     /** The exit code of the health check. */
-    probe: (): Promise<number> => new Promise(resolve => {
+    probe: async (): Promise<number> => {
       const [, ...check] = image.healthcheck
-      execFile(process.execPath, check, { cwd: state, env: { ...env, ORCH_SECURE_PORT: String(port) }, ...identity }, error => { resolve(error === null ? 0 : Number(error.code)) })
-    }),
+      const checking = launch(process.execPath, check, { cwd: state, env: { ...env, ORCH_SECURE_PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'], ...identity })
+      checking.stderr.resume()
+      const [code] = await once(checking, 'close') as [number] // nobody kills it
+      return code
+    },
     running: () => child.exitCode === null && child.signalCode === null,
     end: async (signal: NodeJS.Signals): Promise<number | null> => {
       const timer = setTimeout(() => child.kill('SIGKILL'), END_TIME)
@@ -91,7 +93,7 @@ t.test('the image', async t => {
     const state = volume('state')
     const port = await freePort()
     const url = `https://127.0.0.1:${port}${BINDINGS}`
-    const first = launch(image, state, port, [])
+    const first = start(image, state, port, [])
     t.teardown(() => first.end('SIGKILL'))
     await until(() => `the health check to pass: ${first.log()}`, async () => {
       if (!first.running()) throw new Error(first.log())
@@ -104,7 +106,7 @@ t.test('the image', async t => {
     t.equal(await first.end('SIGTERM'), 0, first.log())
     t.equal(await first.probe(), 1, 'a server that is gone is unhealthy')
 
-    const second = launch(image, state, port, [])
+    const second = start(image, state, port, [])
     t.teardown(() => second.end('SIGKILL'))
     await until(() => `the health check to pass again: ${second.log()}`, async () => await second.probe() === 0)
     t.equal((await ask(`${url}/kept`, { ca })).code, 200, 'with the certificate and the state of before')
@@ -117,7 +119,7 @@ t.test('the image', async t => {
     const tokens = join(certs, 'tokens.csv')
     writeFileSync(tokens, 'secret,ann,1\n', { mode: 0o644 })
     const port = await freePort()
-    const server = launch(image, state, port, [`--data-dir=${data}`, `--cert-dir=${certs}`, '--anonymous-auth=false', `--token-auth-file=${tokens}`])
+    const server = start(image, state, port, [`--data-dir=${data}`, `--cert-dir=${certs}`, '--anonymous-auth=false', `--token-auth-file=${tokens}`])
     t.teardown(() => server.end('SIGKILL'))
     await until(() => `the health check to pass: ${server.log()}`, async () => await server.probe() === 0)
     const ca = readFileSync(join(certs, 'apiserver.crt'), 'utf8')

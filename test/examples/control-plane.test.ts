@@ -4,7 +4,6 @@
  * machine is an address of the loopback network; only paths and port numbers are moved.
  */
 import t from 'tap'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
@@ -18,7 +17,7 @@ import { checkedFlags } from '../../config/options.js'
 import { fill, prepare, type Machine } from '../../examples/control-plane/prepare.js'
 import { binding, type Json } from '../build.js'
 import { EtcdProcess } from '../etcd-process.js'
-import { freePort, nodeFlags, until } from '../interop/server.js'
+import { freePort, launch, nodeFlags, until } from '../interop/server.js'
 import { etcdProgram } from '../tools.js'
 
 const LAUNCHER = fileURLToPath(new URL('../../cli.js', import.meta.url))
@@ -134,9 +133,9 @@ t.test('members and servers are lost one by one, and what was written is served'
 
   const servers = await Promise.all(MACHINES.slice(0, 2).map(async machine => {
     const { args, container } = podOf(await moved(manifest(folder, machine, 'orch-apiserver.yaml'), machine))
-    const child: ChildProcess = spawn(process.execPath, [...nodeFlags(), LAUNCHER, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = launch(process.execPath, [...nodeFlags(), LAUNCHER, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
     let log = ''
-    child.stderr?.on('data', (piece: Buffer) => { log += piece.toString() })
+    child.stderr.on('data', (piece: Buffer) => { log += piece.toString() })
     const gone = once(child, 'exit')
     t.teardown(async () => {
       child.kill('SIGKILL')

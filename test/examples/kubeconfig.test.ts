@@ -1,13 +1,13 @@
 /** examples/kubeconfig.yaml with the two commands in its own head, port number apart. */
 import t from 'tap'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../config/authority.js'
-import { ask, freePort, nodeFlags, until } from '../interop/server.js'
+import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
 import { kubectlProgram } from '../tools.js'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -27,7 +27,7 @@ t.test('the kubeconfig opens a server started as it says, with a token and with 
 
   const [, start = ''] = /npm start -- (.*)/.exec(text) ?? []
   const [, call = ''] = /kubectl (.*)/.exec(text) ?? []
-  const server = spawn(process.execPath, [...nodeFlags(), LAUNCHER, ...start.split(' '), `--secure-port=${port}`, '--client-ca-file=orch-data/clients/ca.crt'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const server = launch(process.execPath, [...nodeFlags(), LAUNCHER, ...start.split(' '), `--secure-port=${port}`, '--client-ca-file=orch-data/clients/ca.crt'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let log = ''
   server.stderr.on('data', (piece: Buffer) => { log += piece.toString() })
   const gone = once(server, 'exit')

@@ -24,11 +24,14 @@ for (const program of programs()) {
       ])
       t.match(await kubectl.ok('api-resources', `--api-group=${RBAC}`, '--namespaced=false', '--no-headers'), /^clusterrolebindings +rbac\.authorization\.orch\.io\/v1 +false +ClusterRoleBinding$/m)
       t.match(await kubectl.ok('explain', 'clusterrolebinding.subjects'), /namespace.*<string>/)
+      t.match(await kubectl.ok('get', '--raw=/readyz?verbose'), /^readyz check passed$/m)
     })
 
     await t.test('creates, shows, selects and pages', async t => {
       t.equal(await create('get-0', { metadata: { labels: { part: 'get', first: 'yes' } } }), `clusterrolebinding.${RBAC}/get-0 created`)
       for (const name of ['get-1', 'get-2', 'get-3', 'get-4']) await create(name, { metadata: { labels: { part: 'get' } } })
+      t.match(await kubectl.ok('create', `--filename=${kubectl.file('dry.json', binding('dry'))}`, '--dry-run=server'), /dry created \(server dry run\)/)
+      t.match(await kubectl.refused('get', KIND, 'dry'), /NotFound/)
       t.match(await kubectl.refused('create', `--filename=${kubectl.file('again.json', binding('get-0'))}`), /AlreadyExists.*clusterrolebindings\.rbac\.authorization\.orch\.io "get-0" already exists/)
 
       t.match(await kubectl.ok('get', KIND, 'get-0'), /^NAME +AGE\nget-0 +\d+s$/)
@@ -111,6 +114,7 @@ for (const program of programs()) {
       t.match(JSON.parse(applied.metadata.annotations[LAST_APPLIED]), { metadata: { name: 'applied' } })
       t.equal((await kubectl.run(['diff', `--filename=${second}`])).code, 0)
       t.match(await apply(second), /applied unchanged$/)
+      t.match(await kubectl.refused('apply', '--server-side', `--filename=${second}`), /application\/apply-patch\+yaml is not offered/, 'what is not served yet is named')
     })
 
     await t.test('refuses a misspelled field before the server sees it, from the server\'s own schema', async t => {

@@ -2,13 +2,14 @@
  * The launcher as real clients meet it: a process of its own behind TLS, anonymous requests refused, a
  * kubeconfig for each kind of user. Gone with its folder when the test is over.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../config/authority.js'
 import type { Test } from '../build.js'
@@ -33,6 +34,11 @@ export async function freePort (): Promise<number> {
 export function nodeFlags (): string[] {
   const { scripts } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { scripts: { start: string } }
   return scripts.start.split(' ').slice(1, -1)
+}
+
+/** A program as it runs outside of tests: what the test runner hooks into each Node is left out. */
+export function launch (program: string, args: readonly string[], options: SpawnOptionsWithStdioTuple<StdioNull, StdioNull, StdioPipe>): ChildProcessByStdio<null, null, Readable> {
+  return spawn('env', ['-u', 'NODE_OPTIONS', program, ...args], options)
 }
 
 /** Asks again until it is so. @throws Error that says what was waited for */
@@ -104,7 +110,7 @@ export class RunningServer {
 
   async start (): Promise<void> {
     const file = (name: string): string => join(this.folder, name)
-    const child = spawn(process.execPath, [...nodeFlags(), LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
+    const child = launch(process.execPath, [...nodeFlags(), LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
       '--anonymous-auth=false', `--token-auth-file=${file('tokens.csv')}`, `--client-ca-file=${file('clients.crt')}`,
       ...(this.#flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${file('data')}`]), ...this.#flags
     ], { stdio: ['ignore', 'ignore', 'pipe'] })
