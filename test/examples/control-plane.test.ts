@@ -4,6 +4,7 @@
  * machine is an address of the loopback network; only paths and port numbers are moved.
  */
 import t from 'tap'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
@@ -20,6 +21,7 @@ import { EtcdProcess } from '../etcd-process.js'
 import { freePort, launch, nodeFlags, until } from '../interop/server.js'
 import { etcdProgram } from '../tools.js'
 
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 const LAUNCHER = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const MACHINES: Machine[] = [10, 11, 12].map((last, index) => ({ name: `node-${index}`, address: `127.0.77.${last}` }))
 const resource = { group: 'rbac.authorization.orch.io', version: 'v1', plural: 'clusterrolebindings' }
@@ -78,6 +80,18 @@ t.test('the server\'s flags are flags of this server', async t => {
     t.match(values, { 'bind-address': machine.address, 'anonymous-auth': false, 'etcd-servers': MACHINES.map(({ address }) => `https://${address}:2379`) })
     t.ok(spec.terminationGracePeriodSeconds * 1000 > values['shutdown-delay-duration'] + values['request-timeout'], 'it has the time to end in order')
   }
+})
+
+t.test('the script is called as the README says', t => {
+  const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
+  t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
+  const [, script = '', folder = '', machines = ''] = /^ *node (\S+) (\S+) (.*)$/m.exec(readFileSync(join(PROJECT, 'examples/control-plane/README.md'), 'utf8')) ?? []
+  const call = (...args: string[]) => spawnSync(process.execPath, [join(PROJECT, script), ...args], { cwd: parent, encoding: 'utf8' })
+  t.match(call(folder, ...machines.split(' ')), { status: 0, stderr: '' })
+  t.match(readFileSync(join(parent, folder, 'node-2/manifests/etcd.yaml'), 'utf8'), /--initial-cluster=node-0=https:\/\/10\.0\.0\.10:2380,node-1=/)
+  t.match(call(folder, ...machines.split(' ')), { status: 1, stderr: /^\S+ is there already; [^\n]+\n$/ })
+  t.match(call(), { status: 1, stderr: /^usage: / })
+  t.end()
 })
 
 t.test('what cannot be a control plane is refused before anything is written', async t => {
