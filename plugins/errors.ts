@@ -22,6 +22,7 @@ export function statusOfStorage (error: StorageError): StatusError {
     case 'FutureRevision': return new StatusError('Timeout', `Too large resource version: ${error.message}`, {
       details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
     })
+    case 'TooLarge': return tooLarge('the object is larger than the store of the cluster state takes')
     case 'Unavailable':
     case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })

@@ -44,9 +44,11 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     }
     return new Map([...found].sort(([one], [other]) => groupFacts(other).priority - groupFacts(one).priority))
   }
+  const { ignoreTrailingSlash, routerOptions } = fastify.initialConfig
+  /** A host whose router takes a path with a slash behind it for the same. */
+  const slashless = ignoreTrailingSlash === true || routerOptions?.ignoreTrailingSlash === true
   const get = (url: string, make: (request: FastifyRequest) => object): void => {
-    for (const path of url === '/' ? [url] : [url, `${url}/`]) {
-      if (fastify.hasRoute({ method: 'GET', url: fastify.prefix + path })) continue // a host whose router takes the two for one
+    for (const path of url === '/' || slashless ? [url] : [url, `${url}/`]) {
       fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler: (request, reply) => sendValue(request, reply, make(request)) })
     }
   }

@@ -20,6 +20,8 @@ export type StorageErrorCode =
   | 'Unavailable'
   /** A write was sent and its outcome could not be learnt. */
   | 'UnknownOutcome'
+  /** The value is larger than the store takes; nothing was written. */
+  | 'TooLarge'
   /** The value in the store can't be decoded. */
   | 'Corrupt'
   /** The store or the watch was closed. */
