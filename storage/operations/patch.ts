@@ -23,8 +23,8 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
   const apply = applier(store, request, target)
   const found = await current(store, store.key(target.namespace, target.name))
   if (found === undefined) throw notFound(store.resource, target.name)
-  const entry = await change(store, found, target, context, copy => {
-    const object = request.decode(apply(copy))
+  const entry = await change(store, found, target, context, async copy => {
+    const object = request.decode(await apply(copy))
     if (object.metadata.name !== target.name) throw badRequest(`the patch changes metadata.name to ${JSON.stringify(object.metadata.name ?? '')}; an object's name cannot change`)
     if (store.definition.namespaced && object.metadata.namespace !== target.namespace) throw badRequest(`the patch changes metadata.namespace to ${JSON.stringify(object.metadata.namespace ?? '')}; an object's namespace cannot change`)
     return object
@@ -32,7 +32,7 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
   return { entry, created: false }
 }
 
-function applier (store: ResourceStore, { type, patch }: PatchRequest, { name }: Target): (copy: ApiObject) => unknown {
+function applier (store: ResourceStore, { type, patch }: PatchRequest, { name }: Target): (copy: ApiObject) => unknown | Promise<unknown> {
   if (type === 'application/json-patch+json') {
     const operations = parseJsonPatch(patch)
     return copy => applyJsonPatch(copy, operations, store.definition, name)
