@@ -32,8 +32,8 @@ export const dnsSubdomain: NameRule = (name, prefix) => {
 /** Anything that can be one segment of a URL path: RBAC names. A prefix may not become one of the reserved words by what follows, so only characters count. */
 export const pathSegment: NameRule = (name, prefix) => {
   if (prefix !== true && (name === '.' || name === '..')) return `may not be '${name}'`
-  const bad = name.includes('/') ? '/' : name.includes('%') ? '%' : undefined
-  return bad === undefined ? undefined : `may not contain '${bad}'`
+  const bad = name.includes('/') ? "'/'" : name.includes('%') ? "'%'" : name.includes('\0') ? 'NUL' : undefined
+  return bad === undefined ? undefined : `may not contain ${bad}`
 }
 
 const QUALIFIED_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/

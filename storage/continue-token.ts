@@ -13,7 +13,8 @@ export interface ContinueToken {
 }
 
 const VERSION = 'meta.orch.io/v1'
-const MOST_LENGTH = 2048
+/** Room for the longest key there can be, each of its characters escaped. */
+const MOST_LENGTH = 8192
 
 export function encodeToken ({ revision, next }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: next })).toString('base64url')

@@ -2,9 +2,11 @@
 const LONGEST_KEY = 1900
 const PRINTABLE = /^[\x21-\x7e]+$/
 
+export const isKey = (key: string): boolean => key.length <= LONGEST_KEY && PRINTABLE.test(key)
+
 /** What every back end takes for a key to be written: 1 to 1,900 characters of ASCII from `!` to `~`. @throws TypeError */
 export function checkKey (key: string): void {
-  if (key.length > LONGEST_KEY || !PRINTABLE.test(key)) {
+  if (!isKey(key)) {
     throw new TypeError(`a key is 1 to ${LONGEST_KEY} printable ASCII characters: ${JSON.stringify(key.slice(0, 100))}`)
   }
 }

@@ -30,9 +30,9 @@ const PROTOBUF_MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 /** The character after '/': ends a range of everything below a path. */
 const AFTER_SLASH = '0'
 
-/** Keys are printable ASCII; the rest of a name is percent-encoded, which no valid name is by itself. */
+/** Keys are printable ASCII; the rest of a name is percent-encoded, and so is the percent sign, so that no two names share a key. */
 function keyPart (name: string): string {
-  return /^[\x21-\x7e]*$/.test(name) ? name : name.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+  return /^[!-$&-~]*$/.test(name) ? name : name.toWellFormed().replace(/[^!-$&-~]/gu, encodeURIComponent)
 }
 
 export class ResourceStore {
