@@ -136,6 +136,7 @@ class Decoding {
         const source = this.#plain(value)
         for (const key of Object.keys(source)) {
           this.#path.push(key)
+          this.#wellFormed(key, BAD_TEXT)
           target[key] = this.#element(field, source[key])
           this.#path.pop()
         }
@@ -165,9 +166,14 @@ class Decoding {
     return message.special?.decode(value, expected => this.#refuse(expected, value))
   }
 
+  /** Half a surrogate pair has no UTF-8 form: two texts that differ would be stored as one. */
+  #wellFormed (text: string, value: unknown): string {
+    return text.isWellFormed() ? text : this.#refuse('Unicode text without lone surrogates', value)
+  }
+
   #scalar (scalar: ScalarName, value: unknown): unknown {
     switch (scalar) {
-      case 'string': return typeof value === 'string' ? value : this.#refuse('a string', value)
+      case 'string': return typeof value === 'string' ? this.#wellFormed(value, value) : this.#refuse('a string', value)
       case 'bool': return typeof value === 'boolean' ? value : this.#refuse('true or false', value)
       case 'bytes': {
         if (typeof value !== 'string') return this.#refuse('base64 text', value)
