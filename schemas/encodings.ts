@@ -4,7 +4,7 @@ import { encodeProtobuf } from './index.js'
 import { PartialObjectMetadata, PartialObjectMetadataList, Status as StatusMessage } from './meta/v1.js'
 import type { Status } from './status.js'
 
-export { toYaml } from './yaml.js'
+export { toYaml } from './yaml-write.js'
 
 export function statusToProtobuf (status: Omit<Status, 'code'> & { code?: number }): Uint8Array {
   return encodeProtobuf(StatusMessage, status as never) // the wire shape is the message's own

@@ -13,7 +13,8 @@ export type { FieldError, Status } from './status.js'
 export { DecodeError, isDecodeError } from './decode-error.js'
 export { MAX_VALUES, parseJson } from './json/parse.js'
 export type { Parsed } from './json/parse.js'
-export { parseYaml, toYaml } from './yaml.js'
+export { parseYaml } from './yaml.js'
+export { toYaml } from './yaml-write.js'
 export { parseYamlBody } from './yaml-thread.js'
 
 // Plain values to objects.

@@ -1,12 +1,12 @@
-/** The other end of `yaml-thread.ts`: parses what it was started with, answers once. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** The other end of `yaml-thread.ts`: parses each body it is sent and answers once for it. */
+import { parentPort } from 'node:worker_threads'
 import { isDecodeError } from './decode-error.js'
 import { parseYaml } from './yaml.js'
 import type { Answer } from './yaml-thread.js'
 
-function answer (): Answer {
+function answer (bytes: Uint8Array): Answer {
   try {
-    const { value, duplicates } = parseYaml(workerData as Uint8Array) // what the thread's maker hands over
+    const { value, duplicates } = parseYaml(bytes)
     return { json: JSON.stringify(value), duplicates }
   } catch (error) {
     if (isDecodeError(error)) return { refused: error.message }
@@ -14,4 +14,4 @@ function answer (): Answer {
   }
 }
 
-parentPort?.postMessage(answer())
+parentPort?.on('message', (bytes: Uint8Array) => { parentPort?.postMessage(answer(bytes)) }) // what the thread's maker sends

@@ -1,5 +1,5 @@
 /**
- * YAML 1.2 with the core schema to plain values and back: what JSON can say, and nothing else. Dates stay text, repeated keys
+ * YAML 1.2 with the core schema to plain values: what JSON can say, and nothing else. Dates stay text, repeated keys
  * are reported like those of JSON, aliases may not blow a small document up. The library is loaded at first use.
  */
 import { createRequire } from 'node:module'
@@ -17,6 +17,8 @@ function yaml (): typeof Yaml {
 
 /** Nodes of the document with its aliases followed; a member is two. */
 const MAX_NODES = 2 * MAX_VALUES
+/** Those of them that aliases repeat: a bomb is small, and not worth the time of more. */
+const MAX_REPEATED = 10_000
 const MAX_DUPLICATES = 100
 /** Block collections on one line nest by their indicators; the parser recurses on them before anything can be counted. */
 const DEEP_LINE = /(?:[-?:][ \t]+){200}/
@@ -66,7 +68,11 @@ class Conversion {
   readonly #document: Yaml.Document.Parsed
   readonly #duplicates: string[] = []
   readonly #path: Array<string | number> = []
+  /** The latest node of each anchor so far, which is the one an alias means. */
+  readonly #anchors = new Map<string, unknown>()
   #nodes = 0
+  #repeated = 0
+  #following = 0
 
   constructor (document: Yaml.Document.Parsed) {
     this.#document = document
@@ -77,15 +83,19 @@ class Conversion {
   }
 
   #value (node: unknown, depth: number): unknown {
-    const { isAlias, isMap, isScalar, isSeq } = yaml()
-    if (++this.#nodes > MAX_NODES) throw new DecodeError('the body is too large a YAML document once its aliases are followed')
+    const { isAlias, isMap, isNode, isScalar, isSeq } = yaml()
+    if (++this.#nodes > MAX_NODES || (this.#following > 0 && ++this.#repeated > MAX_REPEATED)) throw new DecodeError('the body is too large a YAML document once its aliases are followed')
     if (depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
     if (node === null || node === undefined) return null
     if (isAlias(node)) {
-      const target = node.resolve(this.#document)
+      const target = this.#anchors.get(node.source)
       if (target === undefined) throw new DecodeError('the body uses a YAML alias that was never defined')
-      return this.#value(target, depth + 1)
+      this.#following++
+      const value = this.#value(target, depth + 1)
+      this.#following--
+      return value
     }
+    if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (isScalar(node)) return this.#scalar(node.value)
     if (isSeq(node)) {
       return node.items.map((item, index) => {
@@ -119,9 +129,4 @@ class Conversion {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
     throw new DecodeError(`${pathText(this.#path) || 'the body'}: a YAML value that JSON does not know`)
   }
-}
-
-/** A plain value as a YAML document; text that older YAML would take for something else is quoted. */
-export function toYaml (value: unknown): string {
-  return yaml().stringify(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 0, schema: 'core', version: '1.2' })
 }
