@@ -14,7 +14,7 @@ export const MAX_DEPTH = 1000
  * List elements and object members in one body. No real object comes near; without a bound, 3 MiB of the smallest values
  * would hold the event loop for a second.
  */
-export const MAX_VALUES = 100_000
+export const MAX_VALUES = 50_000
 export const tooManyValues = (most: number) => new DecodeError(`the body holds more than ${most} values`)
 const MAX_DUPLICATES = 100
 

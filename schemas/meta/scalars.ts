@@ -5,7 +5,7 @@ import { message, special } from './package.js'
 import { nameOfType } from '../decode-error.js'
 import { formatTime, isZeroTime, parseTime } from '../time.js'
 import { quote, rawJson } from '../json/escape.js'
-import { parseJson } from '../json/parse.js'
+import { MAX_VALUES, parseJson } from '../json/parse.js'
 import { Reader, Writer, VARINT, BYTES, bytesTag } from '../protobuf/wire.js'
 
 const NOTHING = new Uint8Array(0)
@@ -39,13 +39,14 @@ const pointInTime = (digits: 0 | 6): Special<string> => ({
   openapi: { type: 'string', format: 'date-time' }
 })
 
-/** The integer fields of a small message, by number. */
-function integers (body: Uint8Array): Record<number, number> {
+/** Fields 1 and 2 of a message of two integers. */
+function integers (body: Uint8Array): { 1?: number, 2?: number } {
   const reader = new Reader(body)
-  const found: Record<number, number> = {}
+  const found: { 1?: number, 2?: number } = {}
   while (reader.at < reader.end) {
     const tag = reader.varint(reader.end)
-    if ((tag & 7) === VARINT) found[tag >>> 3] = reader.integer(reader.end, 64)
+    const number = tag >>> 3
+    if ((tag & 7) === VARINT && (number === 1 || number === 2)) found[number] = reader.integer(reader.end, 64)
     else reader.skip(tag & 7, reader.end)
   }
   return found
@@ -76,7 +77,7 @@ export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   },
   fromProtobuf: body => {
     const raw = wrapped(body)
-    return raw === undefined || raw.length === 0 ? undefined : parseJson(raw, Infinity).value
+    return raw === undefined || raw.length === 0 ? undefined : parseJson(raw, 4 * MAX_VALUES).value // more than there are in any body it came with
   },
   openapi
 })

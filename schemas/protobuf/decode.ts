@@ -52,6 +52,9 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
   return found
 }
 
+/** A field that may stand once can be repeated at the cost of two bytes each time, and the last one counts. */
+const FIELDS_PER_VALUE = 5
+
 /** `unknown` and `duplicates` are empty unless the envelope holds JSON: protobuf can't tell. */
 export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
 
@@ -77,6 +80,7 @@ export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?:
   if (!message.protobuf) throw new DecodeError(`${message.type?.kind ?? message.name} has no protobuf form`)
   const reader = new Reader(bytes)
   reader.valuesLeft = maxValues
+  reader.fieldsLeft = maxValues * FIELDS_PER_VALUE
   const object = message.special === undefined
     ? read(reader, reader.end, planOf(message), type ?? {}, 0)
     : message.special.fromProtobuf(bytes)
@@ -99,7 +103,8 @@ function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: nu
 }
 
 function readField (reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number): void {
-  if (field.shape !== 'one' && --reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
+  if (--reader.fieldsLeft < 0) throw tooManyValues(MAX_VALUES)
+  if ((field.shape !== 'one' || field.scalar === undefined) && --reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
   const packed = field.shape === 'list' && wireType === BYTES && (field.tag & 7) !== BYTES
   if (wireType !== (field.tag & 7) && !packed) {
     throw new DecodeError(`the protobuf message holds field ${field.number} (${field.name}) with the wire type ${wireType}, not ${field.tag & 7}`)

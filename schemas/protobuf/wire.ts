@@ -125,8 +125,10 @@ export class Reader {
   readonly #bytes: Buffer
   at: number
   readonly end: number
-  /** List elements and map entries that may still come. */
+  /** List elements, map entries and nested messages that may still come. */
   valuesLeft = Infinity
+  /** Known fields of any kind that may still come. */
+  fieldsLeft = Infinity
 
   constructor (bytes: Uint8Array) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
