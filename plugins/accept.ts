@@ -61,4 +61,4 @@ function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undef
   return { format, as: as as NonNullable<Negotiated['as']>, asVersion: v, pretty: truthy(parameters.pretty) }
 }
 
-export const truthy = (value: unknown): boolean => value === 'true' || value === '1'
+export const truthy = (value: string | null | undefined): boolean => value === '1' || value?.toLowerCase() === 'true'

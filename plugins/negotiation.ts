@@ -4,7 +4,7 @@
  * are in schemas/ and the verbs know which types they take. (Interface: Generic request shapes 3 and 4.)
  */
 import fp from 'fastify-plugin'
-import { notAcceptable } from '../schemas/status.js'
+import { badRequest, notAcceptable } from '../schemas/status.js'
 import { MEDIA_TYPES, negotiate, truthy } from './accept.js'
 import type { Offer } from './accept.js'
 import type { Negotiated } from './context.js'
@@ -14,6 +14,7 @@ const STREAM: Offer = { protobuf: true, watch: true, transforms: true }
 const DOCUMENT: Offer = { protobuf: false, watch: false, transforms: false }
 const DOCUMENT_TYPES = ['application/json', 'application/yaml']
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
+const PRETTY = /^(?:|0|1|true|false)$/i
 
 const MOST_REMEMBERED = 500
 
@@ -38,7 +39,9 @@ export default fp(async fastify => {
     const { info, query } = request.orch
     const offer = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (offer === undefined) return done()
-    const accept = choose(request.headers.accept, offer, truthy(query.get('pretty')))
+    const pretty = query.get('pretty')
+    if (pretty !== null && !PRETTY.test(pretty)) return done(badRequest(`pretty: invalid value ${JSON.stringify(pretty.slice(0, 100))}: it must be true or false`))
+    const accept = choose(request.headers.accept, offer, truthy(pretty))
     if (accept === undefined) return done(notAcceptable(offer.protobuf ? MEDIA_TYPES : DOCUMENT_TYPES))
     request.orch.accept = accept
     done()

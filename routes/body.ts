@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { decode, decodeProtobuf, MAX_VALUES, parseJson, parseYamlBody, strictFindings } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
+import { giveWay } from '../storage/operations/context.js'
 import type { FieldValidation } from './query.js'
 
 const PROTOBUF = 'application/vnd.orch.protobuf'
@@ -41,9 +42,15 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  if (type === PROTOBUF) return judged(request, validation, decodeProtobuf(message, body, MAX_VALUES))
+  const decoded = type === PROTOBUF ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(type, body, message)
+  await giveWay(body.length)
+  return judged(request, validation, decoded)
+}
+
+async function decodeText<T> (type: string, body: Uint8Array, message: Message<T>) {
   const { value, duplicates } = await parseText(type, body)
-  return judged(request, validation, { ...decode(message, value), duplicates })
+  await giveWay(body.length)
+  return { ...decode(message, value), duplicates }
 }
 
 /** Lets what the schema does not know pass, warns of it, or refuses it. @throws StatusError 400 */

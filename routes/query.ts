@@ -24,6 +24,13 @@ export function bool (query: URLSearchParams, name: string, empty = false): bool
   throw badRequest(`${name}: invalid value ${shown(text)}: it must be true or false`)
 }
 
+/** A count that may not be negative. @throws StatusError 400 */
+export function count (query: URLSearchParams, name: string): number | undefined {
+  const value = integer(query, name)
+  if (value !== undefined && value < 0) throw badRequest(`${name}: invalid value ${value}: it must not be negative`)
+  return value
+}
+
 export const text = (query: URLSearchParams, name: string): string => query.get(name) ?? ''
 
 export interface Selection { readonly labels: LabelSelectorMatcher, readonly fields: FieldSelectorMatcher }
@@ -44,12 +51,12 @@ export function selectors (query: URLSearchParams, definition: ResourceDefinitio
 
 /** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
 export function listRequest (query: URLSearchParams, definition: ResourceDefinition, namespace: string): ListRequest {
-  const limit = integer(query, 'limit') ?? 0
-  if (limit < 0) throw badRequest(`limit: invalid value ${limit}: it must not be negative`)
+  count(query, 'timeoutSeconds')
+  bool(query, 'allowWatchBookmarks')
   return {
     ...selectors(query, definition),
     namespace,
-    limit,
+    limit: count(query, 'limit') ?? 0,
     continue: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),
     resourceVersionMatch: text(query, 'resourceVersionMatch')

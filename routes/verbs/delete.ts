@@ -9,7 +9,7 @@ import { removeCollection } from '../../storage/operations/delete-collection.js'
 import type { WriteContext } from '../../storage/operations/context.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { bodyOf, decodeBody } from '../body.js'
-import { bool, integer, listRequest, text } from '../query.js'
+import { bool, count, listRequest, text } from '../query.js'
 import { sendEntry, sendStatus } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
 import { metadataOf } from './list.js'
@@ -26,7 +26,8 @@ async function optionsOf (request: FastifyRequest): Promise<Asked> {
   for (const value of body?.dryRun ?? []) {
     if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
   }
-  gracePeriodOf(body?.gracePeriodSeconds ?? integer(query, 'gracePeriodSeconds'))
+  gracePeriodOf(body?.gracePeriodSeconds)
+  count(query, 'gracePeriodSeconds')
   const named = body?.propagationPolicy !== undefined || body?.orphanDependents !== undefined
   const policy = named ? body?.propagationPolicy : text(query, 'propagationPolicy') || undefined
   const orphan = named ? body?.orphanDependents : query.has('orphanDependents') ? bool(query, 'orphanDependents') : undefined
@@ -68,7 +69,7 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
   return async (request, reply) => {
     const { query, info } = request.orch
     const options = await optionsOf(request)
-    const seconds = integer(query, 'timeoutSeconds')
+    const seconds = count(query, 'timeoutSeconds')
     const context = withDryRun(request, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : context.signal
     const selected = { ...listRequest(query, store.definition, info.namespace), signal }

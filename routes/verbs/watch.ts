@@ -13,7 +13,7 @@ import { watch } from '../../storage/operations/watch.js'
 import type { ObjectWatch } from '../../storage/operations/watch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { bool, integer, refuseInitialEvents, selectors, text } from '../query.js'
+import { bool, count, refuseInitialEvents, selectors, text } from '../query.js'
 import { begin, Pieces } from '../stream.js'
 import { encoderOf } from '../watch-encoder.js'
 import type { WatchEncoder } from '../watch-encoder.js'
@@ -28,8 +28,7 @@ export interface WatchTimes { readonly minRequestTimeoutSeconds: number }
 
 /** Seconds a watch may last: what the client says, else between one and two of the minimum. */
 function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTimes): number {
-  const asked = integer(query, 'timeoutSeconds')
-  if (asked !== undefined && asked < 0) throw badRequest('timeoutSeconds: it must not be negative')
+  const asked = count(query, 'timeoutSeconds')
   if (asked !== undefined && asked > 0) return Math.min(asked, 2 ** 31 / 1000 - 1)
   return minRequestTimeoutSeconds * (1 + Math.random())
 }
@@ -39,8 +38,9 @@ export function watchHandler (store: ResourceStore, times: WatchTimes, closing: 
     const { query, info } = request.orch
     bool(query, 'watch', true)
     refuseInitialEvents(query)
-    for (const name of ['limit', 'continue', 'resourceVersionMatch']) {
-      if (name !== 'limit' && text(query, name) !== '') throw badRequest(`${name} is forbidden for a watch`)
+    count(query, 'limit')
+    for (const name of ['continue', 'resourceVersionMatch']) {
+      if (text(query, name) !== '') throw badRequest(`${name} is forbidden for a watch`)
     }
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)

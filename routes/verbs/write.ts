@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode } from '../../schemas/index.js'
 import { badRequest, unsupportedMediaType } from '../../schemas/status.js'
+import { giveWay } from '../../storage/operations/context.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { create } from '../../storage/operations/create.js'
 import { patch } from '../../storage/operations/patch.js'
@@ -20,6 +21,7 @@ export function contextOf (request: FastifyRequest): WriteContext {
   return {
     user: orch.user,
     dryRun: orch.dryRun,
+    size: bodyOf(request).length,
     warn: text => { orch.warnings.push(text) },
     get signal () { return orch.signal }
   }
@@ -70,6 +72,7 @@ export function patchHandler (store: ResourceStore): Handler {
     const body = bodyOf(request)
     if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
     const { value, duplicates } = await parseText('application/json', body)
+    await giveWay(body.length)
     judged(request, validation, { object: value, unknown: [], duplicates })
     const { entry } = await patch(store, {
       type,

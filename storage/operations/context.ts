@@ -11,6 +11,8 @@ export interface WriteContext {
   /** Every stage runs but the write. */
   readonly dryRun: boolean
   readonly warn: (text: string) => void
+  /** Bytes of the body it came with, 0 or absent where there is none. */
+  readonly size?: number
   /** Aborted when nobody waits for the outcome any more; a write already sent is still finished. */
   readonly signal: AbortSignal
 }
@@ -40,4 +42,12 @@ export function admissionRequest (store: ResourceStore, context: WriteContext, t
 export function refuse (store: ResourceStore, object: ApiObject, errors: readonly FieldError[]): void {
   const { group, kind } = store.definition
   if (errors.length > 0) throw invalid({ group, kind }, object.metadata.name ?? '', errors)
+}
+
+/** Each step with an object of so many bytes (decoding, validating, encoding) takes a millisecond or more. */
+const LARGE_BYTES = 128 * 1024
+
+/** Between two steps with a large object: a turn of the event loop for everybody else. */
+export async function giveWay (bytes: number): Promise<void> {
+  if (bytes > LARGE_BYTES) await new Promise(resolve => { setImmediate(resolve) })
 }

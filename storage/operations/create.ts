@@ -4,8 +4,9 @@ import { applyDefaults, validateObject } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest } from '../../schemas/status.js'
 import { Entry } from '../cache/entry.js'
+import { isKey } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest, refuse } from './context.js'
+import { admissionRequest, giveWay, refuse } from './context.js'
 import type { Target, WriteContext } from './context.js'
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
@@ -67,9 +68,11 @@ async function attemptCreate (store: ResourceStore, object: ApiObject, target: T
   await store.admission.mutate(request)
   applyDefaults(store.definition.message, object)
   refuse(store, object, validateObject(store.definition, object))
+  await giveWay(context.size ?? 0)
   await store.admission.validate(request)
 
   const key = store.key(target.namespace, object.metadata.name ?? '')
+  if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
   if (context.dryRun) {
     const { kv } = await store.backend.get(key)
     return kv === undefined ? unstored(store, key, object) : undefined

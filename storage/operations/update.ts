@@ -8,7 +8,7 @@ import type { ApiObject } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, notFound, StatusError, timeout } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest, refuse } from './context.js'
+import { admissionRequest, giveWay, refuse } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create, once } from './create.js'
 
@@ -80,8 +80,11 @@ export async function change (store: ResourceStore, found: Entry, target: Target
 }
 
 async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Entry | { instead: Entry | undefined }> {
+  const size = Math.max(context.size ?? 0, base.json.length)
   const old = base.object
+  await giveWay(size)
   const object = await make(base.copy())
+  await giveWay(size)
   checkVersion(store, object, base, target)
   inherit(object, old)
   store.strategy.prepareForUpdate?.(object, old, target.subresource ?? '')
@@ -90,12 +93,14 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, conte
   await store.admission.mutate(request)
   applyDefaults(store.definition.message, object)
   refuse(store, object, validateUpdate(store.definition, object, old))
+  await giveWay(size)
   await store.admission.validate(request)
 
   const { key } = base
   if (removable(store, object)) return await removeInstead(store, base, object, context)
   const unchanged = store.json(object, base.revision) + '\n' === base.json.toString()
   if (unchanged) return base
+  await giveWay(size)
   if (context.dryRun) return store.entry(key, object, base.revision)
 
   const value = store.encode(object)
