@@ -1,7 +1,8 @@
 /**
  * `/healthz`, `/livez`, `/readyz` and one address per check: is the server well, alive, ready? Machines
  * read the code, people the text. Checks are added by whoever can fail, under `fastify.orch.health`; why
- * one failed goes to the log, never into the answer, which anybody may read.
+ * one failed goes to the log, once when it begins to fail and once when it is well again, and never into
+ * the answer, which anybody may read.
  *
  * Concurrent requests share one run of a check, so that a flood of probes costs the store nothing more,
  * and a check that does not answer within `timeout` counts as failed.
@@ -11,7 +12,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** Fails by throwing or rejecting; the reason is logged. */
+/** Fails by throwing or rejecting; the message of the reason is logged. */
 export type HealthCheck = () => unknown
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
@@ -48,9 +49,11 @@ export interface HealthOptions {
 interface Registered {
   readonly name: string
   readonly endpoints: ReadonlySet<HealthEndpoint>
-  /** Undefined when well, else why not. */
-  readonly run: (endpoint: HealthEndpoint) => unknown
+  readonly run: HealthCheck
+  /** True while this endpoint does not ask. */
+  readonly excused: (endpoint: HealthEndpoint) => boolean
   pending: Promise<unknown> | undefined
+  failing: boolean
 }
 
 export interface CheckResult { readonly name: string, readonly state: 'ok' | 'failed' | 'excluded' }
@@ -79,13 +82,13 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   const started = now()
   const checks = new Map<string, Registered>()
 
-  const register = (name: string, run: Registered['run'], { healthz = true, livez = true, readyz = true }: CheckOptions = {}): void => {
+  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true }: CheckOptions = {}, excused: Registered['excused'] = () => false): void => {
     if (checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()
     if (healthz) endpoints.add('healthz')
     if (livez) endpoints.add('livez')
     if (readyz) endpoints.add('readyz')
-    checks.set(name, { name, run, endpoints, pending: undefined })
+    checks.set(name, { name, run, excused, endpoints, pending: undefined, failing: false })
     // The end of the server is printed at the end, whenever others add their checks.
     const end = checks.get(SHUTDOWN)
     if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
@@ -99,10 +102,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
       work.then(
         () => { finished = true; problem = undefined },
         (error: unknown) => { finished = true; problem = error ?? new Error('failed') })
-      register(`poststarthook/${name}`, endpoint => {
-        if (endpoint === 'livez' && !finished && now() - started < livezGracePeriod) return
+      register(`poststarthook/${name}`, () => {
         if (problem !== undefined) throw problem
-      })
+      }, {}, endpoint => endpoint === 'livez' && !finished && now() - started < livezGracePeriod)
     }
   }
   register('ping', () => {})
@@ -111,19 +113,29 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     if (fastify.orch.shutdown.state !== 'serving') throw new Error('the server is shutting down')
   }, { healthz: false, livez: false })
 
+  /** Probes come every few seconds for as long as the trouble lasts: only a change is worth a line. */
+  const note = (check: Registered, problem: unknown): void => {
+    const failing = problem !== undefined
+    if (failing === check.failing) return
+    check.failing = failing
+    if (failing) fastify.log.warn({ check: check.name, reason: problem instanceof Error ? problem.message : String(problem) }, 'a health check fails')
+    else fastify.log.info({ check: check.name }, 'a health check passes again')
+  }
+
   const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
+    if (check.excused(endpoint)) return true
     try {
       if (check.pending === undefined) {
-        const outcome = check.run(endpoint)
-        if (!isPromiseLike(outcome)) return true
-        check.pending = within(timeout, outcome).finally(() => { check.pending = undefined })
+        const outcome = check.run()
+        if (isPromiseLike(outcome)) check.pending = within(timeout, outcome).finally(() => { check.pending = undefined })
       }
       await check.pending
-      return true
     } catch (error) {
-      fastify.log.warn({ err: error, check: check.name, endpoint }, 'health check failed')
+      note(check, error ?? 'no reason given')
       return false
     }
+    note(check, undefined)
+    return true
   }
 
   const answer = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

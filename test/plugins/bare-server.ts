@@ -26,10 +26,14 @@ export interface BareOptions {
   /** Decorations that other plugins would have made. */
   orch?: Partial<OrchServer>
   context?: Partial<RequestContext>
+  /** Given each entry of the log. Default none. */
+  log?: (entry: Record<string, unknown>) => void
 }
 
 export async function bareServer (options: BareOptions = {}): Promise<FastifyInstance> {
-  const fastify = Fastify({ return503OnClosing: false })
+  const { log } = options
+  const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // the library writes objects
+  const fastify = Fastify({ return503OnClosing: false, logger })
   const orch: Partial<OrchServer> = { ...options.orch }
   fastify.decorate('orch', orch as OrchServer) // the plugins under test fill in what is theirs
   let requests = 0

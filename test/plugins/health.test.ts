@@ -4,8 +4,10 @@ import type { Shutdown } from '../../plugins/shutdown.js'
 import fp from 'fastify-plugin'
 import { bareServer, type Test } from './bare-server.js'
 
-async function build (test: Test, options: HealthOptions = {}) {
-  const fastify = await bareServer()
+async function build (test: Test, options: HealthOptions = {}, lines: string[] = []) {
+  const fastify = await bareServer({
+    log: ({ level, msg, check, reason = '' }) => { if (check !== undefined) lines.push(`${Number(level) > 30 ? 'warn' : 'info'} ${String(msg)}: ${String(check)} ${String(reason)}`.trim()) }
+  })
   const shutdown = { state: 'serving' as Shutdown['state'] }
   await fastify.register(fp(async instance => {
     instance.orch.shutdown = shutdown as Shutdown // health reads nothing but the state
@@ -81,6 +83,29 @@ t.test('post-start work that failed fails livez within the grace period too', as
   const answer = await fastify.inject('/livez?verbose')
   t.equal(answer.statusCode, 500)
   t.match(answer.body, '[-]poststarthook/bootstrap failed: reason withheld')
+})
+
+t.test('a check is logged when it begins to fail and when it is well again, not with each probe', async t => {
+  const lines: string[] = []
+  const { fastify, health } = await build(t, {}, lines)
+  let down = false
+  health.add('etcd', async () => { if (down) throw new Error('connection refused') })
+  let finish = (): void => {}
+  health.postStart('bootstrap', new Promise<void>(resolve => { finish = resolve }))
+  const probe = async (): Promise<void> => { for (const path of ['/healthz', '/livez', '/readyz', '/readyz/etcd']) await fastify.inject(path) }
+  await probe()
+  t.strictSame(lines, ['warn a health check fails: poststarthook/bootstrap not finished'])
+  finish()
+  await probe()
+  t.strictSame(lines.splice(0).slice(1), ['info a health check passes again: poststarthook/bootstrap'])
+  down = true
+  await probe()
+  await probe()
+  t.strictSame(lines.splice(0), ['warn a health check fails: etcd connection refused'])
+  down = false
+  await probe()
+  await probe()
+  t.strictSame(lines, ['info a health check passes again: etcd'])
 })
 
 t.test('a shutdown fails readyz alone', async t => {
