@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify from 'fastify'
@@ -20,9 +20,13 @@ t.test('app.ts registers every concern in the order of the architecture', async 
 })
 
 async function serve (t: Test, options: ServerOptions): Promise<Client & { events: () => Json[] }> {
-  const path = join(mkdtempSync(join(tmpdir(), 'orch-app-')), 'audit.log')
+  const folder = mkdtempSync(join(tmpdir(), 'orch-app-'))
+  const path = join(folder, 'audit.log')
   const app: FastifyInstance = Fastify({ logger: false })
-  t.teardown(() => app.close())
+  t.teardown(async () => {
+    await app.close()
+    rmSync(folder, { recursive: true })
+  })
   await app.register(orch, { ...options, audit: { path } })
   await app.ready()
   const made = client(app)

@@ -1,18 +1,8 @@
 import t from 'tap'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { certify } from '../../config/certify.js'
 import { openBackend } from '../../storage/open.js'
 import { startEtcd } from '../etcd-process.js'
 import { Observed } from '../contracts/observed.js'
-
-const directory = await mkdtemp(path.join(tmpdir(), 'orch-etcd-tls-'))
-t.teardown(() => rm(directory, { recursive: true, force: true }))
-const file = async (name: string, text: string) => {
-  await writeFile(path.join(directory, name), text)
-  return path.join(directory, name)
-}
 
 const from = new Date(Date.now() - 3_600_000)
 const until = new Date(Date.now() + 3_600_000)
@@ -22,12 +12,8 @@ const server = certify({ commonName: 'etcd', names: ['127.0.0.1', 'localhost'], 
 const client = certify({ commonName: 'server of ours', uses: ['client'], issuer, from, until })
 const stranger = certify({ commonName: 'stranger', uses: ['client'], authority: true, from, until })
 
-const etcd = await startEtcd(t, {
-  ca: await file('ca.crt', authority.certificate),
-  certificate: await file('server.crt', server.certificate),
-  key: await file('server.key', server.key),
-  clientAuth: true
-})
+const folder = t.testdir({ 'ca.crt': authority.certificate, 'server.crt': server.certificate, 'server.key': server.key })
+const etcd = await startEtcd(t, { ca: `${folder}/ca.crt`, certificate: `${folder}/server.crt`, key: `${folder}/server.key`, clientAuth: true })
 
 t.test('with its authority and a client certificate everything works, encrypted', async t => {
   const backend = await openBackend({ kind: 'etcd', servers: [etcd.url], ca: authority.certificate, certificate: client.certificate, key: client.key })
