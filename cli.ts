@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --min-semi-space-size=16 --max-semi-space-size=64
 /**
  * The launcher: flags → options → listen → signals → an orderly end. What is wrong with the start is said
  * in one line on standard error, exit code 1.
@@ -37,6 +37,7 @@ async function start (parsed: Parsed): Promise<Running> {
   const root = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: logger => logger, // one per request would cost more than the line it may never write
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: 1000 },
     return503OnClosing: false,
