@@ -127,8 +127,11 @@ class Context implements RequestContext {
 
   /** Made when first asked for: most requests never wait for anything. */
   get signal (): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#ended) this.#controller.abort()
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#ended) this.#controller.abort()
+      else this.onClosed(() => { this.end() })
+    }
     return this.#controller.signal
   }
 
@@ -158,10 +161,5 @@ export default fp(async fastify => {
     const { info } = request.orch
     const route = info.isResourceRequest || request.is404 ? undefined : request.routeOptions.url
     done(route === undefined || agree(route.slice(mount.length), info.path) ? undefined : noSuchPath())
-  })
-
-  fastify.addHook('onRequestAbort', (request, done) => {
-    request.orch.end()
-    done()
   })
 }, { name: 'orch/request-info', fastify: '5.x' })
