@@ -43,6 +43,7 @@ export interface WatchCacheOptions {
 const PAGE = 1000
 const PIECE_MS = 10
 const MOST_PINS = 128
+const MOST_OFFERS = 1000
 /** Reads that name a revision the store has not reached wait this long. */
 const FUTURE_WAIT_MS = 3000
 const POLL_MS = 25
@@ -60,7 +61,8 @@ export class WatchCache {
   #loaded = false
   #closed = false
   #loading: Promise<void> | undefined
-  #offers = new Map<string, Offer>()
+  /** In a holder each, which is emptied when it is used: a map that churns keeps what it held alive for long. */
+  #offers = new Map<string, { offer: Offer | undefined }>()
   #failure: unknown
   #pins = new Map<Revision, { map: OrderedMap<Entry>, end: number }>()
   #subscribers = new Set<Subscriber>()
@@ -170,8 +172,8 @@ export class WatchCache {
 
   /** Hands over the writer's own object before a write, so that its event need not be decoded. */
   offer (key: string, offer: Offer): void {
-    if (this.#offers.size > 1000) this.#offers.clear()
-    this.#offers.set(key, offer)
+    if (this.#offers.size > MOST_OFFERS) this.#offers.clear()
+    this.#offers.set(key, { offer })
   }
 
   subscribe (subscriber: Subscriber): () => void {
@@ -277,8 +279,10 @@ export class WatchCache {
   }
 
   #entryOf (kv: KeyValue, revision: Revision): Entry {
-    const offer = this.#offers.get(kv.key)
-    if (offer === undefined) return this.#options.decode(kv, revision)
+    const holder = this.#offers.get(kv.key)
+    const offer = holder?.offer
+    if (holder === undefined || offer === undefined) return this.#options.decode(kv, revision)
+    holder.offer = undefined
     this.#offers.delete(kv.key)
     const same = offer.value === kv.value || Buffer.compare(offer.value, kv.value) === 0
     return same ? offer.entry(revision) : this.#options.decode(kv, revision)
