@@ -58,6 +58,11 @@ export type StatusReason = keyof typeof CODES
 /** The group and resource an error names. */
 export interface GroupResource { readonly group: string, readonly resource: string }
 
+/** What a client sent is told back to it, but not by the megabyte. */
+const MOST_MESSAGE = 4000
+const MOST_NAME = 2000
+const cut = (text: string, most: number): string => text.length > most ? `${text.slice(0, most)}…` : text
+
 /** A failure with the Status a client will read; the cause stays in the log. */
 export class StatusError extends Error {
   readonly status: Status
@@ -65,11 +70,12 @@ export class StatusError extends Error {
   readonly headers: Record<string, string>
 
   constructor (reason: StatusReason, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const told = cut(message, MOST_MESSAGE)
+    super(told, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
     this.status = {
-      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details ? { details } : {}), code: options.code ?? CODES[reason]
+      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: told, reason, ...(details ? { details } : {}), code: options.code ?? CODES[reason]
     }
     this.headers = options.headers ?? {}
     if (details?.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(details.retryAfterSeconds)
@@ -85,7 +91,7 @@ export function qualified ({ group, resource }: GroupResource): string {
 }
 
 const about = ({ group, resource }: GroupResource, name?: string): StatusDetails => ({
-  ...(name ? { name } : {}), ...(group ? { group } : {}), kind: resource
+  ...(name ? { name: cut(name, MOST_NAME) } : {}), ...(group ? { group } : {}), kind: resource
 })
 
 export const badRequest = (message: string, cause?: unknown) => new StatusError('BadRequest', message, { cause })
@@ -143,19 +149,19 @@ export function describe ({ type, value, detail }: FieldError): string {
   return `${PHRASES[type]}${shown}${detail ? `: ${detail}` : ''}`
 }
 
-const clip = (text: string): string => text.length > 200 ? `${text.slice(0, 200)}…` : text
+const clip = (text: string): string => cut(text, 200)
 
 /** 422 with a cause per finding. `kind` is the object's kind, `group` its group. */
 export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
   const lines = errors.map(error => `${error.field}: ${describe(error)}`)
   const shown = lines.length === 1 ? lines[0] : `[${lines.slice(0, 20).join(', ')}]`
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  return new StatusError('Invalid', `${subject} "${name}" is invalid: ${shown}`, {
+  return new StatusError('Invalid', `${subject} "${cut(name, MOST_NAME)}" is invalid: ${shown}`, {
     details: {
-      ...(name ? { name } : {}),
+      ...(name ? { name: cut(name, MOST_NAME) } : {}),
       ...(kind.group ? { group: kind.group } : {}),
       kind: kind.kind,
-      causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: describe(error), field: error.field }))
+      causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: cut(describe(error), MOST_MESSAGE), field: cut(error.field, MOST_NAME) }))
     }
   })
 }

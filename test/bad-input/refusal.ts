@@ -1,0 +1,133 @@
+/** What every bad request must get: a Status that names the fault, for little, from a server that goes on serving. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { IntervalHistogram } from 'node:perf_hooks'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import type { Test as TapTest } from 'tap'
+import { BINDINGS, binding } from '../build.js'
+import type { Answer, Client } from '../build.js'
+
+export const REASONS: Readonly<Record<number, readonly string[]>> = {
+  400: ['BadRequest'],
+  401: ['Unauthorized'],
+  403: ['Forbidden'],
+  404: ['NotFound'],
+  405: ['MethodNotAllowed'],
+  406: ['NotAcceptable'],
+  408: ['Timeout'],
+  409: ['Conflict', 'AlreadyExists'],
+  410: ['Expired', 'Gone'],
+  413: ['RequestEntityTooLarge'],
+  415: ['UnsupportedMediaType'],
+  422: ['Invalid'],
+  429: ['TooManyRequests']
+}
+
+/** Milliseconds the event loop may be held by one request. */
+export const MOST_HELD = 50
+const ATTEMPTS = 5
+const LONGEST_MESSAGE = 10_000
+
+export type Checks = Pick<TapTest, 'ok' | 'equal' | 'match' | 'fail' | 'comment'>
+
+/** What is wrong with an answer that should refuse with one of `codes`; undefined when nothing is. */
+export function fault ({ code, json, headers }: Pick<Answer, 'code' | 'json' | 'headers'>, codes: readonly number[]): string | undefined {
+  if (!codes.includes(code)) return `answered ${code}, not ${codes.join(' or ')}: ${JSON.stringify(json).slice(0, 300)}`
+  if (json.kind !== 'Status' || json.apiVersion !== 'v1' || json.status !== 'Failure') return `is no Status of a failure: ${JSON.stringify(json).slice(0, 300)}`
+  if (json.code !== code) return `says code ${json.code} in an answer of ${code}`
+  if (!REASONS[code]?.includes(json.reason)) return `gives ${code} the reason ${json.reason}`
+  if (typeof json.message !== 'string' || json.message.length < 10) return `says nothing: ${JSON.stringify(json.message)}`
+  if (json.message.length > LONGEST_MESSAGE) return `says too much: ${json.message.length} characters`
+  if (!String(headers['content-type']).startsWith('application/json')) return `is sent as ${headers['content-type']}`
+  return undefined
+}
+
+/** Runs `work` and answers for how many milliseconds at most the event loop stood still meanwhile. */
+export class Loop {
+  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: 1 })
+
+  async held<T> (work: () => Promise<T>): Promise<{ result: T, ms: number }> {
+    await sleep(2)
+    this.#delay.enable()
+    await sleep(2)
+    this.#delay.reset()
+    const result = await work()
+    await sleep(2) // a sample is taken when the loop turns again
+    const ms = this.#delay.max / 1e6
+    this.#delay.disable()
+    return { result, ms }
+  }
+
+  /** The least of several runs: on a busy machine any one may be held by others. */
+  async leastHeld<T> (work: () => Promise<T>): Promise<{ result: T, ms: number }> {
+    let best = await this.held(work)
+    for (let attempt = 1; attempt < ATTEMPTS && best.ms >= MOST_HELD; attempt++) {
+      const again = await this.held(work)
+      if (again.ms < best.ms) best = again
+    }
+    return best
+  }
+}
+
+export interface Case {
+  readonly title: string
+  readonly method?: string
+  readonly url?: string
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  /** Codes of which one is right. Default 400. */
+  readonly codes?: readonly number[]
+  /** What the message must say. */
+  readonly says?: RegExp
+}
+
+/** So many cases are measured together; when they are too slow, each by itself. */
+const BATCH = 20
+
+/** Sends each case, checks its refusal and its cost, and that the server still serves. */
+export async function refuses (t: Checks, server: Client, cases: Iterable<Case>): Promise<void> {
+  const loop = new Loop()
+  const send = ({ method = 'POST', url = BINDINGS, body, headers = {} }: Case): Promise<Answer> => server.call(method, url, body, headers)
+  const all = [...cases]
+  for (let at = 0; at < all.length; at += BATCH) {
+    const batch = all.slice(at, at + BATCH)
+    const { ms } = await loop.held(async () => {
+      for (const one of batch) {
+        const answer = await send(one)
+        const wrong = fault(answer, one.codes ?? [400])
+        if (wrong !== undefined) t.fail(`${one.title}: ${wrong}`)
+        else if (one.says !== undefined && !one.says.test(answer.json.message)) t.fail(`${one.title}: does not name the fault: ${String(answer.json.message).slice(0, 300)}`)
+      }
+    })
+    if (ms < MOST_HELD) continue
+    for (const one of batch) {
+      const alone = await loop.leastHeld(() => send(one))
+      if (alone.ms >= MOST_HELD) t.fail(`${one.title}: held the event loop for ${alone.ms.toFixed(0)} ms`)
+    }
+  }
+  t.ok(all.length > 0, `${all.length} cases`)
+  await stillServes(t, server)
+}
+
+let served = 0
+
+/** A create, a read and a delete as if nothing had happened, and no object but its own has been changed. */
+export async function stillServes (t: Checks, server: Client): Promise<void> {
+  const name = `after-${++served}`
+  const codes = [(await server.post(BINDINGS, binding(name))).code, (await server.get(`${BINDINGS}/${name}`)).code, (await server.delete(`${BINDINGS}/${name}`)).code]
+  t.equal(codes.join(), '201,200,200', 'the next requests are served as if nothing had happened')
+  t.equal(Object.keys(Object.prototype).length + Object.keys(Object).length + Object.keys(Array.prototype).length + Object.keys(Function.prototype).length, 0, 'no prototype has a member more')
+}
+
+/** Bytes in use after everything that can be given back was. */
+export async function heapUsed (): Promise<number> {
+  const { setFlagsFromString } = await import('node:v8')
+  const { runInNewContext } = await import('node:vm')
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void // the engine's own, by that flag
+  for (let round = 0; round < 3; round++) {
+    await turn()
+    collect()
+  }
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return heapUsed + Math.max(external, arrayBuffers)
+}
