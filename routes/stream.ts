@@ -2,7 +2,6 @@
  * Large answers in pieces: written as the client reads, so that a slow client holds its own piece and not
  * the whole answer, and so that no turn of the loop is spent on one answer alone.
  */
-import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -47,15 +46,16 @@ export class Pieces {
 
   /** Copies `bytes` without the last `drop` of them; false when the receiver is behind. */
   add (bytes: Uint8Array, drop = 0): boolean {
-    const length = bytes.length - drop
+    const { length } = bytes
     if (length > PIECE_BYTES / 2) {
       const flushed = this.flush()
-      return this.#write(Buffer.from(bytes.subarray(0, length))) && flushed
+      return this.#write(Buffer.from(bytes.subarray(0, length - drop))) && flushed
     }
     let open = true
     if (this.#used + length > PIECE_BYTES) open = this.flush()
-    this.#piece.set(length === bytes.length ? bytes : bytes.subarray(0, length), this.#used)
-    this.#used += length
+    // What is to be dropped is copied too and then written over: cheaper than a view without it.
+    this.#piece.set(bytes, this.#used)
+    this.#used += length - drop
     return open
   }
 
@@ -75,9 +75,25 @@ export class Pieces {
   }
 }
 
-/** Fails the wait when the client has gone. */
-async function drained (out: NodeJS.WritableStream, gone: AbortSignal): Promise<void> {
-  await once(out, 'drain', { signal: gone })
+/** Waits for the receiver to have taken what was written, or to have gone. One listener for all the waits of an answer. */
+class Receiver {
+  gone = false
+  #proceed: (() => void) | undefined
+
+  constructor (raw: ServerResponse, out: NodeJS.WritableStream) {
+    const proceed = (): void => { this.#proceed?.() }
+    const leave = (): void => {
+      this.gone = true
+      proceed()
+    }
+    out.on('drain', proceed)
+    raw.once('close', leave)
+    raw.on('error', leave)
+  }
+
+  async drained (): Promise<void> {
+    if (!this.gone) await new Promise<void>(resolve => { this.#proceed = resolve })
+  }
 }
 
 const TURN_MS = 10
@@ -89,30 +105,28 @@ const TURN_MS = 10
 export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<readonly [Uint8Array, number]>): Promise<void> {
   const gzip = acceptsGzip(request)
   const raw = begin(reply, { 'content-type': type, ...(gzip ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}) })
-  const gone = new AbortController()
-  raw.once('close', () => { gone.abort() })
-  raw.on('error', () => { gone.abort() })
   const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PIECE_BYTES }) : undefined
   packer?.pipe(raw)
   const out: NodeJS.WritableStream = packer ?? raw
+  const receiver = new Receiver(raw, out)
   const pieces = new Pieces(piece => out.write(piece))
   try {
     let since = performance.now()
     for (const [bytes, drop] of parts) {
       if (!pieces.add(bytes, drop)) {
-        await drained(out, gone.signal)
+        await receiver.drained()
         if (packer === undefined) pieces.sent()
         since = performance.now()
       } else if (performance.now() - since > TURN_MS) {
         await new Promise(resolve => { setImmediate(resolve) })
         since = performance.now()
       }
-      if (gone.signal.aborted) return
+      if (receiver.gone) return
     }
     pieces.flush()
     out.end()
   } catch (error) {
-    if (!gone.signal.aborted) request.log.error({ err: error }, 'an answer could not be finished')
+    if (!receiver.gone) request.log.error({ err: error }, 'an answer could not be finished')
     raw.destroy()
     packer?.destroy()
   }

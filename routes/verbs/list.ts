@@ -17,6 +17,7 @@ type Part = readonly [Uint8Array, number]
 interface ListMeta { resourceVersion: string, continue?: string, remainingItemCount?: number }
 
 const COMMA = Buffer.from(',')
+const BETWEEN: Part = [COMMA, 0]
 const bytes = (text: string): Part => [Buffer.from(text), 0]
 
 export function metadataOf (result: ListResult): ListMeta {
@@ -35,8 +36,9 @@ export function listHandler (store: ResourceStore) {
     const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
     const { type, size, parts } = answer(request, store, result, form, form.pretty)
     if (size < LARGE_BYTES) {
-      const whole = [...parts]
-      return reply.header('content-type', type).send(Buffer.concat(whole.map(([part, drop]) => drop === 0 ? part : part.subarray(0, part.length - drop))))
+      const whole: Uint8Array[] = []
+      for (const [part, drop] of parts) whole.push(drop === 0 ? part : part.subarray(0, part.length - drop))
+      return reply.header('content-type', type).send(Buffer.concat(whole))
     }
     await sendParts(request, reply, type, parts)
     return reply
@@ -71,10 +73,12 @@ function * json (store: ResourceStore, result: ListResult): Generator<Part> {
   const { head, tail } = listJson(store.definition, metadataOf(result))
   yield bytes(head)
   let first = true
+  const item: [Uint8Array, number] = [COMMA, 1] // one for all: each is used up before the next is asked for
   for (const entry of result.entries) {
     if (first) first = false
-    else yield [COMMA, 0]
-    yield [entry.json, 1] // without its newline
+    else yield BETWEEN
+    item[0] = entry.json // without its newline
+    yield item
   }
   yield bytes(`${tail}\n`)
 }

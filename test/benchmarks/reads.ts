@@ -8,6 +8,7 @@ import { report } from './report.js'
 
 const ROUNDS = 5
 const OBJECTS = 5000
+const LISTS = 50
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
 export const object = (name: string, size = 1750): string => JSON.stringify({ metadata: { name, labels: { app: 'bench' } }, data: { text: 'x'.repeat(size) } })
@@ -40,7 +41,7 @@ export async function reads (): Promise<boolean> {
     const path = (child: Child, mine: string, its: string): string => child === bare ? its : mine
     try {
       const got = await compare(ours, bare, 20_000, async child => { await gets(child.port, path(child, `${CONFIGS}/object-000000`, '/one'), 20_000, 64) })
-      const listed = await compare(ours, bare, 10, async child => { for (let at = 0; at < 10; at++) await call(child.port, 'GET', path(child, CONFIGS, '/list')) })
+      const listed = await compare(ours, bare, LISTS, async child => { for (let at = 0; at < LISTS; at++) await call(child.port, 'GET', path(child, CONFIGS, '/list')) })
       const watched = await watching(ours, bare)
       return [
         report({ work: 'GET one object, 64 connections', unit: 'µs of server CPU', ...got, atLeast: 0.5 }),
