@@ -13,9 +13,14 @@ const TRANSFORM_GROUP = 'meta.orch.io'
 
 interface Clause { readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number }
 
+const MOST_HEADER = 4096
+
+/** As much of a header as anybody needs, in whole clauses. */
+const bounded = (header: string): string => header.length <= MOST_HEADER ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MOST_HEADER)))
+
 /** The clauses of an Accept header, best first, those with q=0 last and marked by it. */
 export function parseAccept (header: string): Clause[] {
-  const clauses = header.slice(0, 4096).split(',').map(clause => {
+  const clauses = bounded(header).split(',').map(clause => {
     const [type = '', ...rest] = clause.split(';').map(part => part.trim())
     const parameters: Record<string, string> = {}
     for (const part of rest) {

@@ -80,13 +80,20 @@ export interface Case {
   readonly says?: RegExp
 }
 
+const LONGEST_WAIT = 10_000
 /** So many cases are measured together; when they are too slow, each by itself. */
 const BATCH = 20
 
 /** Sends each case, checks its refusal and its cost, and that the server still serves. */
 export async function refuses (t: Checks, server: Client, cases: Iterable<Case>): Promise<void> {
   const loop = new Loop()
-  const send = ({ method = 'POST', url = BINDINGS, body, headers = {} }: Case): Promise<Answer> => server.call(method, url, body, headers)
+  const send = async ({ title, method = 'POST', url = BINDINGS, body, headers = {} }: Case): Promise<Answer> => {
+    const waited = new AbortController()
+    const answer = await Promise.race([server.call(method, url, body, headers), sleep(LONGEST_WAIT, undefined, { signal: waited.signal })])
+    waited.abort()
+    if (answer === undefined) throw new Error(`${title}: no answer`) // a stream that began, perhaps
+    return answer
+  }
   const all = [...cases]
   for (let at = 0; at < all.length; at += BATCH) {
     const batch = all.slice(at, at + BATCH)

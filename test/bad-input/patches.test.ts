@@ -1,0 +1,109 @@
+import t from 'tap'
+import { BINDINGS, binding, build } from '../build.js'
+import type { Client, Json } from '../build.js'
+import { refuses, stillServes } from './refusal.js'
+import type { Case } from './refusal.js'
+
+const JSON_PATCH = 'application/json-patch+json'
+const MERGE_PATCH = 'application/merge-patch+json'
+const URL = `${BINDINGS}/there`
+
+const operations = (body: unknown, title = JSON.stringify(body).slice(0, 80), more: Partial<Case> = {}): Case => ({ title, method: 'PATCH', url: URL, body, headers: { 'content-type': JSON_PATCH }, codes: [422], ...more })
+const merge = (body: unknown, title = String(body).slice(0, 80), more: Partial<Case> = {}): Case => ({ title, method: 'PATCH', url: URL, body, headers: { 'content-type': MERGE_PATCH }, ...more })
+const repeat = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+
+async function withObject (t: Parameters<typeof build>[0], more: Json = {}): Promise<{ server: Client, version: string }> {
+  const server = await build(t)
+  const { json } = await server.post(BINDINGS, binding('there', { metadata: { labels: { a: '1' }, annotations: { k: 'v' } }, ...more }))
+  return { server, version: json.metadata.resourceVersion }
+}
+
+t.test('a patch that is no list of operations is 400 by number and member', async t => {
+  const { server, version } = await withObject(t)
+  const bad = (body: unknown, says: RegExp): Case => operations(body, undefined, { codes: [400], says })
+  await refuses(t, server, [
+    bad({}, /list of operations/), bad('null', /list of operations/), bad('"x"', /list/), bad('[', /not valid JSON/), bad('', /empty/), bad([1], /operation 0 must be an object/), bad([null], /operation 0/), bad([[]], /operation 0/),
+    bad([{}], /operation 0: "op"/), bad([{ op: 'test', path: '/kind', value: 'ClusterRoleBinding' }, { op: 'destroy', path: '/a' }], /operation 1: "op"/), bad([{ op: '__proto__', path: '/a' }], /"op"/), bad([{ op: 'constructor', path: '/a' }], /"op"/), bad([{ op: ['add'], path: '/a', value: 1 }], /"op"/),
+    bad([{ op: 'remove' }], /"path"/), bad([{ op: 'remove', path: 5 }], /"path"/), bad([{ op: 'remove', path: ['/a'] }], /"path"/), bad([{ op: 'remove', path: 'a' }], /"path"/), bad([{ op: 'remove', path: '/a~2' }], /"path"/), bad([{ op: 'remove', path: '/a~' }], /"path"/),
+    bad([{ op: 'add', path: '/a' }], /"value" is missing/), bad([{ op: 'test', path: '/a' }], /"value" is missing/), bad([{ op: 'move', path: '/a' }], /"from"/), bad([{ op: 'copy', path: '/a', from: 'b' }], /"from"/)
+  ])
+  t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+})
+
+t.test('an operation that does not fit is 422 by number, and nothing of its patch is done', async t => {
+  const { server, version } = await withObject(t)
+  const first = { op: 'add', path: '/metadata/labels/done', value: 'yes' }
+  const misfit = (operation: Json): Case => operations([first, operation], undefined, { says: /patch\[1\]/ })
+  await refuses(t, server, [
+    misfit({ op: 'remove', path: '/metadata/labels/none' }), misfit({ op: 'replace', path: '/metadata/labels/none', value: 'x' }), misfit({ op: 'test', path: '/metadata/labels/a', value: '2' }), misfit({ op: 'test', path: '/metadata/labels', value: { a: '1', done: 'yes', more: 'x' } }), misfit({ op: 'test', path: '/subjects', value: [] }), misfit({ op: 'test', path: '/subjects', value: { 0: 1 } }),
+    misfit({ op: 'add', path: '/none/x', value: 1 }), misfit({ op: 'add', path: '/kind/x', value: 1 }), misfit({ op: 'copy', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/metadata', path: '/metadata/labels/x' }), misfit({ op: 'move', from: '', path: '/x' }), misfit({ op: 'remove', path: '' }),
+    // A list has places 0 to its length, in decimal to the letter.
+    ...['-1', '01', '00', '+0', '1e0', '0x0', ' 0', '0 ', '', 'x', '2', '1.0', 'length', '__proto__', 'constructor', '4294967296', '18446744073709551616', '99999999999999999999', '9007199254740993'].flatMap(index => [
+      misfit({ op: 'replace', path: `/subjects/${index}/name`, value: 'hit' }), misfit({ op: 'remove', path: `/subjects/${index}` }), misfit({ op: 'add', path: `/subjects/${index}`, value: { kind: 'User', name: 'hit' } })
+    ]),
+    misfit({ op: 'add', path: '/subjects/3', value: { kind: 'User', name: 'hit' } }), misfit({ op: 'remove', path: '/subjects/-' }), misfit({ op: 'replace', path: '/subjects/-', value: {} }), misfit({ op: 'copy', from: '/subjects/-', path: '/x' }), misfit({ op: 'move', from: '/subjects/-', path: '/x' }), misfit({ op: 'test', path: '/subjects/-', value: {} })
+  ])
+  const { metadata, subjects } = (await server.get(URL)).json
+  t.equal(metadata.resourceVersion, version)
+  t.equal(subjects.length, 1)
+  t.equal((await server.patch(URL, [{ op: 'test', path: '/metadata/labels/none', value: null }], JSON_PATCH)).code, 200, 'a test for null holds where there is nothing')
+})
+
+t.test('no path leads to what an object inherits', async t => {
+  const { server } = await withObject(t)
+  for (const path of ['/__proto__', '/constructor', '/toString', '/metadata/__proto__', '/metadata/constructor', '/subjects/__proto__', '/subjects/constructor']) {
+    for (const end of ['/polluted', '/prototype/polluted', '/keys', '/name', '/__proto__/polluted']) {
+      await refuses({ ...t, ok: () => true, equal: t.equal.bind(t), fail: t.fail.bind(t), match: t.match.bind(t), comment: t.comment.bind(t) }, server, [
+        operations([{ op: 'add', path: path + end, value: 'x' }]), operations([{ op: 'replace', path: path + end, value: 'x' }]), operations([{ op: 'remove', path: path + end }]), operations([{ op: 'copy', from: path + end, path: '/metadata/labels/x' }]), operations([{ op: 'move', from: path, path: '/metadata/labels/x' }]), operations([{ op: 'test', path: path + end, value: 'Object' }])
+      ])
+    }
+  }
+  // What is patched in under such a name is an unknown field, and no more.
+  for (const name of ['__proto__', 'constructor', 'prototype']) {
+    const { code, headers } = await server.patch(URL, [{ op: 'add', path: `/${name}`, value: { polluted: 'yes' } }, { op: 'add', path: `/${name}/polluted`, value: 'yes' }], JSON_PATCH)
+    t.equal(code, 200)
+    t.match(headers.warning, new RegExp(name))
+    const merged = await server.call('PATCH', URL, `{"${name}":{"polluted":"yes","constructor":{"prototype":{"polluted":1}}}}`, { 'content-type': MERGE_PATCH })
+    t.equal(merged.code, 200)
+  }
+  await stillServes(t, server)
+})
+
+t.test('patches that grow are stopped', async t => {
+  const { server, version } = await withObject(t)
+  const kind = { op: 'test', path: '/kind', value: 'ClusterRoleBinding' }
+  const many = repeat(40_000, index => index)
+  await refuses(t, server, [
+    operations(repeat(10_001, () => kind), '10,001 operations', { codes: [413], says: /10001 operations; at most 10000/ }),
+    operations([{ op: 'add', path: '/x', value: 'x'.repeat(1000) }, ...repeat(40, index => ({ op: 'copy', from: '', path: `/y${index}` }))], 'the whole doubled 40 times', { says: /3 MiB/ }),
+    operations(repeat(40, index => ({ op: 'copy', from: '/metadata', path: `/metadata/x${index}` })), 'metadata doubled 40 times', { says: /3 MiB/ }),
+    operations([{ op: 'add', path: '/x', value: ['x'.repeat(100_000)] }, ...repeat(9000, () => ({ op: 'copy', from: '/x/0', path: '/x/-' }))], 'a long text copied', { says: /3 MiB/ }),
+    operations([{ op: 'add', path: '/x', value: {} }, ...repeat(1200, () => ({ op: 'copy', from: '/x', path: '/x/x' }))], 'nested by copies', { says: /3 MiB|deep/ }),
+    operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'add', path: '/x/0', value: 0 })), { op: 'test', path: '/kind', value: '' }], 'a long list filled at its head'),
+    operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'remove', path: '/x/0' })), { op: 'test', path: '/kind', value: '' }], 'a long list emptied at its head'),
+    operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'test', path: '/x', value: 0 }))], 'a long list tested'),
+    operations(`[{"op":"add","path":"/x","value":${'['.repeat(100_000)}${']'.repeat(100_000)}}]`, 'a deep value', { codes: [400], says: /levels deep/ }),
+    operations([{ op: 'add', path: '/a'.repeat(100_000), value: 1 }], 'a deep path'), operations([{ op: 'add', path: `/${'~1'.repeat(500_000)}/x`, value: 1 }], 'a long path'),
+    operations(`[${'{},'.repeat(60_000)}{}]`, '60,001 empty operations', { codes: [400], says: /values/ })
+  ])
+  t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+  const nested = [{ op: 'add', path: '/x', value: {} }, ...repeat(4900, index => [{ op: 'add', path: '/y', value: {} }, { op: 'move', from: '/x', path: '/y/x' }, { op: 'move', from: '/y', path: '/x' }][index % 3])]
+  t.equal((await server.patch(URL, nested, JSON_PATCH)).code, 200, 'what nests deeply without growing is an unknown field')
+  const inFields = [{ op: 'add', path: '/metadata/managedFields', value: [{ manager: 'm', operation: 'Update', fieldsV1: {} }] }, ...nested, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
+  const deep = await server.patch(URL, inFields, JSON_PATCH)
+  t.equal(deep.code, 200, 'even where any JSON is taken')
+  t.equal((await server.patch(URL, repeat(10_000, () => kind), JSON_PATCH)).code, 200, '10,000 operations are allowed')
+  await stillServes(t, server)
+})
+
+t.test('merge patches that are no objects, nest or repeat without end are refused', async t => {
+  const { server, version } = await withObject(t)
+  await refuses(t, server, [
+    merge('[]', undefined, { says: /must be an object/ }), merge('null', undefined, { says: /must be an object/ }), merge('1', undefined, { says: /must be an object/ }), merge('"x"', undefined, { says: /must be an object/ }), merge('', 'empty', { says: /empty/ }), merge('{', undefined, { says: /not valid JSON/ }),
+    merge(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 'deep', { says: /levels deep/ }), merge(`{${'"a":{},'.repeat(60_000)}"a":{}}`, 'many', { says: /values/ }), merge(`{"metadata":{${'"name":"x",'.repeat(40_000)}"name":"y"}}`, 'one name 40,000 times', { codes: [400] }),
+    merge('{"metadata":{"name":"other"}}', undefined, { says: /name cannot change/ }), merge('{"metadata":null}', undefined, { codes: [400, 422] }), merge('{"kind":"Other"}', undefined, { says: /kind/ }), merge('{"apiVersion":"v9"}', undefined, { says: /apiVersion/ }), merge('{"roleRef":null}', undefined, { codes: [422] }), merge('{"subjects":"x"}', undefined, { says: /subjects/ }), merge('{"metadata":{"labels":{"a":1}}}', undefined, { says: /metadata\.labels\.a/ }),
+    merge('{"metadata":{"annotations":{"a":"\\ud800"}}}', 'half a pair', { says: /surrogate/ }), merge('{"metadata":{"labels":{"__proto__":"x"}}}', undefined, { codes: [422], says: /__proto__/ }), merge('{"metadata":{"uid":"x"}}', undefined, { codes: [409] }), merge('{"metadata":{"resourceVersion":"x"}}', undefined, { codes: [422] }), merge('{"metadata":{"resourceVersion":"99999999999999999999"}}', undefined, { codes: [409, 422] }),
+    merge('{}', 'force without apply', { url: `${URL}?force=true`, says: /force/ }), merge('{}', 'force of a kind', { url: `${URL}?force=maybe`, says: /force/ })
+  ])
+  t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+})
