@@ -73,7 +73,7 @@ export default async function orch (fastify: FastifyInstance, options: ServerOpt
     mediaType: options.storageMediaType ?? 'application/vnd.orch.protobuf',
     windowSize: options.watchCacheSize ?? 100,
     compactionInterval: options.compactionInterval ?? 5 * MINUTE,
-    healthTimeout: (options.storage?.kind === 'etcd' ? options.storage.healthcheckTimeout : undefined) ?? 2000,
+    healthTimeout: options.storage?.healthcheckTimeout ?? 2000,
     disabledAdmission: options.disabledAdmission ?? [],
     admission: options.admission ?? []
   })

@@ -3,6 +3,7 @@ import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
 import type { Parsed } from './parse.js'
+import { belongsToTls13 } from './tls-names.js'
 
 /** Flags that are given together or not at all. */
 const TOGETHER: ReadonlyArray<readonly [FlagName, FlagName]> = [
@@ -43,6 +44,11 @@ export function checkCombinations ({ values, given }: Parsed): void {
   const twice = values['enable-admission-plugins'].find(plugin => values['disable-admission-plugins'].includes(plugin))
   if (twice !== undefined) refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
 
+  checkStores(values, refuse)
+
+  const modern = values['tls-min-version'] === 'VersionTLS13' ? values['tls-cipher-suites'].find(name => !belongsToTls13(name)) : undefined
+  if (modern !== undefined) refuse('tls-cipher-suites', `${modern} is no suite of TLS 1.3, the oldest version that --tls-min-version allows; leave it out`)
+
   const modes = values['authorization-mode']
   if (modes.length === 0) refuse('authorization-mode', 'needs at least one mode')
   const repeated = modes.find((mode, index) => modes.indexOf(mode) !== index)
@@ -60,6 +66,42 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (port !== 0 && (port < from || port > to)) refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
   if (values['contention-profiling'] && !values.profiling) refuse('contention-profiling', 'needs --profiling')
   if (values['permit-port-sharing'] && !canSharePorts()) refuse('permit-port-sharing', `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`)
+}
+
+export interface StoreOverride { /** `group/resource` */ readonly resource: string, readonly servers: string[] }
+
+/** `group/resource#server;server`, as the flag's own check has found them. */
+export const storeOverrides = (texts: readonly string[]): StoreOverride[] => texts.map(override => {
+  const at = override.indexOf('#')
+  return { resource: override.slice(0, at), servers: storeServers(override.slice(at + 1).split(';')) }
+})
+
+/** An address may end in a slash, which is no part of it. */
+export const storeServers = (servers: readonly string[]): string[] => servers.map(server => server.replace(/\/$/, ''))
+
+/** One cluster speaks one scheme, and certificates are for https. */
+function checkStores (values: Values, refuse: (name: FlagName, mend: string) => never): void {
+  const overrides = storeOverrides(values['etcd-servers-overrides'])
+  const clusters = [['etcd-servers', values['etcd-servers']] as const, ...overrides.map(({ servers }) => ['etcd-servers-overrides', servers] as const)]
+  const isSecure = (server: string): boolean => server.startsWith('https:')
+  for (const [flag, servers] of clusters) {
+    if (servers.some(isSecure) && !servers.every(isSecure)) refuse(flag, 'the servers of one cluster are either all https or all http')
+  }
+  const repeated = overrides.find(({ resource }, index) => overrides.findIndex(other => other.resource === resource) !== index)
+  if (repeated !== undefined) refuse('etcd-servers-overrides', `has ${repeated.resource} twice; leave one out`)
+  if (clusters.some(([, servers]) => servers.some(isSecure))) return
+  for (const flag of ['etcd-cafile', 'etcd-certfile'] as const) {
+    if (isSet(values[flag])) refuse(flag, 'is for servers with https, and all in --etcd-servers have http')
+  }
+}
+
+/** Flags whose effect is on something that other flags have switched off; for the log. */
+export function idleFlags ({ values, given }: Parsed): string[] {
+  const path = values['audit-log-path']
+  const rotation: FlagName[] = ['audit-log-maxage', 'audit-log-maxbackup', 'audit-log-maxsize', 'audit-log-compress']
+  if (path === '-') return rotation.filter(name => given.has(name)).map(name => `--${name} has no effect: standard output is not rotated`)
+  if (path !== '') return []
+  return [...rotation, 'audit-log-format' as const, 'audit-log-mode' as const].filter(name => given.has(name)).map(name => `--${name} has no effect without --audit-log-path`)
 }
 
 /** Whether `reusePort` of the runtime's listen does something. */

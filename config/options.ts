@@ -5,7 +5,7 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { readBundle, readPair } from './certificates.js'
-import { checkCombinations } from './combinations.js'
+import { checkCombinations, idleFlags, storeOverrides, storeServers } from './combinations.js'
 import { gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
@@ -37,7 +37,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   const disabled = disabledGroupVersions(values['runtime-config'], given.get('runtime-config'))
   const audit = auditOptions(values)
   const options: ServerOptions = {
-    storage: storageOptions(values),
+    storage: await storageOptions(parsed),
     storePrefix: values['etcd-prefix'],
     storageMediaType: mediaType(values['storage-media-type']),
     compactionInterval: values['etcd-compaction-interval'],
@@ -70,7 +70,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   if (audit !== undefined) options.audit = audit
   if (values['external-hostname'] !== '') options.externalHostname = values['external-hostname']
   if (values['token-auth-file'] !== '') options.tokens = await tokens(values['token-auth-file'])
-  return { options, warnings: gateWarnings(values['feature-gates']) }
+  return { options, warnings: [...gateWarnings(values['feature-gates']), ...idleFlags(parsed)] }
 }
 
 /** `host:port`, with the brackets that an IPv6 address needs. */
@@ -79,23 +79,26 @@ export const hostPort = (host: string, port: number): string => `${host.includes
 const mediaType = (name: Values['storage-media-type']): 'application/json' | 'application/vnd.orch.protobuf' =>
   name === 'application/json' ? name : 'application/vnd.orch.protobuf'
 
-function storageOptions (values: Values): StorageOptions {
+async function storageOptions ({ values, given }: Parsed): Promise<StorageOptions> {
   const servers = values['etcd-servers']
+  const healthcheckTimeout = values['etcd-healthcheck-timeout']
   if (servers.length === 0) {
     const directory = values['data-dir']
     checkFolder('data-dir', directory)
-    return { kind: 'embedded', directory }
+    return { kind: 'embedded', directory, healthcheckTimeout }
   }
-  const storage: StorageOptions & { kind: 'etcd' } = { kind: 'etcd', servers: [...servers], healthcheckTimeout: values['etcd-healthcheck-timeout'] }
+  const storage: StorageOptions & { kind: 'etcd' } = { kind: 'etcd', servers: storeServers(servers), healthcheckTimeout }
   if (values['etcd-cafile'] !== '') storage.ca = readBundle('etcd-cafile', values['etcd-cafile'])
   if (values['etcd-certfile'] !== '') {
     Object.assign(storage, readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, values['etcd-certfile'], values['etcd-keyfile']))
   }
-  if (values['etcd-servers-overrides'].length > 0) {
-    storage.overrides = Object.fromEntries(values['etcd-servers-overrides'].map(override => {
-      const at = override.indexOf('#')
-      return [override.slice(0, at), override.slice(at + 1).split(';')]
-    }))
+  const overrides = storeOverrides(values['etcd-servers-overrides'])
+  if (overrides.length > 0) {
+    const { resources } = await import('../schemas/resources.js')
+    const served = new Set(resources.map(({ group, plural }) => `${group}/${plural}`))
+    const unknown = overrides.find(({ resource }) => !served.has(resource))
+    if (unknown !== undefined) throw new FlagError('etcd-servers-overrides', given.get('etcd-servers-overrides'), `${unknown.resource} is no resource of this version; leave it out or name one of ${[...served].sort().join(', ')}`)
+    storage.overrides = Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
   }
   return storage
 }

@@ -7,21 +7,22 @@ import type { MetricsOptions } from '../plugins/metrics.js'
 import type { Authenticator, Authorizer } from '../schemas/request.js'
 import type { AdmissionPlugin } from '../storage/admission.js'
 
-export type StorageOptions =
+export type StorageOptions = {
+  /** Within it the store has to answer a health check, `--etcd-healthcheck-timeout`. Default 2 seconds. */
+  healthcheckTimeout?: number
+} & (
   | { kind: 'memory' }
   | { kind: 'embedded', directory: string }
   | {
     kind: 'etcd'
     servers: string[]
-    prefix?: string
     /** PEM contents. */
     ca?: string,
     certificate?: string,
     key?: string
     /** `group/resource` to servers. */
     overrides?: Record<string, string[]>
-    healthcheckTimeout?: number
-  }
+  })
 
 export interface AuditOptions {
   /** A file, or `-` for standard out. */
@@ -47,7 +48,7 @@ export interface ServerOptions {
   metrics?: MetricsOptions
   /** Built-in group versions that are not served, `v1` for the core group. */
   disabledGroupVersions?: string[]
-  /** Events kept per resource for watches before the back end is asked, at least. Default 100. */
+  /** Events kept per resource for watches before the back end is asked, at least; no fewer than 2,000 are. Default 100. */
   watchCacheSize?: number
 
   anonymous?: boolean

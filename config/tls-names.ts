@@ -47,6 +47,9 @@ const SUITES: Record<string, string> = {
 
 const known = (name: string): string | undefined => Object.hasOwn(SUITES, name) ? SUITES[name] : undefined
 
+/** Its suites name no key exchange. */
+export const belongsToTls13 = (name: string): boolean => !name.includes('_WITH_')
+
 let offered: ReadonlySet<string> | undefined
 
 export function cipherProblem (name: string): string | undefined {

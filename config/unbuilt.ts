@@ -118,7 +118,8 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
 }
 
 /** Values of flags that are otherwise built. */
-const UNBUILT_VALUES: Partial<Record<FlagName, readonly string[]>> = {
+const UNBUILT_VALUES: Partial<Record<FlagName, ReadonlyArray<string | number>>> = {
+  'default-watch-cache-size': [0],
   'authorization-mode': ['ABAC', 'Webhook', 'RBAC', 'Node'],
   'audit-log-mode': ['batch'],
   'storage-media-type': ['application/yaml']

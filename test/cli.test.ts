@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { authority } from './config/authority.js'
 
@@ -155,6 +156,27 @@ async function session (test: { teardown: (end: () => unknown) => void }, port: 
   await once(opened, 'connect')
   return opened
 }
+
+t.test('flags of the connection reach the listener', async t => {
+  const { port } = await serve(t, '--http2-max-streams-per-connection=7', '--tls-cipher-suites=TLS_AES_256_GCM_SHA384,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', '--goaway-chance=0.02')
+  const h2 = await session(t, port)
+  const modern = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(modern, 'secureConnect')
+  t.equal(modern.getCipher().name, 'TLS_AES_256_GCM_SHA384')
+  modern.destroy()
+  const refused = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'TLS_AES_128_GCM_SHA256' })
+  await t.rejects(once(refused, 'secureConnect'))
+  // One request in fifty on the average: five thousand without one are as good as impossible.
+  const told: number[] = []
+  h2.on('goaway', code => { told.push(code) })
+  for (let at = 0; at < 5000 && told.length === 0; at++) {
+    const stream = h2.request({ ':path': '/livez' })
+    stream.resume()
+    await once(stream, 'close')
+    if (at === 0) t.equal(h2.remoteSettings.maxConcurrentStreams, 7)
+  }
+  t.strictSame(told, [0], 'a client is asked to connect anew')
+})
 
 t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
   const { process: child, ended, port } = await serve(t)

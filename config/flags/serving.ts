@@ -30,5 +30,5 @@ export const serving = {
   'external-hostname': text('', 'host name in addresses the server gives out', hostname),
   'permit-address-sharing': bool(false, 'listen although the address is still held by an ended connection (SO_REUSEADDR, which this runtime always sets)'),
   'permit-port-sharing': bool(false, 'let several processes listen on the port (SO_REUSEPORT)'),
-  'http2-max-streams-per-connection': int(0, 'streams a client may have open on one HTTP/2 connection; 0 takes the default of the runtime', { min: 0, max: 2 ** 31 - 1 })
+  'http2-max-streams-per-connection': int(0, 'streams a client may have open on one HTTP/2 connection; 0 is 250', { min: 0, max: 2 ** 31 - 1 })
 }

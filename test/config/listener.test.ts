@@ -132,10 +132,12 @@ t.test('a request target means one path, to whoever reads it', async t => {
 })
 
 t.test('a client may open so many streams and no more', async t => {
-  const { url } = await build(t, { maxStreams: 7 })
-  const session = open(t, url)
-  await once(session, 'remoteSettings')
-  t.equal(session.remoteSettings.maxConcurrentStreams, 7)
+  for (const [maxStreams, streams] of [[7, 7], [0, 250]] as const) {
+    const { url } = await build(t, { maxStreams })
+    const session = open(t, url)
+    await once(session, 'remoteSettings')
+    t.equal(session.remoteSettings.maxConcurrentStreams, streams)
+  }
 })
 
 t.test('a client is asked to connect anew now and then, and its open streams go on', async t => {

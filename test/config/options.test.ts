@@ -8,7 +8,7 @@ const load = async (...args: string[]): Promise<ServerOptions> => (await configu
 t.test('without flags the options are the defaults of the interface', async t => {
   const data = `${t.testdir()}/data`
   t.match(await load(`--data-dir=${data}`), {
-    storage: { kind: 'embedded', directory: data },
+    storage: { kind: 'embedded', directory: data, healthcheckTimeout: 2000 },
     storePrefix: '/registry',
     storageMediaType: 'application/vnd.orch.protobuf',
     compactionInterval: 300_000,
@@ -36,7 +36,7 @@ t.test('flags and the files they name become options', async t => {
   const ca = authority()
   const client = ca.issue({ commonName: 'client', uses: ['client'] })
   const folder = t.testdir({ ca: ca.certificate, crt: client.certificate, key: client.key, tokens: 'sesame,alice,1,"devs,ops"\n' })
-  const options = await load('--etcd-servers=https://a:2379,https://b:2379', '--etcd-servers-overrides=/events#http://c:1;http://d:2,apps/deployments#http://e:3',
+  const options = await load('--etcd-servers=https://a:2379,https://b:2379/', '--etcd-servers-overrides=/secrets#http://c:1;http://d:2,rbac.authorization.orch.io/roles#http://e:3',
     `--etcd-cafile=${folder}/ca`, `--etcd-certfile=${folder}/crt`, `--etcd-keyfile=${folder}/key`, '--etcd-prefix=/x', '--etcd-healthcheck-timeout=1s',
     `--token-auth-file=${folder}/tokens`, `--client-ca-file=${folder}/ca`, '--anonymous-auth=false', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     `--audit-log-path=${folder}/audit.log`, '--audit-log-format=legacy', '--audit-log-maxsize=5', '--audit-log-maxbackup=2', '--audit-log-maxage=3', '--audit-log-compress',
@@ -51,7 +51,7 @@ t.test('flags and the files they name become options', async t => {
       certificate: client.certificate,
       key: client.key,
       healthcheckTimeout: 1000,
-      overrides: { '/events': ['http://c:1', 'http://d:2'], 'apps/deployments': ['http://e:3'] }
+      overrides: { '/secrets': ['http://c:1', 'http://d:2'], 'rbac.authorization.orch.io/roles': ['http://e:3'] }
     },
     storePrefix: '/x',
     storageMediaType: 'application/json',
@@ -82,6 +82,7 @@ t.test('files and folders that will not do are named with their flag', async t =
     [[`--audit-log-path=${folder}/none/audit.log`], /^--audit-log-path=.*cannot be written to: there is no such file/],
     [[`--audit-log-path=${folder}`], /^--audit-log-path=/],
     [['--etcd-servers=https://a:1', `--etcd-cafile=${folder}/junk`], /^--etcd-cafile=.*no CERTIFICATE block/],
+    [['--etcd-servers=http://a:1', '--etcd-servers-overrides=/secrets#http://b:1,apps/deployments#http://c:1'], /^--etcd-servers-overrides=.*: apps\/deployments is no resource of this version/],
     [['--cors-allowed-origins=('], /^--cors-allowed-origins=\(: "\(" is not a regular expression/],
     [['--runtime-config=nope/v1'], /^--runtime-config=nope\/v1: nope\/v1 is no API version/]
   ] as const) await t.rejects(load(...(args[0].startsWith('--etcd') ? [] : [`--data-dir=${folder}`]), ...args), { message }, args.join(' '))
@@ -91,6 +92,14 @@ t.test('files and folders that will not do are named with their flag', async t =
   } catch (error) {
     t.notMatch(String(error), /sesame/)
   }
+})
+
+t.test('flags without anything to act on are warned of', async t => {
+  const folder = t.testdir()
+  const warnings = async (...args: string[]): Promise<readonly string[]> => (await configuration(checkedFlags([`--data-dir=${folder}/data`, ...args]))).warnings
+  t.strictSame(await warnings('--audit-log-format=legacy', '--audit-log-maxage=3'), ['--audit-log-maxage has no effect without --audit-log-path', '--audit-log-format has no effect without --audit-log-path'])
+  t.strictSame(await warnings('--audit-log-path=-', '--audit-log-format=legacy', '--audit-log-compress'), ['--audit-log-compress has no effect: standard output is not rotated'])
+  t.strictSame(await warnings(`--audit-log-path=${folder}/audit.log`, '--audit-log-maxage=3'), [])
 })
 
 t.test('an address and a port are joined as in a URL', async t => {

@@ -33,6 +33,13 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--etcd-servers=http://user:secret@h:1', /scheme:\/\/host:port/],
   ['--etcd-servers-overrides=events#http://h:1', /group\/resource#server/],
   ['--etcd-servers-overrides=/events#http://h:1', /needs --etcd-servers/],
+  ['--etcd-servers=http://a:1 --etcd-servers-overrides=/secrets#http://h:1,/secrets#http://i:1', /\/secrets twice/],
+  ['--etcd-servers=http://a:1,https://b:1', /--etcd-servers=.*: the servers of one cluster are either all https or all http/],
+  ['--etcd-servers=http://a:1 --etcd-servers-overrides=/secrets#http://h:1;https://i:1', /--etcd-servers-overrides=.*either all https/],
+  ['--etcd-servers=http://a:1 --etcd-cafile=c', /--etcd-cafile=c: is for servers with https/],
+  ['--etcd-servers=http://a:1 --etcd-certfile=c --etcd-keyfile=k', /--etcd-certfile=c: is for servers with https/],
+  ['--tls-min-version=VersionTLS13 --tls-cipher-suites=TLS_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', /TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 is no suite of TLS 1.3/],
+  ['--default-watch-cache-size=0', /0 is not supported by this version yet/],
   ['--etcd-certfile=a', /needs --etcd-keyfile/],
   ['--etcd-cafile=a', /needs --etcd-servers/],
   ['--storage-backend=etcd3', /needs --etcd-servers/],
@@ -97,7 +104,8 @@ t.test('what asks for nothing, or for what is done anyway, is accepted', async t
     '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
     '--feature-gates=AppArmor=true,AnyVolumeDataSource=True', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
     '--runtime-config=batch/v1=false', '--runtime-config=api/beta=false', '--runtime-config=api/all=true,api/alpha=false',
-    '--etcd-servers=https://a:2379,https://[::1]:2379 --etcd-servers-overrides=/events#http://h:1;http://i:1,apps/deployments#http://j:1', '--storage-backend=etcd3 --etcd-servers=http://a:1'
+    '--etcd-servers=https://a:2379,https://[::1]:2379 --etcd-servers-overrides=/events#http://h:1;http://i:1,apps/deployments#http://j:1', '--storage-backend=etcd3 --etcd-servers=http://a:1',
+    '--etcd-servers=http://a:1 --etcd-servers-overrides=/secrets#https://h:1 --etcd-cafile=c', '--tls-min-version=VersionTLS13 --tls-cipher-suites=TLS_AES_128_GCM_SHA256'
   ]) t.doesNotThrow(() => check(...args.split(' ').filter(Boolean)), args)
 })
 

@@ -1,0 +1,191 @@
+/**
+ * What a flag says is what the server does: from the arguments through the options to what a client or the
+ * disk sees. Flags of the listener and of signals are in `listener.test.ts`, `tls.test.ts` and `cli.test.ts`.
+ */
+import t, { type Test } from 'tap'
+import { readdirSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import orch from '../../app.js'
+import type { ServerOptions } from '../../app.js'
+import { checkedFlags, configuration } from '../../config/options.js'
+import { openBackend } from '../../storage/open.js'
+import { binding, BINDINGS, client, Watch, type Client } from '../build.js'
+import { startEtcd } from '../etcd-process.js'
+import { until } from '../interop/server.js'
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+const configMap = (name: string): object => ({ metadata: { name } })
+
+interface Flagged extends Client { readonly orch: FastifyInstance['orch'] }
+
+let stores = 0
+
+const folders = new WeakMap<Test, string>()
+
+/** The one folder of a test. */
+function folderOf (t: Test): string {
+  const folder = folders.get(t) ?? t.testdir()
+  folders.set(t, folder)
+  return folder
+}
+
+/** A server of these flags, in this process, over inject. */
+async function serve (t: Test, flags: readonly string[], more: ServerOptions = {}): Promise<Flagged> {
+  const store = flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${folderOf(t)}/data-${++stores}`]
+  const { options } = await configuration(checkedFlags([...store, ...flags]))
+  const app = Fastify({ forceCloseConnections: true })
+  t.teardown(() => app.close())
+  let scope: FastifyInstance | undefined
+  await app.register(async instance => {
+    scope = instance
+    await orch(instance, { ...options, ...more })
+  })
+  await app.ready()
+  const made = client(app)
+  await until('the server to be ready', async () => (await made.get('/readyz')).code === 200)
+  if (scope === undefined) throw new Error('the server was not loaded')
+  return { ...made, orch: scope.orch }
+}
+
+t.test('--delete-collection-workers is how many objects are deleted at a time', async t => {
+  for (const workers of [1, 3]) {
+    let running = 0
+    let most = 0
+    const server = await serve(t, [`--delete-collection-workers=${workers}`], {
+      admission: [{
+        name: 'counting',
+        handles: ({ operation, resource }) => operation === 'DELETE' && resource === 'configmaps',
+        validate: async () => {
+          most = Math.max(most, ++running)
+          await new Promise(resolve => { setImmediate(resolve) })
+          running--
+        }
+      }]
+    })
+    for (let at = 0; at < 12; at++) await server.post(CONFIG_MAPS, configMap(`c${at}`))
+    t.equal((await server.delete(CONFIG_MAPS)).code, 200)
+    t.equal(most, workers)
+  }
+})
+
+t.test('--disable-admission-plugins switches a plugin off', async t => {
+  const nowhere = '/api/v1/namespaces/nowhere/configmaps'
+  t.equal((await (await serve(t, [])).post(nowhere, configMap('a'))).code, 404)
+  t.equal((await (await serve(t, ['--disable-admission-plugins=NamespaceLifecycle'])).post(nowhere, configMap('a'))).code, 201)
+})
+
+t.test('--max-requests-inflight and --max-mutating-requests-inflight bound what is under way', async t => {
+  for (const [flag, slow, other] of [['max-requests-inflight', 'GET', 'POST'], ['max-mutating-requests-inflight', 'DELETE', 'GET']] as const) {
+    let release = (): void => {}
+    const held = new Promise<void>(resolve => { release = resolve })
+    let waiting = 0
+    const server = await serve(t, [`--${flag}=2`], {
+      authorizers: [{ name: 'slow', authorize: async ({ info }) => { if (info.name === 'slow') { waiting++; await held } return { decision: 'Allow' } } }]
+    })
+    const under = [1, 2].map(() => server.call(slow, `${BINDINGS}/slow`))
+    await until('both to be under way', () => waiting === 2)
+    t.equal((await server.call(slow, `${BINDINGS}/one`)).code, 429, flag)
+    t.not((await server.call(other, BINDINGS, other === 'POST' ? binding('b') : undefined)).code, 429, 'the other kind is counted apart')
+    release()
+    for (const answer of await Promise.all(under)) t.equal(answer.code, 404)
+  }
+})
+
+t.test('--external-hostname and --advertise-address are in the addresses the server gives out', async t => {
+  const address = async (...flags: string[]): Promise<unknown> => (await (await serve(t, flags)).get('/api')).json['serverAddressByClientCIDRs'][0].serverAddress
+  t.equal(await address('--advertise-address=192.0.2.7', '--secure-port=7443'), '192.0.2.7:7443')
+  t.equal(await address('--advertise-address=192.0.2.7', '--external-hostname=api.example.com:443'), 'api.example.com:443')
+})
+
+t.test('--runtime-config takes a version away', async t => {
+  const server = await serve(t, ['--runtime-config=rbac.authorization.orch.io/v1=false'])
+  t.equal((await server.get(BINDINGS)).code, 404)
+  t.notMatch((await server.get('/apis')).body, /rbac/)
+  t.equal((await server.get(CONFIG_MAPS)).code, 200)
+})
+
+t.test('--cors-allowed-origins and --strict-transport-security-directives are seen in headers', async t => {
+  const server = await serve(t, ['--cors-allowed-origins=^https://ui[.]example[.]com$', '--strict-transport-security-directives=max-age=10,preload'])
+  const { headers } = await server.get('/version', { origin: 'https://ui.example.com' })
+  t.equal(headers['access-control-allow-origin'], 'https://ui.example.com')
+  t.equal(headers['strict-transport-security'], 'max-age=10; preload')
+  t.equal((await server.get('/version', { origin: 'https://elsewhere.example.com' })).headers['access-control-allow-origin'], undefined)
+})
+
+t.test('--default-watch-cache-size keeps at least so many changes, however old', async t => {
+  const server = await serve(t, ['--default-watch-cache-size=2100'], { storage: { kind: 'memory' } })
+  const cache = server.orch.resources.find('', 'configmaps')?.cache
+  if (cache === undefined) throw new Error('there are no config maps')
+  let clock = Date.now()
+  t.intercept(Date, 'now', { value: () => clock++ })
+  await server.post(CONFIG_MAPS, configMap('a'))
+  for (let at = 0; at < 2200; at++) {
+    clock += 60_000
+    await server.patch(`${CONFIG_MAPS}/a`, { data: { at: String(at) } })
+  }
+  t.equal(cache.window.end - cache.window.begin, 2100)
+})
+
+t.test('--etcd-compaction-interval forgets the past', async t => {
+  const server = await serve(t, ['--etcd-compaction-interval=20ms'])
+  const { json } = await server.post(CONFIG_MAPS, configMap('a'))
+  const at = json['metadata'].resourceVersion
+  await server.patch(`${CONFIG_MAPS}/a`, { data: { x: 'y' } })
+  await until('the first version to be forgotten', async () => (await server.get(`${CONFIG_MAPS}?resourceVersion=${at}&resourceVersionMatch=Exact`)).code === 410)
+  t.equal((await server.get(CONFIG_MAPS)).json['items'].length, 1)
+})
+
+t.test('--min-request-timeout is the least that a watch lasts, and twice it the most', async t => {
+  const server = await serve(t, ['--min-request-timeout=1'])
+  const url = await server.app.listen({ port: 0, host: '127.0.0.1' })
+  const began = performance.now()
+  const watch = await Watch.open(t, `${url}${CONFIG_MAPS}?watch=1`)
+  await watch.end()
+  const seconds = (performance.now() - began) / 1000
+  t.ok(seconds > 0.98 && seconds < 2.5, `${seconds} s`)
+})
+
+t.test('--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval decide what is measured', async t => {
+  const server = await serve(t, ['--etcd-count-metric-poll-period=20ms', '--etcd-db-metric-poll-interval=20ms', '--disabled-metrics=apiserver_request_total'])
+  await server.post(CONFIG_MAPS, configMap('a'))
+  await until('the objects to be counted', async () => /apiserver_storage_objects\{resource="configmaps"\} 1\b/.test((await server.get('/metrics')).body))
+  await until('the store to be measured', async () => /apiserver_storage_size_bytes\{store="embedded"\} [1-9]/.test((await server.get('/metrics')).body))
+  t.notMatch((await server.get('/metrics')).body, 'apiserver_request_total')
+  const never = await serve(t, ['--etcd-count-metric-poll-period=0', '--etcd-db-metric-poll-interval=0'])
+  await never.post(CONFIG_MAPS, configMap('a'))
+  t.match((await never.get('/metrics')).body, /apiserver_storage_objects\{resource="configmaps"\} 0\b/)
+})
+
+t.test('--audit-log-*: a file of that form, rotated at that size, of which so many are kept, compressed', async t => {
+  const folder = folderOf(t)
+  const server = await serve(t, [`--audit-log-path=${folder}/audit.log`, '--audit-log-format=legacy', '--audit-log-maxsize=1', '--audit-log-maxbackup=1', '--audit-log-maxage=1', '--audit-log-compress'])
+  const rotated = (): string[] => readdirSync(folder).filter(name => name.endsWith('.gz'))
+  const seen = new Set<string>()
+  // Each request leaves some ten kilobytes.
+  while (seen.size < 2) {
+    for (let at = 0; at < 20; at++) await server.get(`/version?${'x'.repeat(4000)}`)
+    for (const name of rotated()) seen.add(name)
+  }
+  await until('the older file to be removed', () => rotated().length === 1)
+  t.match(gunzipSync(readFileSync(`${folder}/${rotated()[0]}`)).toString(), /^\S+ AUDIT: id="[^\n]*\n/)
+})
+
+t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type: which store, under which keys, in which form', async t => {
+  const [main, other] = await Promise.all([startEtcd(t), startEtcd(t)])
+  const server = await serve(t, [`--etcd-servers=${main.url}/`, `--etcd-servers-overrides=/secrets#${other.url};${other.url}`, '--etcd-prefix=/here', '--storage-media-type=application/json', '--etcd-count-metric-poll-period=20ms'])
+  await server.post(CONFIG_MAPS, configMap('a'))
+  await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, stringData: { key: 'value' } })
+  const keysOf = async (url: string) => {
+    const backend = await openBackend({ kind: 'etcd', servers: [url] })
+    t.teardown(() => backend.close())
+    return (await backend.list({ start: '!', end: '~' })).kvs
+  }
+  const [mains, others] = [await keysOf(main.url), await keysOf(other.url)]
+  t.ok(mains.some(({ key }) => key === '/here/configmaps/default/a'))
+  t.strictSame(others.map(({ key }) => key), ['/here/secrets/default/s'])
+  t.strictSame([...mains, ...others].filter(({ key, value }) => !key.startsWith('/here/') || value[0] !== '{'.charCodeAt(0)).map(({ key }) => key), [])
+  t.match((await server.get('/readyz?verbose')).body, '[+]etcd-override-0 ok')
+  await until('the secrets to be counted', async () => /apiserver_storage_objects\{resource="secrets"\} 1\b/.test((await server.get('/metrics')).body))
+})
