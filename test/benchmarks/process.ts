@@ -21,9 +21,9 @@ export function cpu ({ process }: Pick<Child, 'process'>): number {
   return (Number(fields[11]) + Number(fields[12])) * 1000 / TICKS
 }
 
-/** Resident memory in MB. */
-export function memory ({ process }: Pick<Child, 'process'>): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
+/** Resident memory in MB: all of it, or what is the process's own, without the pages of mapped files. */
+export function memory ({ process }: Pick<Child, 'process'>, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
+  return Number(new RegExp(`${kind}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
 export async function freePort (): Promise<number> {
