@@ -1,10 +1,10 @@
 /**
- * No request but a watch runs for ever: after --request-timeout it is answered 504 and what it waits for is
- * told to stop. One timer serves all requests: they are checked each second.
+ * No request but a watch runs for ever: after --request-timeout it is answered 504, or 408 when its body has not
+ * arrived, and what it waits for is told to stop. One timer serves all requests: they are checked each second.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { timeout as timedOut } from '../schemas/status.js'
+import { bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
 import { isLongRunning } from './long-running.js'
 
 export interface DeadlineOptions {
@@ -49,7 +49,11 @@ export default fp<DeadlineOptions>(async (fastify, { timeout }) => {
       running.remove(late)
       request.orch.end()
       if (reply.sent) reply.raw.destroy()
-      else void reply.send(timedOut(`the request did not finish within ${timeout / 1000} s`))
+      else if (request.raw.complete === false) { // injected requests do not say
+        // The rest of the body is not waited for, so nothing can follow it on its connection.
+        if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
+        void reply.send(bodyTooSlow())
+      } else void reply.send(timedOut(`the request did not finish within ${timeout / 1000} s`))
     }
   }, Math.min(1000, timeout))
   check.unref()

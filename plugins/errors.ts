@@ -11,7 +11,7 @@ import { isDecodeError } from '../schemas/decode-error.js'
 import { isStorageError } from '../storage/errors.js'
 import type { StorageError } from '../storage/errors.js'
 import {
-  badRequest, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, timeout, tooLarge, unsupportedMediaType
+  badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
 import { negotiate } from './accept.js'
 
@@ -42,7 +42,7 @@ export function statusOf (error: unknown): StatusError {
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('the Content-Type header is not a media type')
   if (code === 'FST_ERR_BAD_URL') return badRequest('the request path is not valid')
   if (statusCode === 400 || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest(`the request can't be read: ${message}`)
-  if (statusCode === 408) return timeout('the request body did not arrive in time')
+  if (statusCode === 408) return bodyTooSlow()
   if (statusCode === 413) return tooLarge('the request is too large')
   if (statusCode === 503) return serviceUnavailable('the server is closing')
   return internalError(error)

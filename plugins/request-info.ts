@@ -16,6 +16,9 @@ const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HE
 /** Namespace subresources: below them a second segment is no resource of the namespace. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
+/** No group, namespace or object is called so: a path with one of them is no resource's, rather than that of a whole collection. */
+const UNNAMED = new Set(['', '.', '..'])
+
 const nonResource = (method: string, path: string): RequestInfo => ({
   path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
 })
@@ -30,7 +33,7 @@ export function parseRequest (method: string, path: string, query: string): Requ
   if (parts.at(-1) === '') parts.pop()
   const core = parts[1] === 'api'
   const first = core ? 3 : 4
-  if ((!core && parts[1] !== 'apis') || parts.length <= first) return nonResource(method, plain)
+  if ((!core && parts[1] !== 'apis') || parts.length <= first || parts.some((part, at) => at > 0 && UNNAMED.has(part))) return nonResource(method, plain)
   const group = core ? '' : parts[2] as string // there are more parts than `first`
   const version = parts[first - 1] as string
   let rest = parts.slice(first)

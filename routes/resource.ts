@@ -6,7 +6,8 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResourceDefinition, ResourceVerb } from '../schemas/index.js'
-import { methodNotAllowed, noSuchPath } from '../schemas/status.js'
+import { dnsLabel } from '../schemas/names.js'
+import { methodNotAllowed, noSuchPath, notFound } from '../schemas/status.js'
 import type { ResourceStore } from '../storage/resource-store.js'
 import type { Strategy } from '../storage/strategy.js'
 import { deleteCollectionHandler, deleteHandler } from './verbs/delete.js'
@@ -54,6 +55,7 @@ export function resourceRoutes (definition: ResourceDefinition, strategy: Strate
       const { info } = request.orch
       // What was authorized is what is served, whatever the router made of the path.
       if (info.resource !== plural || info.group !== group || info.version !== version) throw noSuchPath()
+      if (namespaced && info.namespace !== '' && dnsLabel(info.namespace) !== undefined) throw notFound({ group: '', resource: 'namespaces' }, info.namespace)
       const verbs = handlers.get(info.subresource)
       if (verbs === undefined) throw noSuchPath()
       const handler = verbs[info.verb]

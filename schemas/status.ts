@@ -117,6 +117,8 @@ export const internalError = (cause: unknown) =>
 export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
 export const timeout = (message: string, retryAfterSeconds?: number) =>
   new StatusError('Timeout', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
+/** The client's own delay, and so none of the gateway kind. */
+export const bodyTooSlow = () => new StatusError('Timeout', 'the request body did not arrive in time', { code: 408 })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {
   const subject = resource.resource === '' ? '' : `${qualified(resource)}${name ? ` "${name}"` : ''} is `
   return new StatusError('Forbidden', `${subject}forbidden: ${why}`, { details: about(resource, name) })
