@@ -52,6 +52,8 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
   const accept = request.orch?.accept ?? negotiate(request.headers.accept, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   reply.code(failure.status.code)
+  // HTTP/2 knows no such header; the framework sets it beside a body that it will not read.
+  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
   if (accept?.format === 'protobuf') return reply.type('application/vnd.orch.protobuf').send(Buffer.from(statusToProtobuf(failure.status)))
   if (accept?.format === 'yaml') return reply.type('application/yaml').send(toYaml(failure.status))
   return reply.type('application/json').send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))

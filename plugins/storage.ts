@@ -8,6 +8,7 @@ import { AdmissionChain } from '../storage/admission-chain.js'
 import type { AdmissionPlugin } from '../storage/admission.js'
 import type { Backend } from '../storage/backend.js'
 import { startCompaction } from '../storage/compaction.js'
+import { isStorageError, reasonOf } from '../storage/errors.js'
 import { NamespaceKeeper } from '../storage/namespaces/keeper.js'
 import { namespaceLifecycle } from '../storage/namespaces/lifecycle.js'
 import { ResourceRegistry } from '../storage/registry.js'
@@ -36,7 +37,7 @@ function within<T> (ms: number, work: Promise<T>): Promise<T> {
 }
 
 export default fp<StoragePluginOptions>(async (fastify, options) => {
-  const log = (message: string, error: unknown): void => { fastify.log.warn({ err: error }, message) }
+  const log = (message: string, error: unknown): void => { fastify.log.warn(isStorageError(error) ? { reason: reasonOf(error) } : { err: error }, message) }
   const main = await options.open()
   const others = new Map<string, Backend>()
   for (const [name, open] of options.overrides) others.set(name, await open())
@@ -58,6 +59,7 @@ export default fp<StoragePluginOptions>(async (fastify, options) => {
   fastify.orch.knowsPath = info => {
     const store = info.isResourceRequest ? resources.find(info.group, info.resource) : undefined
     return store !== undefined && resources.served().includes(store) && store.definition.version === info.version &&
+      (store.definition.namespaced || info.namespace === '' || info.resource === 'namespaces') &&
       (info.subresource === '' || store.definition.subresources.some(({ name }) => name === info.subresource))
   }
 
@@ -83,12 +85,12 @@ export default fp<StoragePluginOptions>(async (fastify, options) => {
 
   /** Once the store answers; until then it is tried again. */
   async function keep (): Promise<void> {
-    for (;;) {
+    for (let attempt = 0; ; attempt++) {
       try {
         return await keeper.start()
       } catch (error) {
         if (closed) return
-        log('the namespaces of the cluster could not be made, trying again', error)
+        if (attempt === 0) log('the namespaces of the cluster could not be made, trying again until they are', error)
         await new Promise(resolve => { setTimeout(resolve, 1000).unref() })
       }
     }

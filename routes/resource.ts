@@ -56,7 +56,7 @@ export function resourceRoutes (definition: ResourceDefinition, strategy: Strate
       // What was authorized is what is served, whatever the router made of the path.
       if (info.resource !== plural || info.group !== group || info.version !== version) throw noSuchPath()
       if (namespaced && info.namespace !== '' && dnsLabel(info.namespace) !== undefined) throw notFound({ group: '', resource: 'namespaces' }, info.namespace)
-      const verbs = handlers.get(info.subresource)
+      const verbs = namespaced && info.namespace === '' && info.name !== '' ? undefined : handlers.get(info.subresource)
       if (verbs === undefined) throw noSuchPath()
       const handler = verbs[info.verb]
       if (handler === undefined || !fits(info, namespaced)) throw methodNotAllowed()
