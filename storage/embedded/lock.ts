@@ -43,7 +43,8 @@ export async function lockDirectory (directory: string): Promise<DirectoryLock> 
   } catch (error) {
     await release()
     if (!isInUse(error)) throw error
-    const owner = await ask(path.join(directory, NAME)) ?? await ask(`\0orch-store-${dev}-${ino}`)
+    const asked = await ask(path.join(directory, NAME)) // '' too when the path is too long for a socket's
+    const owner = asked || await ask(`\0orch-store-${dev}-${ino}`)
     throw inUse(directory, owner ?? '')
   }
 }
