@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
 import { isDecodeError } from '../schemas/decode-error.js'
-import { isStorageError } from '../storage/errors.js'
+import { isStorageError, reasonOf } from '../storage/errors.js'
 import type { StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
@@ -59,11 +59,29 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
   return reply.type('application/json').send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }
 
+/** Milliseconds between two lines about a store that fails requests: while it is away, each would be one. */
+const STORE_LINES_EVERY = 1000
+
 export default fp(async fastify => {
+  let told = -Infinity
+  let untold = 0
+  const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
+    const { log, url } = request
+    if (!isStorageError(cause) || cause.code === 'Corrupt') {
+      log.error({ err: cause, url, status }, 'request failed')
+    } else if (performance.now() - told < STORE_LINES_EVERY) {
+      untold++
+    } else {
+      log.error({ reason: reasonOf(cause), url, status, ...(untold === 0 ? {} : { unlogged: untold }) }, 'the store failed a request')
+      told = performance.now()
+      untold = 0
+    }
+  }
+
   fastify.setErrorHandler((error, request, reply) => {
     const failure = statusOf(error)
     if (request.orch !== undefined) request.orch.failure = failure
-    if (failure.status.code >= 500) request.log.error({ err: failure.cause ?? error, url: request.url, status: failure.status.code }, 'request failed')
+    if (failure.status.code >= 500) logFailure(request, failure.cause ?? error, failure.status.code)
     else if (failure.status.code === 401 && failure.cause !== undefined) request.log.info({ reason: String(failure.cause) }, 'authentication refused')
     return render(failure, request, reply)
   })

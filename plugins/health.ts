@@ -11,6 +11,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { reasonOf } from '../storage/errors.js'
 
 /** Fails by throwing or rejecting; the message of the reason is logged. */
 export type HealthCheck = () => unknown
@@ -118,7 +119,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     const failing = problem !== undefined
     if (failing === check.failing) return
     check.failing = failing
-    if (failing) fastify.log.warn({ check: check.name, reason: problem instanceof Error ? problem.message : String(problem) }, 'a health check fails')
+    if (failing) fastify.log.warn({ check: check.name, reason: reasonOf(problem) }, 'a health check fails')
     else fastify.log.info({ check: check.name }, 'a health check passes again')
   }
 

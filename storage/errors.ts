@@ -42,3 +42,13 @@ export class StorageError extends Error {
 export function isStorageError (error: unknown, code?: StorageErrorCode): error is StorageError {
   return error instanceof StorageError && (code === undefined || error.code === code)
 }
+
+/** The message of an error and those of its causes, on one line, for the log: what was expected to fail needs no stack. */
+export function reasonOf (error: unknown): string {
+  const reasons: string[] = []
+  for (let at = error; at !== undefined && reasons.length < 5; at = at instanceof Error ? at.cause : undefined) {
+    const reason = at instanceof Error ? at.message : String(at)
+    if (reasons.at(-1)?.includes(reason) !== true) reasons.push(reason)
+  }
+  return reasons.join(': ')
+}

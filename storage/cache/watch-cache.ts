@@ -49,6 +49,10 @@ const FUTURE_WAIT_MS = 3000
 const POLL_MS = 25
 /** A request does not wait longer than this for a store that gives nothing. */
 const LOAD_WAIT_MS = 10_000
+/** Nor for one that has failed for longer than this. */
+const FAILING_WAIT_MS = 3000
+/** Between two attempts to load. */
+const MOST_RETRY_MS = 1000
 
 export class WatchCache {
   readonly #options: WatchCacheOptions
@@ -64,6 +68,8 @@ export class WatchCache {
   /** In a holder each, which is emptied when it is used: a map that churns keeps what it held alive for long. */
   #offers = new Map<string, { offer: Offer | undefined }>()
   #failure: unknown
+  /** When loading began to fail. */
+  #failingSince = Infinity
   #pins = new Map<Revision, { map: OrderedMap<Entry>, end: number }>()
   #subscribers = new Set<Subscriber>()
   #waking = false
@@ -108,15 +114,25 @@ export class WatchCache {
   async #refresh (): Promise<void> {
     const revision = await this.#options.backend.revision()
     await this.ready()
-    await this.reach(revision, LOAD_WAIT_MS)
+    await this.reach(revision, LOAD_WAIT_MS).catch((error: unknown) => {
+      // The caller named no version: it is the store's changes that do not come.
+      throw isStorageError(error, 'FutureRevision') ? new StorageError('Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }) : error
+    })
   }
 
-  /** Resolves when the objects are in memory. @throws StorageError 'Unavailable' when that takes too long, with why. */
+  /**
+   * Resolves when the objects are in memory.
+   * @throws StorageError 'Unavailable' when that takes too long, or loading them has failed for a while, with why
+   */
   async ready (): Promise<void> {
     if (this.#loaded) return
-    const opened = this.open()
-    await Promise.race([opened, this.#pause(LOAD_WAIT_MS)])
-    if (!this.#loaded) throw new StorageError('Unavailable', `the objects below ${this.#options.start} are not loaded`, { cause: this.#failure })
+    void this.open()
+    const until = Date.now() + LOAD_WAIT_MS
+    while (!this.#loaded) {
+      const left = Math.min(until, this.#failingSince + FAILING_WAIT_MS) - Date.now()
+      if (left <= 0 || this.#closed) throw new StorageError('Unavailable', `the objects below ${this.#options.start} are not loaded`, { cause: this.#failure })
+      await this.#pause(left)
+    }
   }
 
   /**
@@ -188,9 +204,11 @@ export class WatchCache {
         return
       } catch (error) {
         if (this.#closed || isStorageError(error, 'Closed')) return
+        if (attempt === 0) this.#options.log(`loading ${this.#options.start} failed, trying again until it succeeds`, error)
         this.#failure = error
-        this.#options.log(`loading ${this.#options.start} failed, trying again`, error)
-        await this.#pause(Math.min(5000, 100 * 2 ** attempt))
+        if (this.#failingSince === Infinity) this.#failingSince = Date.now()
+        this.#wakeWaiters()
+        await this.#pause(Math.min(MOST_RETRY_MS, 100 * 2 ** attempt))
       }
     }
   }
@@ -222,6 +240,8 @@ export class WatchCache {
     this.#pins.clear()
     this.#follow(revision)
     this.#loaded = true
+    this.#failure = undefined
+    this.#failingSince = Infinity
     this.#wakeWaiters()
   }
 

@@ -33,6 +33,8 @@ const PAUSE = 50
 export class Connection {
   readonly #lines: Line[]
   #current = 0
+  /** Since when no call has got through to a server. */
+  #unreachable: number | undefined
   #closed = false
 
   /** @throws TypeError when the servers are missing, of mixed schemes or not understood */
@@ -77,16 +79,18 @@ export class Connection {
   async txn (message: TxnMessage): Promise<TxnAnswer> {
     const bytes = encodeTxn(message)
     const began = performance.now()
-    while (true) {
+    for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
-        return decodeTxn(await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + CALL_TIME))
+        const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + CALL_TIME)
+        this.#unreachable = undefined
+        return decodeTxn(answer)
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         if (error.transient) this.#leave(line)
         if (this.#closed && !error.sent) throw closedError()
         // Only what has certainly not left may be tried once more.
-        if (error.sent || !error.transient || performance.now() + PAUSE >= began + CONNECT_TIME) throw error
+        if (error.sent || !error.transient || this.#hopeless(began + CONNECT_TIME, attempts)) throw error
         await new Promise(resolve => setTimeout(resolve, PAUSE))
       }
     }
@@ -101,7 +105,9 @@ export class Connection {
     const line = this.#line()
     const leave = () => this.#leave(line)
     try {
-      return { stream: await line.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' }), leave }
+      const stream = await line.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' })
+      this.#unreachable = undefined
+      return { stream, leave }
     } catch (error) {
       leave()
       throw error
@@ -123,20 +129,31 @@ export class Connection {
   async #read<Answer> (milliseconds: number, attempt: (line: Line, left: number) => Promise<Answer>): Promise<Answer> {
     const deadline = performance.now() + milliseconds
     const connected = performance.now() + Math.min(milliseconds, CONNECT_TIME)
-    while (true) {
+    for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
-        return await attempt(line, deadline - performance.now())
+        const answer = await attempt(line, deadline - performance.now())
+        this.#unreachable = undefined
+        return answer
       } catch (error) {
         if (this.#closed) throw closedError()
         if (!(error instanceof CallError)) throw error
         if (!error.transient) throw failureOf(error)
         this.#leave(line)
-        // Where nobody can be reached there is no sense in waiting as long as for a slow answer.
-        if (performance.now() + PAUSE >= (error.sent ? deadline : connected)) throw failureOf(error)
+        if (error.sent ? performance.now() + PAUSE >= deadline : this.#hopeless(connected, attempts)) throw failureOf(error)
         await new Promise(resolve => setTimeout(resolve, PAUSE))
       }
     }
+  }
+
+  /**
+   * Asked when a server could not be reached: whether to give up. A short absence is waited out; once it has
+   * lasted, every call asks each server and then fails at once rather than wait in turn.
+   */
+  #hopeless (deadline: number, attempts: number): boolean {
+    const soon = performance.now() + PAUSE
+    this.#unreachable ??= soon - PAUSE
+    return soon >= deadline || (attempts >= this.#lines.length && soon >= this.#unreachable + CONNECT_TIME)
   }
 
   #line (): Line {

@@ -85,8 +85,8 @@ export class RunningServer {
     this.#flags = flags
   }
 
-  /** Ready to serve. `flags` come after those that every one has. */
-  static async start (t: Test, flags: readonly string[] = []): Promise<RunningServer> {
+  /** Ready to serve, or as far as `well` says it is well. `flags` come after those that every one has. */
+  static async start (t: Test, flags: readonly string[] = [], well = '/readyz'): Promise<RunningServer> {
     const folder = mkdtempSync(join(tmpdir(), 'orch-interop-'))
     const clients = authority('interop clients')
     const pair = clients.issue({ commonName: 'cora', organizations: ['crew'], uses: ['client'] })
@@ -98,7 +98,7 @@ export class RunningServer {
       await server.stop('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     })
-    await server.start()
+    await server.start(well)
     return server
   }
 
@@ -108,7 +108,7 @@ export class RunningServer {
   /** What it wrote to standard error. */
   get log (): string { return this.#errors }
 
-  async start (): Promise<void> {
+  async start (well = '/readyz'): Promise<void> {
     const file = (name: string): string => join(this.folder, name)
     const child = launch(process.execPath, [...nodeFlags(), LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
       '--anonymous-auth=false', `--token-auth-file=${file('tokens.csv')}`, `--client-ca-file=${file('clients.crt')}`,
@@ -118,7 +118,7 @@ export class RunningServer {
     child.stderr.on('data', (piece: Buffer) => { this.#errors += piece.toString() })
     await until('the server to be ready', async () => {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended: ${this.#errors}`)
-      return (await this.ask('/readyz')).code === 200
+      return (await this.ask(well)).code === 200
     }).catch((error: unknown) => { throw new Error(`${String((error as Error).message)}; its log: ${this.#errors}`) })
   }
 
