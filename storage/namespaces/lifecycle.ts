@@ -4,7 +4,7 @@
  */
 import { forbidden, notFound, StatusError } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js'
-import { current } from '../operations/update.js'
+import { current } from '../operations/rewrite.js'
 import type { ResourceRegistry } from '../registry.js'
 
 const IMMORTAL = new Set(['default', 'orch-system', 'orch-public'])

@@ -4,6 +4,7 @@ import { applyDefaults, validateObject } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest } from '../../schemas/status.js'
 import { Entry } from '../cache/entry.js'
+import type { Offer } from '../cache/watch-cache.js'
 import { isKey } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest, giveWay, refuse } from './context.js'
@@ -77,9 +78,7 @@ async function attemptCreate (store: ResourceStore, object: ApiObject, target: T
     const { kv } = await store.backend.get(key)
     return kv === undefined ? unstored(store, key, object) : undefined
   }
-  const value = store.encode(object)
-  const entry = once(revision => store.entry(key, object, revision))
-  store.cache.offer(key, { value, entry })
+  const { value, entry } = offer(store, key, object)
   const result = await store.backend.create(key, value)
   return result.succeeded ? entry(result.revision) : undefined
 }
@@ -89,8 +88,16 @@ function unstored (store: ResourceStore, key: string, object: ApiObject): Entry 
   return new Entry(key, 0, store.json(object), object.metadata.labels)
 }
 
-/** The entry of one write: made by whoever needs it first, the cache or the answer. */
-export function once (make: (revision: number) => Entry): (revision: number) => Entry {
+/**
+ * The bytes to store under the key, and the entry they become at the revision they get. The cache is offered
+ * both before the write; whoever needs the entry first, the cache or the answer, makes it.
+ */
+export function offer (store: ResourceStore, key: string, object: ApiObject): Offer {
   let made: Entry | undefined
-  return revision => made?.revision === revision ? made : made = make(revision)
+  const offered: Offer = {
+    value: store.encode(object),
+    entry: revision => made?.revision === revision ? made : made = store.entry(key, object, revision)
+  }
+  store.cache.offer(key, offered)
+  return offered
 }

@@ -3,13 +3,13 @@
  * with a deletionTimestamp and stays until the last holder lets go; any other is removed at once.
  * (Interface: Deletion of an object.)
  */
-import { badRequest, conflict, invalid, notFound, timeout } from '../../schemas/status.js'
+import { badRequest, conflict, invalid } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './context.js'
 import type { Target, WriteContext } from './context.js'
-import { now, once } from './create.js'
-import { current, removable } from './update.js'
+import { now } from './create.js'
+import { current, erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -30,43 +30,22 @@ const PROPAGATION_FINALIZERS = new Set(['orphan', 'foregroundDeletion'])
 
 /** @throws StatusError 404, 409 Conflict, whatever admission refuses with; StorageError */
 export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
-  const key = store.key(target.namespace, target.name)
-  let base = await current(store, key)
-  if (base !== undefined) store.strategy.checkDelete?.(base.object)
-  while (base !== undefined) {
-    const outcome: Deleted | { instead: Entry | undefined } = await attempt(store, base, target, request, context)
-    if (!('instead' in outcome)) return outcome
-    if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was deleted')
-    base = outcome.instead
-  }
-  throw notFound(store.resource, target.name)
+  const found = await current(store, store.key(target.namespace, target.name))
+  if (found !== undefined) store.strategy.checkDelete?.(found.object)
+  return await rewrite(store, found, target, context, base => attempt(store, base, target, request, context))
 }
 
-async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted | { instead: Entry | undefined }> {
+async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Outcome<Deleted>> {
   checkPreconditions(store, base, target, request)
   const admission = admissionRequest(store, context, target, 'DELETE', undefined, base.object)
   await store.admission.mutate(admission)
   await store.admission.validate(admission)
 
   const marked = mark(store, base, request)
-  if (removable(store, marked)) {
-    const last = (revision: number): Entry => store.entry(base.key, base.object, revision)
-    if (context.dryRun) return { entry: base, removed: true }
-    const result = await store.backend.delete(base.key, base.revision)
-    if (result.succeeded) return { entry: last(result.revision), removed: true }
-    return instead(store, result.current)
-  }
-  if (store.json(marked, base.revision) + '\n' === base.json.toString()) return { entry: base, removed: false }
-  if (context.dryRun) return { entry: store.entry(base.key, marked, base.revision), removed: false }
-  const value = store.encode(marked)
-  const entry = once(revision => store.entry(base.key, marked, revision))
-  store.cache.offer(base.key, { value, entry })
-  const result = await store.backend.update(base.key, value, base.revision)
-  return result.succeeded ? { entry: entry(result.revision), removed: false } : instead(store, result.current)
+  const removed = removable(store, marked)
+  const outcome = removed ? await erase(store, base, base.object, context) : await replace(store, base, marked, context)
+  return 'done' in outcome ? { done: { entry: outcome.done, removed } } : outcome
 }
-
-const instead = (store: ResourceStore, kv: Parameters<ResourceStore['decode']>[0] | undefined): { instead: Entry | undefined } =>
-  ({ instead: kv === undefined ? undefined : store.decode(kv, kv.modRevision) })
 
 function checkPreconditions (store: ResourceStore, base: Entry, target: Target, { preconditions }: DeleteRequest): void {
   const { uid, resourceVersion } = preconditions ?? {}

@@ -1,16 +1,17 @@
 /**
- * The read-modify-write loop that PUT and PATCH share, and PUT itself. A change is a function from what is
- * there to what shall be; whenever somebody else wrote first it runs again on what is there then, and is
- * admitted and validated again, unless the request named the version it meant.
+ * The attempt that PUT and PATCH share, and PUT itself. A change is a function from what is there to what shall
+ * be; whenever somebody else wrote first it runs again on what is there then, unless the request named the
+ * version it meant.
  */
 import { applyDefaults, clone, validateUpdate } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, invalid, notFound, StatusError, timeout } from '../../schemas/status.js'
+import { badRequest, conflict, invalid, notFound, StatusError } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest, giveWay, refuse } from './context.js'
 import type { Target, WriteContext } from './context.js'
-import { create, once } from './create.js'
+import { create } from './create.js'
+import { current, erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
 /** From a copy of what is there to what shall be; may change and return its argument. Throws a StatusError to refuse. */
 export type Change = (current: ApiObject) => ApiObject | Promise<ApiObject>
@@ -22,12 +23,6 @@ export interface Written {
 }
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
-
-/** What stands under the key, from the cache where that is sure to be the newest. */
-export async function current (store: ResourceStore, key: string): Promise<Entry | undefined> {
-  await store.cache.fresh()
-  return store.cache.snapshot.map.get(key)
-}
 
 /**
  * PUT.
@@ -65,21 +60,14 @@ function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: T
 }
 
 /**
- * Runs the loop from `found`, which must have been the newest when it was read.
+ * Changes `found`, which must have been the newest when it was read.
  * @returns what is stored now; under dry run what would be
  */
 export async function change (store: ResourceStore, found: Entry, target: Target, context: WriteContext, make: Change): Promise<Entry> {
-  let base: Entry | undefined = found
-  while (base !== undefined) {
-    const outcome: Entry | { instead: Entry | undefined } = await attempt(store, base, target, context, make)
-    if (!('instead' in outcome)) return outcome
-    if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
-    base = outcome.instead
-  }
-  throw notFound(store.resource, target.name)
+  return await rewrite(store, found, target, context, base => attempt(store, base, target, context, make))
 }
 
-async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Entry | { instead: Entry | undefined }> {
+async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
   const old = base.object
   await giveWay(size)
@@ -96,19 +84,9 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, conte
   await giveWay(size)
   await store.admission.validate(request)
 
-  const { key } = base
-  if (removable(store, object)) return await removeInstead(store, base, object, context)
-  const unchanged = store.json(object, base.revision) + '\n' === base.json.toString()
-  if (unchanged) return base
-  await giveWay(size)
-  if (context.dryRun) return store.entry(key, object, base.revision)
-
-  const value = store.encode(object)
-  const entry = once(revision => store.entry(key, object, revision))
-  store.cache.offer(key, { value, entry })
-  const result = await store.backend.update(key, value, base.revision)
-  if (result.succeeded) return entry(result.revision)
-  return { instead: result.current === undefined ? undefined : store.decode(result.current, result.current.modRevision) }
+  // An update that takes away the last finalizer of a terminating object removes it.
+  if (removable(store, object)) return await erase(store, base, object, context)
+  return await replace(store, base, object, context)
 }
 
 /** The version and uid a request names must be those of what is there. */
@@ -139,18 +117,4 @@ function inherit ({ metadata }: ApiObject, { metadata: old }: ApiObject): void {
   keep('generation')
   delete metadata.selfLink
   delete metadata.managedFields
-}
-
-/** True when nothing holds a terminating object any longer. */
-export function removable (store: ResourceStore, object: ApiObject): boolean {
-  const { deletionTimestamp, finalizers } = object.metadata
-  return deletionTimestamp !== undefined && (finalizers ?? []).length === 0 && store.strategy.held?.(object) !== true
-}
-
-/** An update that takes away the last finalizer of a terminating object removes it. */
-async function removeInstead (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Entry | { instead: Entry | undefined }> {
-  if (context.dryRun) return store.entry(base.key, object, base.revision)
-  const result = await store.backend.delete(base.key, base.revision)
-  if (result.succeeded) return store.entry(base.key, object, result.revision)
-  return { instead: result.current === undefined ? undefined : store.decode(result.current, result.current.modRevision) }
 }
