@@ -4,6 +4,7 @@
  *
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
+import { RELEASE_NAME } from '../release.js'
 import { printable } from './flag.js'
 
 export interface Gate {
@@ -73,7 +74,7 @@ export const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 export function gateProblem (name: string, value: string): string | undefined {
   if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
   const gate = GATES.get(name)
-  if (gate === undefined) return GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release 1.24; leave it out`
+  if (gate === undefined) return GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out`
   return gate.stage === 'GA' && !isOn(value) ? `${name} is GA and cannot be switched off; leave it out` : undefined
 }
 

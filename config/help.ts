@@ -1,26 +1,11 @@
 /** The text of `--help` and `--version`. */
-import { readFileSync } from 'node:fs'
+import { packageVersion, RELEASE_NAME } from '../release.js'
 import type { Flag } from './flag.js'
 import { SECTIONS } from './flags/index.js'
 
-/** The release of the interface, `--version` and `/version` name it beside the package's own. */
-export const RELEASE = '1.24'
 const WIDTH = 100
 
-export function packageVersion (): string {
-  // One level up in the sources, two in dist.
-  for (const place of ['../package.json', '../../package.json']) {
-    try {
-      const manifest: unknown = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'))
-      if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version)
-    } catch {
-      // the other place, then
-    }
-  }
-  return 'unknown'
-}
-
-export const versionText = (): string => `orch-apiserver ${packageVersion()}, serves the interface of release ${RELEASE}`
+export const versionText = (): string => `orch-apiserver ${packageVersion()}, serves the interface of release ${RELEASE_NAME}`
 
 export function helpText (): string {
   const parts = ['Usage: orch-apiserver [flags]\n\nThe API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of --etcd-servers.']

@@ -4,6 +4,7 @@
  *
  * @see interface, 'API groups and versions' 2 and 'Served versions removed', last sentence
  */
+import { RELEASE_NAME } from '../release.js'
 import { FlagError } from './flag.js'
 import { UNSERVED } from './unbuilt.js'
 
@@ -23,7 +24,7 @@ export function disabledGroupVersions (settings: ReadonlyMap<string, string>, te
   const refuse = (key: string, mend: string): never => { throw new FlagError('runtime-config', text, `${key} ${mend}`) }
   for (const [key, value] of on) {
     if (key === 'api/all' || STAGES.some(stage => key === `api/${stage}`)) continue
-    if (!known.includes(key)) refuse(key, 'is no API version of release 1.24; name one as GROUP/VERSION, or api/all, api/ga, api/beta, api/alpha')
+    if (!known.includes(key)) refuse(key, `is no API version of release ${RELEASE_NAME}; name one as GROUP/VERSION, or api/all, api/ga, api/beta, api/alpha`)
     if (value && UNSERVED.has(key)) refuse(key, 'is not supported by this version yet; leave it out')
   }
   const wanted = (groupVersion: string): boolean => {

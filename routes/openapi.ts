@@ -1,8 +1,8 @@
 /** `/openapi/v2`: the document of what is served, in JSON or in the protobuf form stock clients ask for. Made when first asked. */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { packageVersion } from '../release.js'
 import { notAcceptable } from '../schemas/status.js'
-import { packageVersion } from './version.js'
 
 const JSON_TYPE = 'application/json'
 /** Newer clients parse the type of the answer strictly and refuse the older spelling in it, which they still ask with. */
