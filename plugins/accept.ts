@@ -46,15 +46,20 @@ export function negotiate (header: string | undefined, offer: Offer): Negotiated
   const clauses = header === undefined || header.trim() === '' ? [{ type: '*/*', parameters: {}, quality: 1 }] : parseAccept(header)
   for (const clause of clauses) {
     if (clause.quality === 0) continue
-    const found = served(clause, offer)
-    const refused = found !== undefined && clause.type.endsWith('*') && clauses.some(other => other.quality === 0 && FORMATS[other.type] === found.format)
-    if (found !== undefined && !refused) return found
+    for (const type of named(clause.type)) {
+      if (type !== clause.type && clauses.some(other => other.quality === 0 && other.type === type)) continue
+      const found = served({ ...clause, type }, offer)
+      if (found !== undefined) return found
+    }
   }
   return undefined
 }
 
+/** The types a range stands for, the one we would choose first. */
+const named = (type: string): readonly string[] => type === '*/*' || type === 'application/*' ? MEDIA_TYPES : [type]
+
 function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undefined {
-  const format = type === '*/*' || type === 'application/*' ? 'json' : Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
+  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format === undefined) return undefined
   if (format === 'protobuf' && !offer.protobuf) return undefined
   if (offer.watch && format === 'yaml') return undefined // a stream of YAML documents has no convention

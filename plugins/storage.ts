@@ -59,7 +59,7 @@ export default fp<StoragePluginOptions>(async (fastify, options) => {
   fastify.orch.knowsPath = info => {
     const store = info.isResourceRequest ? resources.find(info.group, info.resource) : undefined
     return store !== undefined && resources.served().includes(store) && store.definition.version === info.version &&
-      (store.definition.namespaced || info.namespace === '' || info.resource === 'namespaces') &&
+      (store.definition.namespaced || info.namespace === '' || info.namespace === info.name) &&
       (info.subresource === '' || store.definition.subresources.some(({ name }) => name === info.subresource))
   }
 

@@ -55,6 +55,8 @@ export function resourceRoutes (definition: ResourceDefinition, strategy: Strate
       const { info } = request.orch
       // What was authorized is what is served, whatever the router made of the path.
       if (info.resource !== plural || info.group !== group || info.version !== version) throw noSuchPath()
+      // A namespace is in itself, and nothing else of the cluster is in any: who may act in one may not act beyond it.
+      if (!namespaced && info.namespace !== '' && info.namespace !== info.name) throw noSuchPath()
       if (namespaced && info.namespace !== '' && dnsLabel(info.namespace) !== undefined) throw notFound({ group: '', resource: 'namespaces' }, info.namespace)
       const verbs = namespaced && info.namespace === '' && info.name !== '' ? undefined : handlers.get(info.subresource)
       if (verbs === undefined) throw noSuchPath()

@@ -23,7 +23,7 @@ t.test('the best clause that can be served wins', async t => {
     ['text/html, */*;q=0.1', 'json'],
     ['text/html', undefined],
     ['application/json;q=0', undefined],
-    ['application/json;q=0, */*', undefined],
+    ['application/json;q=0, */*', 'yaml'],
     ['application/json;as=Table;g=meta.orch.io;v=v1', 'json Table v1'],
     ['application/json;as=Table;v=v1beta1;g=meta.orch.io', 'json Table v1beta1'],
     ['application/json;as=Table;g=meta.k8s.io;v=v1, application/json', 'json'],
