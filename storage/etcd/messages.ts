@@ -3,10 +3,12 @@
  * bytes. Field numbers are those of etcd's `rpc.proto` and `kv.proto`. Values that come in are views of
  * the received bytes, not copies.
  *
- * Limits: integers are exact up to 2^53; of fields not asked for here nothing is read.
+ * Limits: integers are exact up to 2^53; of fields not asked for here nothing is read. Bytes that are no
+ * message end in a RangeError.
  */
+import { DecodeError } from '../../schemas/decode-error.js'
+import { BYTES, Reader, VARINT, Writer } from '../../schemas/protobuf/wire.js'
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
-import { ProtoReader, ProtoWriter } from './protobuf.js'
 
 export interface RangeMessage {
   readonly key: Uint8Array
@@ -57,168 +59,220 @@ const DELETE = 1
 /** What the fields around keys and values take at most, with room to spare. */
 const OVERHEAD = 160
 
+/** A tag: the number of a field and how its value is written. */
+const number = (field: number): number => field << 3 | VARINT
+const bytes = (field: number): number => field << 3 | BYTES
+
+// The writer goes from the end to the start, so a value comes before its tag, and the last field first.
+
+function writeNumber (writer: Writer, field: number, value: number): void {
+  writer.integer(value)
+  writer.varint(number(field))
+}
+
+function writeBytes (writer: Writer, field: number, value: Uint8Array): void {
+  writer.bytes(value)
+  writer.varint(value.length)
+  writer.varint(bytes(field))
+}
+
+function writeMessage (writer: Writer, field: number, write: () => void): void {
+  const before = writer.length
+  write()
+  writer.varint(writer.length - before)
+  writer.varint(bytes(field))
+}
+
+/** A lease's id, which uses all 64 bits. */
+function writeLease (writer: Writer, field: number, id: string): void {
+  const groups: number[] = []
+  for (let rest = BigInt.asUintN(64, BigInt(id)); rest > 0n || groups.length === 0; rest >>= 7n) groups.push(Number(rest & 0x7fn) | (rest > 0x7fn ? 0x80 : 0))
+  writer.bytes(Uint8Array.from(groups))
+  writer.varint(number(field))
+}
+
 /** A message with the five bytes before it that gRPC wants: not compressed, and its length. */
-function framed (writer: ProtoWriter): Buffer {
-  return writer.finish(length => {
-    const prefix = Buffer.allocUnsafe(5)
-    prefix[0] = 0
-    prefix.writeUInt32BE(length, 1)
-    return prefix
-  })
+function framed (writer: Writer): Buffer {
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(writer.length, 1)
+  writer.bytes(prefix)
+  return writer.finish()
 }
 
 export function encodeRange ({ key, rangeEnd, limit = 0, revision = 0, countOnly = false }: RangeMessage): Buffer {
-  const writer = new ProtoWriter(key.length + (rangeEnd?.length ?? 0) + OVERHEAD)
-  if (countOnly) writer.number(9, 1)
-  if (revision !== 0) writer.number(4, revision)
-  if (limit !== 0) writer.number(3, limit)
-  if (rangeEnd !== undefined) writer.bytes(2, rangeEnd)
-  writer.bytes(1, key)
+  const writer = new Writer(key.length + (rangeEnd?.length ?? 0) + OVERHEAD)
+  if (countOnly) writeNumber(writer, 9, 1)
+  if (revision !== 0) writeNumber(writer, 4, revision)
+  if (limit !== 0) writeNumber(writer, 3, limit)
+  if (rangeEnd !== undefined) writeBytes(writer, 2, rangeEnd)
+  writeBytes(writer, 1, key)
   return framed(writer)
 }
 
 export function encodeTxn ({ key, expected, value, lease, previous }: TxnMessage): Buffer {
-  const writer = new ProtoWriter(key.length * 3 + (value?.length ?? 0) + OVERHEAD)
-  // Written from the end to the start, so that the length of what is nested is known when it is needed.
-  writer.nested(3, () => writer.nested(1, () => writer.bytes(1, key)))
-  writer.nested(2, () => {
+  const writer = new Writer(key.length * 3 + (value?.length ?? 0) + OVERHEAD)
+  writeMessage(writer, 3, () => writeMessage(writer, 1, () => writeBytes(writer, 1, key)))
+  writeMessage(writer, 2, () => {
     if (value === undefined) {
-      writer.nested(3, () => {
-        writer.number(3, 1)
-        writer.bytes(1, key)
+      writeMessage(writer, 3, () => {
+        writeNumber(writer, 3, 1)
+        writeBytes(writer, 1, key)
       })
     } else {
-      writer.nested(2, () => {
-        if (previous) writer.number(4, 1)
-        if (lease !== undefined) writer.big(3, BigInt(lease))
-        writer.bytes(2, value)
-        writer.bytes(1, key)
+      writeMessage(writer, 2, () => {
+        if (previous) writeNumber(writer, 4, 1)
+        if (lease !== undefined) writeLease(writer, 3, lease)
+        writeBytes(writer, 2, value)
+        writeBytes(writer, 1, key)
       })
     }
   })
-  writer.nested(1, () => {
-    writer.number(6, expected)
-    writer.bytes(3, key)
-    writer.number(2, MOD)
+  writeMessage(writer, 1, () => {
+    writeNumber(writer, 6, expected)
+    writeBytes(writer, 3, key)
+    writeNumber(writer, 2, MOD)
   })
   return framed(writer)
 }
 
 /** A watch of [key, rangeEnd) from this revision on, with what was there before, and large answers in pieces. */
 export function encodeWatch (key: Uint8Array, rangeEnd: Uint8Array, from: Revision): Buffer {
-  const writer = new ProtoWriter(key.length + rangeEnd.length + OVERHEAD)
-  writer.nested(1, () => {
-    writer.number(8, 1)
-    writer.number(6, 1)
-    writer.number(4, 1)
-    writer.number(3, from)
-    writer.bytes(2, rangeEnd)
-    writer.bytes(1, key)
+  const writer = new Writer(key.length + rangeEnd.length + OVERHEAD)
+  writeMessage(writer, 1, () => {
+    writeNumber(writer, 8, 1)
+    writeNumber(writer, 6, 1)
+    writeNumber(writer, 4, 1)
+    writeNumber(writer, 3, from)
+    writeBytes(writer, 2, rangeEnd)
+    writeBytes(writer, 1, key)
   })
   return framed(writer)
 }
 
 /** A message without fields. */
 export function encodeEmpty (): Buffer {
-  return framed(new ProtoWriter(0))
+  return framed(new Writer(0))
 }
+
+/** Reads a message up to `end`. */
+type Read<T> = (reader: Reader, end: number) => T
+
+/** A whole message. @throws RangeError: these are no client's bytes, so it must not look like a client's mistake */
+function decoded<T> (bytes: Buffer, read: Read<T>): T {
+  try {
+    return read(new Reader(bytes), bytes.length)
+  } catch (error) {
+    throw error instanceof DecodeError ? new RangeError(`an answer of etcd: ${error.message}`) : error
+  }
+}
+
+/** A message within one, after its tag. */
+const nested = <T>(reader: Reader, end: number, read: Read<T>): T => read(reader, reader.limit(end))
 
 /** Bytes of a member's database, from its status. */
-export function decodeSize (bytes: Buffer): number {
-  const reader = new ProtoReader(bytes)
-  let size = 0
-  while (reader.next()) {
-    if (reader.field === 3) size = reader.number()
-    else reader.skip()
-  }
-  return size
+export function decodeSize (answer: Buffer): number {
+  return decoded(answer, (reader, end) => {
+    let size = 0
+    while (reader.at < end) {
+      const tag = reader.varint(end)
+      if (tag === number(3)) size = reader.integer(end, 64)
+      else reader.skip(tag & 7, end)
+    }
+    return size
+  })
 }
 
-export function decodeRange (bytes: Buffer): RangeAnswer {
-  return rangeOf(new ProtoReader(bytes))
-}
+export const decodeRange = (answer: Buffer): RangeAnswer => decoded(answer, rangeOf)
+export const decodeTxn = (answer: Buffer): TxnAnswer => decoded(answer, txnOf)
+export const decodeWatch = (answer: Buffer): WatchAnswer => decoded(answer, watchOf)
 
-export function decodeTxn (bytes: Buffer): TxnAnswer {
-  const reader = new ProtoReader(bytes)
+function txnOf (reader: Reader, end: number): TxnAnswer {
   let revision = 0
   let succeeded = false
   let kv: KeyValue | undefined
-  while (reader.next()) {
-    if (reader.field === 1) revision = revisionOf(reader.message())
-    else if (reader.field === 2) succeeded = reader.number() !== 0
-    else if (reader.field === 3) kv = firstOf(reader.message())
-    else reader.skip()
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    switch (tag) {
+      case bytes(1): revision = nested(reader, end, revisionOf); break
+      case number(2): succeeded = reader.bool(end); break
+      case bytes(3): kv = nested(reader, end, firstOf); break
+      default: reader.skip(tag & 7, end)
+    }
   }
   return { revision, succeeded, kv }
 }
 
-export function decodeWatch (bytes: Buffer): WatchAnswer {
-  const reader = new ProtoReader(bytes)
+function watchOf (reader: Reader, end: number): WatchAnswer {
   const answer = { revision: 0, created: false, canceled: false, compacted: 0, reason: '', fragment: false, events: [] as BackendEvent[] }
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1: answer.revision = revisionOf(reader.message()); break
-      case 3: answer.created = reader.number() !== 0; break
-      case 4: answer.canceled = reader.number() !== 0; break
-      case 5: answer.compacted = reader.number(); break
-      case 6: answer.reason = reader.bytes().toString('utf8'); break
-      case 7: answer.fragment = reader.number() !== 0; break
-      case 11: answer.events.push(eventOf(reader.message())); break
-      default: reader.skip()
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    switch (tag) {
+      case bytes(1): answer.revision = nested(reader, end, revisionOf); break
+      case number(3): answer.created = reader.bool(end); break
+      case number(4): answer.canceled = reader.bool(end); break
+      case number(5): answer.compacted = reader.integer(end, 64); break
+      case bytes(6): answer.reason = reader.bytes(end).toString('utf8'); break
+      case number(7): answer.fragment = reader.bool(end); break
+      case bytes(11): answer.events.push(nested(reader, end, eventOf)); break
+      default: reader.skip(tag & 7, end)
     }
   }
   return answer
 }
 
-function rangeOf (reader: ProtoReader): RangeAnswer {
+function rangeOf (reader: Reader, end: number): RangeAnswer {
   const answer = { revision: 0, kvs: [] as KeyValue[], more: false, count: 0 }
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1: answer.revision = revisionOf(reader.message()); break
-      case 2: answer.kvs.push(keyValueOf(reader.message())); break
-      case 3: answer.more = reader.number() !== 0; break
-      case 4: answer.count = reader.number(); break
-      default: reader.skip()
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    switch (tag) {
+      case bytes(1): answer.revision = nested(reader, end, revisionOf); break
+      case bytes(2): answer.kvs.push(nested(reader, end, keyValueOf)); break
+      case number(3): answer.more = reader.bool(end); break
+      case number(4): answer.count = reader.integer(end, 64); break
+      default: reader.skip(tag & 7, end)
     }
   }
   return answer
 }
 
 /** The one key and value in the answer to a transaction's range, put or delete. */
-function firstOf (reader: ProtoReader): KeyValue | undefined {
+function firstOf (reader: Reader, end: number): KeyValue | undefined {
   let kv: KeyValue | undefined
-  while (reader.next()) {
-    const where = reader.field === 3 ? 3 : 2
-    const answer = reader.message()
-    while (answer.next()) {
-      if (answer.field === where) kv = keyValueOf(answer.message())
-      else answer.skip()
+  while (reader.at < end) {
+    const where = bytes(reader.varint(end) === bytes(3) ? 3 : 2)
+    const stop = reader.limit(end)
+    while (reader.at < stop) {
+      const tag = reader.varint(stop)
+      if (tag === where) kv = nested(reader, stop, keyValueOf)
+      else reader.skip(tag & 7, stop)
     }
   }
   return kv
 }
 
-function revisionOf (reader: ProtoReader): Revision {
+function revisionOf (reader: Reader, end: number): Revision {
   let revision = 0
-  while (reader.next()) {
-    if (reader.field === 3) revision = reader.number()
-    else reader.skip()
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    if (tag === number(3)) revision = reader.integer(end, 64)
+    else reader.skip(tag & 7, end)
   }
   return revision
 }
 
-function keyValueOf (reader: ProtoReader): KeyValue {
+function keyValueOf (reader: Reader, end: number): KeyValue {
   let key = ''
   let value: Uint8Array = EMPTY
   let createRevision = 0
   let modRevision = 0
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1: key = reader.latin1(); break
-      case 2: createRevision = reader.number(); break
-      case 3: modRevision = reader.number(); break
-      case 5: value = reader.bytes(); break
-      default: reader.skip()
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    switch (tag) {
+      case bytes(1): key = reader.latin1(end); break
+      case number(2): createRevision = reader.integer(end, 64); break
+      case number(3): modRevision = reader.integer(end, 64); break
+      case bytes(5): value = reader.bytes(end); break
+      default: reader.skip(tag & 7, end)
     }
   }
   return { key, value, createRevision, modRevision }
@@ -226,16 +280,17 @@ function keyValueOf (reader: ProtoReader): KeyValue {
 
 const EMPTY = new Uint8Array(0)
 
-function eventOf (reader: ProtoReader): BackendEvent {
+function eventOf (reader: Reader, end: number): BackendEvent {
   let type: BackendEvent['type'] = 'put'
   let kv: KeyValue = { key: '', value: EMPTY, createRevision: 0, modRevision: 0 }
   let previous: KeyValue | undefined
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1: type = reader.number() === DELETE ? 'delete' : 'put'; break
-      case 2: kv = keyValueOf(reader.message()); break
-      case 3: previous = keyValueOf(reader.message()); break
-      default: reader.skip()
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    switch (tag) {
+      case number(1): type = reader.integer(end, 64) === DELETE ? 'delete' : 'put'; break
+      case bytes(2): kv = nested(reader, end, keyValueOf); break
+      case bytes(3): previous = nested(reader, end, keyValueOf); break
+      default: reader.skip(tag & 7, end)
     }
   }
   return { type, kv, previous }

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import protobuf from 'protobufjs'
 import { decodeRange, decodeSize, decodeTxn, decodeWatch, encodeEmpty, encodeRange, encodeTxn, encodeWatch } from '../../../storage/etcd/messages.js'
-import { ProtoReader, ProtoWriter } from '../../../storage/etcd/protobuf.js'
 import { seeded } from '../../contracts/model.js'
 
 // The judge is etcd's own protocol file, as etcd3 brings it, read by an independent implementation.
@@ -110,25 +109,5 @@ t.test('broken bytes end in a RangeError, never in a wrong length or a loop', as
     }
   }
   t.ok(refused > 0)
-  t.throws(() => new ProtoReader(Buffer.alloc(11, 0xff)).next(), RangeError)
-})
-
-t.test('a writer that was given too little room makes more', async t => {
-  const writer = new ProtoWriter(0)
-  writer.nested(2, () => {
-    writer.bytes(1, Buffer.alloc(1000, 'x'))
-    writer.number(3, 5)
-  })
-  writer.bytes(1, Buffer.from('first'))
-  const reader = new ProtoReader(writer.finish(() => Buffer.alloc(0)))
-  t.ok(reader.next())
-  t.equal(reader.bytes().toString(), 'first')
-  t.ok(reader.next())
-  const nested = reader.message()
-  t.ok(nested.next())
-  t.equal(nested.number(), 5)
-  t.ok(nested.next())
-  t.equal(nested.bytes().length, 1000)
-  t.notOk(nested.next())
-  t.notOk(reader.next())
+  t.throws(() => decodeSize(Buffer.alloc(11, 0xff)), RangeError)
 })
