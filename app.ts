@@ -26,6 +26,7 @@ import type { OrchServer } from './plugins/server.js'
 import shutdown from './plugins/shutdown.js'
 import storage from './plugins/storage.js'
 import routes from './routes/index.js'
+import { PROTOBUF_TYPE } from './schemas/media-types.js'
 
 export type { ServerOptions } from './config/server-options.js'
 export type { Authenticator, Authorizer, UserInfo } from './schemas/request.js'
@@ -39,7 +40,6 @@ export default async function orch (fastify: FastifyInstance, options: ServerOpt
   fastify.decorate('orch', {
     settings: {
       minRequestTimeoutSeconds: options.minRequestTimeoutSeconds ?? 1800,
-      requestTimeout: options.requestTimeout ?? MINUTE,
       deleteCollectionWorkers: options.deleteCollectionWorkers ?? 1,
       disabledGroupVersions: new Set(options.disabledGroupVersions ?? []),
       externalHostname: options.externalHostname,
@@ -70,7 +70,7 @@ export default async function orch (fastify: FastifyInstance, options: ServerOpt
     open: () => openStorage(options.storage ?? { kind: 'memory' }),
     overrides: overridesOf(options.storage),
     prefix: options.storePrefix ?? '/registry',
-    mediaType: options.storageMediaType ?? 'application/vnd.orch.protobuf',
+    mediaType: options.storageMediaType ?? PROTOBUF_TYPE,
     windowSize: options.watchCacheSize ?? 100,
     compactionInterval: options.compactionInterval ?? 5 * MINUTE,
     healthTimeout: options.storage?.healthcheckTimeout ?? 2000,

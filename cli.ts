@@ -15,7 +15,6 @@ import type { ServerOptions } from './config/server-options.js'
 /** Milliseconds for requests that were on their way when the drain was done. */
 const LAST_ANSWERS = 5000
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
-const BODY_LIMIT = 3 * 1024 * 1024
 
 interface Running {
   readonly root: FastifyInstance
@@ -38,7 +37,6 @@ async function start (parsed: Parsed): Promise<Running> {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: logger => logger, // one per request would cost more than the line it may never write
-    bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: 1000 },
     return503OnClosing: false,
     serverFactory: handler => {

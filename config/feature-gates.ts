@@ -68,7 +68,7 @@ export const GATES: ReadonlyMap<string, Gate> = new Map([
 /** Gates for all of a stage at once. */
 const GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']])
 
-export const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
+const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 
 /** Why a setting will not do: an unknown gate, a value that is none, a GA gate switched off. */
 export function gateProblem (name: string, value: string): string | undefined {

@@ -72,7 +72,7 @@ export function choice<const V extends string> (values: readonly V[], initial: V
   })
 }
 
-export const oneOf = (values: readonly string[]): string =>
+const oneOf = (values: readonly string[]): string =>
   values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`
 
 export interface Range { readonly min?: number, readonly max?: number, readonly why?: string }
@@ -100,7 +100,7 @@ export const float = (initial: number, help: string, range: Range = {}): Flag<nu
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
-export function readBool (value: string): boolean {
+function readBool (value: string): boolean {
   if (TRUE.has(value)) return true
   if (FALSE.has(value)) return false
   throw new Problem('must be true or false')

@@ -5,6 +5,8 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { readBundle, readPair } from './certificates.js'
+import { JSON_TYPE, PROTOBUF_TYPE } from '../schemas/media-types.js'
+import type { StorageMediaType } from '../storage/resource-store.js'
 import { checkCombinations, idleFlags, storeOverrides, storeServers } from './combinations.js'
 import { gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
@@ -76,8 +78,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
 /** `host:port`, with the brackets that an IPv6 address needs. */
 export const hostPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-const mediaType = (name: Values['storage-media-type']): 'application/json' | 'application/vnd.orch.protobuf' =>
-  name === 'application/json' ? name : 'application/vnd.orch.protobuf'
+const mediaType = (name: Values['storage-media-type']): StorageMediaType => name === JSON_TYPE ? name : PROTOBUF_TYPE
 
 async function storageOptions ({ values, given }: Parsed): Promise<StorageOptions> {
   const servers = values['etcd-servers']

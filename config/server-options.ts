@@ -6,6 +6,7 @@
 import type { MetricsOptions } from '../plugins/metrics.js'
 import type { Authenticator, Authorizer } from '../schemas/request.js'
 import type { AdmissionPlugin } from '../storage/admission.js'
+import type { StorageMediaType } from '../storage/resource-store.js'
 
 export type StorageOptions = {
   /** Within it the store has to answer a health check, `--etcd-healthcheck-timeout`. Default 2 seconds. */
@@ -41,7 +42,7 @@ export interface ServerOptions {
   /** Key prefix in the store, `--etcd-prefix`. Default `/registry`. */
   storePrefix?: string
   /** `--storage-media-type`. Default `application/vnd.orch.protobuf`. */
-  storageMediaType?: 'application/json' | 'application/vnd.orch.protobuf'
+  storageMediaType?: StorageMediaType
   /** 0 never compacts. Default 5 minutes. */
   compactionInterval?: number
   /** What `/metrics` shows and how often the store is asked. */

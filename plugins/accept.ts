@@ -2,10 +2,11 @@
  * What an Accept header allows, as pure functions: the best clause that can be served. Not a plugin: the hook
  * that uses it is in negotiation.ts, and errors are rendered by it too. (Interface: Generic request shapes 3 and 4.)
  */
+import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Negotiated } from './context.js'
 
 const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
-  'application/json': 'json', 'application/yaml': 'yaml', 'application/vnd.orch.protobuf': 'protobuf'
+  [JSON_TYPE]: 'json', [YAML_TYPE]: 'yaml', [PROTOBUF_TYPE]: 'protobuf'
 }
 export const MEDIA_TYPES = Object.keys(FORMATS)
 const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
@@ -19,7 +20,7 @@ const MOST_HEADER = 4096
 const bounded = (header: string): string => header.length <= MOST_HEADER ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MOST_HEADER)))
 
 /** The clauses of an Accept header, best first, those with q=0 last and marked by it. */
-export function parseAccept (header: string): Clause[] {
+function parseAccept (header: string): Clause[] {
   const clauses = bounded(header).split(',').map(clause => {
     const [type = '', ...rest] = clause.split(';').map(part => part.trim())
     const parameters: Record<string, string> = {}

@@ -14,7 +14,7 @@ import fp from 'fastify-plugin'
 import { jsonLine, legacyLine, sourceIPs, type Outcome, type Stage, type Subject } from './audit/event.js'
 import type { SinkOptions } from './audit/sink.js'
 import { internalError } from '../schemas/status.js'
-import { isLongRunning } from './long-running.js'
+import { isLongRunning } from './request-kinds.js'
 
 export interface AuditPluginOptions extends Partial<SinkOptions> {
   /** `json` for objects of audit.orch.io/v1, `legacy` for lines of text. Default json. */

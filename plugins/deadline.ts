@@ -5,7 +5,7 @@
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
-import { isLongRunning } from './long-running.js'
+import { isLongRunning } from './request-kinds.js'
 
 export interface DeadlineOptions {
   /** Milliseconds; 0 never. */

@@ -3,15 +3,7 @@
  * requests, anything else is refused; the operations in storage honour it. (Interface: Dry-run.)
  */
 import fp from 'fastify-plugin'
-import { badRequest } from '../schemas/status.js'
-
-/** @throws StatusError 400 on any other value. */
-export function parseDryRun (values: readonly string[]): boolean {
-  for (const value of values) {
-    if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
-  }
-  return values.includes('All')
-}
+import { parseDryRun } from '../schemas/dry-run.js'
 
 export default fp(async fastify => {
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {

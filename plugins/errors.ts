@@ -8,6 +8,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
 import { isDecodeError } from '../schemas/decode-error.js'
+import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isStorageError, reasonOf } from '../storage/errors.js'
 import type { StorageError } from '../storage/errors.js'
 import {
@@ -16,7 +17,7 @@ import {
 import { negotiate } from './accept.js'
 
 /** The Status of a failure of storage that no operation has given a better one. */
-export function statusOfStorage (error: StorageError): StatusError {
+function statusOfStorage (error: StorageError): StatusError {
   switch (error.code) {
     case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
     case 'FutureRevision': return new StatusError('Timeout', `Too large resource version: ${error.message}`, {
@@ -54,9 +55,9 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
   reply.code(failure.status.code)
   // HTTP/2 knows no such header; the framework sets it beside a body that it will not read.
   if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
-  if (accept?.format === 'protobuf') return reply.type('application/vnd.orch.protobuf').send(Buffer.from(statusToProtobuf(failure.status)))
-  if (accept?.format === 'yaml') return reply.type('application/yaml').send(toYaml(failure.status))
-  return reply.type('application/json').send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
+  if (accept?.format === 'protobuf') return reply.type(PROTOBUF_TYPE).send(Buffer.from(statusToProtobuf(failure.status)))
+  if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(failure.status))
+  return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }
 
 /** Milliseconds between two lines about a store that fails requests: while it is away, each would be one. */

@@ -12,17 +12,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { reasonOf } from '../storage/errors.js'
+import { HEALTH_ENDPOINTS } from './request-kinds.js'
 
 /** Fails by throwing or rejecting; the message of the reason is logged. */
 export type HealthCheck = () => unknown
 
-export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
+export type HealthEndpoint = (typeof HEALTH_ENDPOINTS)[number]
 
 export interface CheckOptions {
   /** Endpoints the check belongs to; each is on unless it is switched off here. */
   healthz?: boolean
   livez?: boolean
   readyz?: boolean
+  /** Milliseconds it may take, instead of those for all. */
+  timeout?: number
 }
 
 export interface Health {
@@ -51,6 +54,7 @@ interface Registered {
   readonly name: string
   readonly endpoints: ReadonlySet<HealthEndpoint>
   readonly run: HealthCheck
+  readonly timeout: number
   /** True while this endpoint does not ask. */
   readonly excused: (endpoint: HealthEndpoint) => boolean
   pending: Promise<unknown> | undefined
@@ -79,17 +83,17 @@ export function excludedNames (value: unknown): ReadonlySet<string> {
 const SHUTDOWN = 'shutdown'
 
 async function health (fastify: FastifyInstance, options: HealthOptions): Promise<void> {
-  const { livezGracePeriod = 0, timeout = 10_000, now = () => performance.now() } = options
+  const { livezGracePeriod = 0, now = () => performance.now() } = options
   const started = now()
   const checks = new Map<string, Registered>()
 
-  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true }: CheckOptions = {}, excused: Registered['excused'] = () => false): void => {
+  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true, timeout = options.timeout ?? 10_000 }: CheckOptions = {}, excused: Registered['excused'] = () => false): void => {
     if (checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()
     if (healthz) endpoints.add('healthz')
     if (livez) endpoints.add('livez')
     if (readyz) endpoints.add('readyz')
-    checks.set(name, { name, run, excused, endpoints, pending: undefined, failing: false })
+    checks.set(name, { name, run, timeout, excused, endpoints, pending: undefined, failing: false })
     // The end of the server is printed at the end, whenever others add their checks.
     const end = checks.get(SHUTDOWN)
     if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
@@ -128,7 +132,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     try {
       if (check.pending === undefined) {
         const outcome = check.run()
-        if (isPromiseLike(outcome)) check.pending = within(timeout, outcome).finally(() => { check.pending = undefined })
+        if (isPromiseLike(outcome)) check.pending = within(check.timeout, outcome).finally(() => { check.pending = undefined })
       }
       await check.pending
     } catch (error) {
@@ -165,7 +169,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     return plain(reply).code(well ? 200 : 500).send(well ? 'ok' : 'internal server error: reason withheld\n')
   }
 
-  for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+  for (const endpoint of HEALTH_ENDPOINTS) {
     fastify.get(`/${endpoint}`, (request, reply) => answer(endpoint, request, reply))
     fastify.get(`/${endpoint}/*`, (request, reply) => answerOne(endpoint, request, reply))
   }

@@ -12,7 +12,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { READ_ONLY, type RequestInfo, type UserInfo } from '../schemas/request.js'
 import { tooManyRequests } from '../schemas/status.js'
-import { isLongRunning } from './long-running.js'
+import { isLongRunning, isProbe } from './request-kinds.js'
 
 export interface InFlightOptions {
   /** Reading requests at a time; 0 is no limit. Default 400. */
@@ -21,14 +21,13 @@ export interface InFlightOptions {
   mutating?: number
 }
 
-const PROBE = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 const MASTERS = 'system:masters'
 const RETRY_AFTER_SECONDS = 1
 
 /** Which limit holds for a request, if any. */
 export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnly' | 'mutating' | undefined {
   if (isLongRunning(info) || user?.groups.includes(MASTERS) === true) return undefined
-  if (!info.isResourceRequest && PROBE.test(info.path)) return undefined
+  if (!info.isResourceRequest && isProbe(info.path)) return undefined
   return READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating'
 }
 

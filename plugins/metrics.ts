@@ -12,7 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Metric as PromMetric, Registry } from 'prom-client'
 import { READ_ONLY, type RequestInfo } from '../schemas/request.js'
-import { isLongRunning } from './long-running.js'
+import { isLongRunning } from './request-kinds.js'
 import { CounterFamily, GaugeFamily, HistogramFamily, LIMIT, type Counter, type Gauge, type Histogram, type Metric } from './metric-series.js'
 
 export type { Counter, Gauge, Histogram, Metric } from './metric-series.js'
@@ -48,10 +48,10 @@ const VERBS: Record<string, string> = {
 }
 
 /** The verb label: a closed set whatever the client sent. */
-export const verbLabel = (verb: string): string => Object.hasOwn(VERBS, verb) ? VERBS[verb] ?? 'other' : 'other'
+const verbLabel = (verb: string): string => Object.hasOwn(VERBS, verb) ? VERBS[verb] ?? 'other' : 'other'
 
 /** What part of the cluster a request was about. */
-export function scopeLabel (info: RequestInfo): string {
+function scopeLabel (info: RequestInfo): string {
   if (info.name !== '') return 'resource'
   if (info.namespace !== '') return 'namespace'
   return info.isResourceRequest ? 'cluster' : ''

@@ -4,6 +4,7 @@
  * are in schemas/ and the verbs know which types they take. (Interface: Generic request shapes 3 and 4.)
  */
 import fp from 'fastify-plugin'
+import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, notAcceptable } from '../schemas/status.js'
 import { MEDIA_TYPES, negotiate, truthy } from './accept.js'
 import type { Offer } from './accept.js'
@@ -12,7 +13,7 @@ import type { Negotiated } from './context.js'
 const OBJECT: Offer = { protobuf: true, watch: false, transforms: true }
 const STREAM: Offer = { protobuf: true, watch: true, transforms: true }
 const DOCUMENT: Offer = { protobuf: false, watch: false, transforms: false }
-const DOCUMENT_TYPES = ['application/json', 'application/yaml']
+const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
 const PRETTY = /^(?:|0|1|true|false)$/i
 

@@ -23,8 +23,6 @@ export interface OrchServer {
 export interface RouteSettings {
   /** Seconds; a watch ends at a random time between one and two of it. */
   readonly minRequestTimeoutSeconds: number
-  /** Milliseconds until a request that is no watch is given up. */
-  readonly requestTimeout: number
   readonly deleteCollectionWorkers: number
   /** `group/version` that are not served. */
   readonly disabledGroupVersions: ReadonlySet<string>

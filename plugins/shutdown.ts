@@ -16,6 +16,7 @@ import { setMaxListeners } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { StatusError } from '../schemas/status.js'
+import { isProbe } from './request-kinds.js'
 
 export type ShutdownState = 'serving' | 'delaying' | 'draining' | 'closed'
 
@@ -43,15 +44,13 @@ export interface Shutdown {
   begin: () => Promise<number>
 }
 
-const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
-
 /** Seconds after which a refused client may try again: by then a balancer has another server for it. */
 const RETRY_AFTER_SECONDS = 5
 
 /** What a new request meets in each state: served, served on a connection that then closes, or refused. */
 export function verdict (state: ShutdownState, sendRetryAfter: boolean, path: string): 'serve' | 'serve-and-close' | 'refuse' {
   if (state === 'serving' || state === 'delaying') return 'serve'
-  return sendRetryAfter && !HEALTH.test(path) ? 'refuse' : 'serve-and-close'
+  return sendRetryAfter && !isProbe(path) ? 'refuse' : 'serve-and-close'
 }
 
 /** Every watch listens to it: thousands of listeners are no leak. */

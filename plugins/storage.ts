@@ -29,13 +29,6 @@ export interface StoragePluginOptions {
   readonly admission: readonly AdmissionPlugin[]
 }
 
-function within<T> (ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => { reject(new Error(`the store did not answer within ${ms} ms`)) }, ms)
-    work.then(resolve, reject).finally(() => { clearTimeout(timer) })
-  })
-}
-
 export default fp<StoragePluginOptions>(async (fastify, options) => {
   const log = (message: string, error: unknown): void => { fastify.log.warn(isStorageError(error) ? { reason: reasonOf(error) } : { err: error }, message) }
   const main = await options.open()
@@ -65,7 +58,7 @@ export default fp<StoragePluginOptions>(async (fastify, options) => {
 
   const { health, metrics } = fastify.orch
   backends.forEach((backend, at) => {
-    health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => within(options.healthTimeout, backend.status()))
+    health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout: options.healthTimeout })
     metrics.trackStore(at === 0 ? backend.name : `${backend.name}-override-${at - 1}`, () => backend.status())
   })
   health.add('informer-sync', () => {

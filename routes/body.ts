@@ -5,12 +5,12 @@
 import type { FastifyRequest } from 'fastify'
 import { decode, decodeProtobuf, MAX_VALUES, parseJson, parseYamlBody, strictFindings } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
+import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { giveWay } from '../storage/operations/context.js'
 import type { FieldValidation } from './query.js'
 
-const PROTOBUF = 'application/vnd.orch.protobuf'
-const OBJECT_TYPES = ['application/json', 'application/yaml', PROTOBUF]
+const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
 /** What stock clients call the same bytes; they send some bodies so without asking first. Never answered with. */
 const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
@@ -20,8 +20,8 @@ export function contentType (request: FastifyRequest): string {
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`)
   const header = request.headers['content-type'] ?? ''
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
-  if (type === STOCK_PROTOBUF) return PROTOBUF
-  return type === '' ? 'application/json' : type
+  if (type === STOCK_PROTOBUF) return PROTOBUF_TYPE
+  return type === '' ? JSON_TYPE : type
 }
 
 export function bodyOf (request: FastifyRequest): Uint8Array {
@@ -30,7 +30,7 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
 
 /** JSON or YAML as a plain value. @throws StatusError 415; DecodeError */
 export async function parseText (type: string, body: Uint8Array): Promise<{ value: unknown, duplicates: string[] }> {
-  return type === 'application/yaml' ? await parseYamlBody(body) : parseJson(body)
+  return type === YAML_TYPE ? await parseYamlBody(body) : parseJson(body)
 }
 
 /**
@@ -42,7 +42,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  const decoded = type === PROTOBUF ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(type, body, message)
+  const decoded = type === PROTOBUF_TYPE ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(type, body, message)
   await giveWay(body.length)
   return judged(request, validation, decoded)
 }

@@ -8,7 +8,7 @@ import { versionInfo } from './version.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
 
-export function apiResources (definitions: readonly ResourceDefinition[]): object[] {
+function apiResources (definitions: readonly ResourceDefinition[]): object[] {
   return definitions.flatMap(definition => {
     const own = {
       name: definition.plural,

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { packageVersion } from '../release.js'
+import { JSON_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 
-const JSON_TYPE = 'application/json'
 /** Newer clients parse the type of the answer strictly and refuse the older spelling in it, which they still ask with. */
 const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const PROTOBUF_NAMES = new Set([PROTOBUF_TYPE, 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'])

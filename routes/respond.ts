@@ -2,14 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
 import { encodeProtobuf } from '../schemas/index.js'
+import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { ResourceStore } from '../storage/resource-store.js'
 import { transformed } from './transform.js'
-
-export const JSON_TYPE = 'application/json'
-export const YAML_TYPE = 'application/yaml'
-export const PROTOBUF_TYPE = 'application/vnd.orch.protobuf'
 
 const MOST_WARNING_LENGTH = 300
 

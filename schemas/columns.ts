@@ -26,7 +26,7 @@ export function count (map: object | undefined): number {
   return map === undefined ? 0 : Object.keys(map).length
 }
 
-export function ageOf (timestamp: string | undefined, now: number): string {
+function ageOf (timestamp: string | undefined, now: number): string {
   const instant = timestamp === undefined ? undefined : parseTime(timestamp)
   return instant === undefined ? '<unknown>' : humanDuration(now - instant.seconds * 1000)
 }

@@ -154,7 +154,7 @@ export interface KindFacts extends GroupVersionKind {
 /** The kind whose values are lists of `M`: `listOf(Role)` is RoleList. */
 export type ListOf<T, Meta> = TypeMembers & { metadata: Meta, items?: T[] | undefined }
 
-export function apiVersionOf (group: string, version: string): string {
+function apiVersionOf (group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`
 }
 

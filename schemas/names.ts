@@ -8,7 +8,7 @@ const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
 const DNS_LABEL_MAX = 63
 const DNS_SUBDOMAIN_MAX = 253
 
-export const tooLong = (max: number) => `must be no more than ${max} characters`
+const tooLong = (max: number) => `must be no more than ${max} characters`
 
 /** A prefix is judged as if a character followed its trailing dash. */
 const completed = (name: string, prefix: boolean | undefined) => prefix === true && name.endsWith('-') ? `${name.slice(0, -1)}a` : name

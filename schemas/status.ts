@@ -86,7 +86,7 @@ export function isStatusError (error: unknown, reason?: StatusReason): error is 
   return error instanceof StatusError && (reason === undefined || error.status.reason === reason)
 }
 
-export function qualified ({ group, resource }: GroupResource): string {
+function qualified ({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 

@@ -4,6 +4,8 @@
  */
 import { decode, decodeProtobuf, encodeProtobuf, toJson } from '../schemas/index.js'
 import type { ApiObject, ResourceDefinition } from '../schemas/index.js'
+import { JSON_TYPE } from '../schemas/media-types.js'
+import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { AdmissionChain } from './admission-chain.js'
 import type { Backend, KeyValue, Revision } from './backend.js'
@@ -12,7 +14,7 @@ import { WatchCache } from './cache/watch-cache.js'
 import { StorageError } from './errors.js'
 import type { Strategy } from './strategy.js'
 
-export type StorageMediaType = 'application/json' | 'application/vnd.orch.protobuf'
+export type StorageMediaType = typeof JSON_TYPE | typeof PROTOBUF_TYPE
 
 export interface ResourceStoreOptions {
   readonly definition: ResourceDefinition
@@ -54,7 +56,7 @@ export class ResourceStore {
     this.admission = options.admission
     this.resource = { group: definition.group, resource: definition.plural }
     this.#root = `${prefix}/${definition.storagePrefix}`
-    this.#protobuf = definition.protobuf && options.mediaType !== 'application/json'
+    this.#protobuf = definition.protobuf && options.mediaType !== JSON_TYPE
     this.cache = new WatchCache({
       backend,
       start: `${this.#root}/`,

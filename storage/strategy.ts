@@ -14,8 +14,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly beginDelete?: (object: T) => void
   /** True while something other than metadata.finalizers holds a terminating object. */
   readonly held?: (object: T) => boolean
-  /** Refuses the delete of an object by throwing a StatusError. */
-  readonly checkDelete?: (object: T) => void
 }
 
 /** For generic code: what a typed strategy does to the objects of its own resource. */

@@ -1,4 +1,5 @@
 /** Where objects are kept and how. */
+import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { bool, choice, duration, int, list, path, text } from '../flag.js'
 
 function serverProblem (value: string): string | undefined {
@@ -32,7 +33,7 @@ export const storage = {
   'etcd-db-metric-poll-interval': duration(30_000, 'time between readings of the size of the store; 0 never reads'),
   'etcd-healthcheck-timeout': duration(2000, 'time the store, whichever it is, may take to answer a health check', { min: 1 }),
   'storage-backend': choice(['', 'etcd3'], '', 'kind of the store behind --etcd-servers'),
-  'storage-media-type': choice(['application/vnd.orch.protobuf', 'application/json', 'application/yaml'], 'application/vnd.orch.protobuf', 'form in which objects are stored; resources without that form ignore it'),
+  'storage-media-type': choice([PROTOBUF_TYPE, JSON_TYPE, YAML_TYPE], PROTOBUF_TYPE, 'form in which objects are stored; resources without that form ignore it'),
   'encryption-provider-config': path('file that says how secrets are encrypted in the store'),
   'lease-reuse-duration-seconds': int(60, 'seconds for which short-lived keys share a lease of the store', { min: 1 }),
   'watch-cache': bool(true, 'answer reads and watches from memory'),

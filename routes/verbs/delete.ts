@@ -1,7 +1,7 @@
 /** DELETE of one object and of a collection, with DeleteOptions from the body or the query. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { parseDryRun } from '../../schemas/dry-run.js'
 import { DeleteOptions } from '../../schemas/meta/v1.js'
-import { badRequest } from '../../schemas/status.js'
 import type { Status } from '../../schemas/status.js'
 import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
 import type { DeleteRequest } from '../../storage/operations/delete.js'
@@ -23,9 +23,7 @@ async function optionsOf (request: FastifyRequest): Promise<Asked> {
   const { query } = request.orch
   const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
   const { preconditions } = body ?? {}
-  for (const value of body?.dryRun ?? []) {
-    if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
-  }
+  const dryRun = parseDryRun(body?.dryRun ?? [])
   gracePeriodOf(body?.gracePeriodSeconds)
   count(query, 'gracePeriodSeconds')
   const named = body?.propagationPolicy !== undefined || body?.orphanDependents !== undefined
@@ -33,7 +31,7 @@ async function optionsOf (request: FastifyRequest): Promise<Asked> {
   const orphan = named ? body?.orphanDependents : query.has('orphanDependents') ? bool(query, 'orphanDependents') : undefined
   return {
     request: { preconditions, propagationPolicy: propagationOf(policy, orphan) },
-    dryRun: body?.dryRun?.includes('All') === true
+    dryRun
   }
 }
 

@@ -1,12 +1,13 @@
 /** POST, PUT and PATCH: body to object, object through its operation, the result to the wire. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode } from '../../schemas/index.js'
+import { JSON_TYPE, PATCH_TYPES } from '../../schemas/media-types.js'
+import type { PatchType } from '../../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../../schemas/status.js'
 import { giveWay } from '../../storage/operations/context.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { create } from '../../storage/operations/create.js'
 import { patch } from '../../storage/operations/patch.js'
-import type { PatchType } from '../../storage/operations/patch.js'
 import { update } from '../../storage/operations/update.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { bodyOf, contentType, decodeBody, judged, parseText } from '../body.js'
@@ -50,7 +51,6 @@ export function updateHandler (store: ResourceStore): Handler {
   }
 }
 
-const PATCH_TYPES: readonly PatchType[] = ['application/json-patch+json', 'application/merge-patch+json']
 const LATER_TYPES = ['application/strategic-merge-patch+json', 'application/apply-patch+yaml']
 
 /** @throws StatusError 415 */
@@ -71,7 +71,7 @@ export function patchHandler (store: ResourceStore): Handler {
     const validation = fieldValidation(query)
     const body = bodyOf(request)
     if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-    const { value, duplicates } = await parseText('application/json', body)
+    const { value, duplicates } = await parseText(JSON_TYPE, body)
     await giveWay(body.length)
     judged(request, validation, { object: value, unknown: [], duplicates })
     const { entry } = await patch(store, {

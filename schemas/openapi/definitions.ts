@@ -110,7 +110,7 @@ export class DefinitionSet {
   }
 }
 
-export const listName = ({ message, listKind }: ResourceDefinition) => message.openapiName.replace(/[^.]*$/, listKind)
+const listName = ({ message, listKind }: ResourceDefinition) => message.openapiName.replace(/[^.]*$/, listKind)
 
 const typeProperties: Plain = {
   apiVersion: { description: 'Group and version of this form of the object.', type: 'string' },

@@ -4,6 +4,7 @@
  */
 import type { Plain } from '../declare.js'
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from '../meta/discovery.js'
+import { JSON_TYPE, PATCH_TYPES, PROTOBUF_TYPE, YAML_TYPE } from '../media-types.js'
 import { DeleteOptions } from '../meta/options.js'
 import { Status, WatchEvent } from '../meta/answers.js'
 import type { ResourceDefinition, ResourceVerb, Subresource } from '../resource.js'
@@ -16,11 +17,8 @@ export { openapiV2Protobuf } from './v2-protobuf.js'
 export interface OpenApiInfo { readonly title: string, readonly version: string }
 export type OpenApiDocument = Plain & { swagger: '2.0', info: OpenApiInfo, paths: Record<string, Plain>, definitions: Record<string, Plain> }
 
-const JSON_TYPE = 'application/json'
-const FORMS = [JSON_TYPE, 'application/yaml', 'application/vnd.orch.protobuf']
-const STREAMS = ['application/json;stream=watch', 'application/vnd.orch.protobuf;stream=watch']
-/** What PATCH takes now; strategic merge and apply join when they are built. */
-const PATCHES = ['application/json-patch+json', 'application/merge-patch+json']
+const FORMS = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
+const STREAMS = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
 const VERBS: ReadonlyArray<readonly [ResourceVerb, 'get' | 'put' | 'post' | 'delete' | 'patch', Action, string]> = [
   ['get', 'get', 'get', 'read'], ['update', 'put', 'put', 'replace'], ['delete', 'delete', 'delete', 'delete'], ['patch', 'patch', 'patch', 'patch']
 ]
@@ -150,7 +148,7 @@ class Paths {
 
 function operation ({ action, id, description, tag, gvk, answers, body }: Operation): Plain {
   return {
-    consumes: action === 'patch' ? PATCHES : ['*/*'],
+    consumes: action === 'patch' ? PATCH_TYPES : ['*/*'],
     description,
     operationId: id,
     parameters: [...(body === undefined ? [] : [body]), ...QUERIES[action]],

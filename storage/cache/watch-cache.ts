@@ -10,23 +10,20 @@ import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '..
 import { isStorageError, StorageError } from '../errors.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
+import { Offers } from './offers.js'
+import type { Offer } from './offers.js'
 import { OrderedMap } from './ordered-map.js'
+import { Pins } from './pins.js'
+import type { Snapshot } from './pins.js'
 import { EventWindow } from './window.js'
 
-export interface Snapshot { readonly revision: Revision, readonly map: OrderedMap<Entry> }
+export type { Snapshot } from './pins.js'
 
 export interface Subscriber {
   /** There is something new after the cursor; called at most once per turn of the loop. */
   wake: () => void
   /** No more events will come; the cursor's place is lost. */
   end: (error: StorageError) => void
-}
-
-/** What a writer already knows of the value it is about to store. */
-export interface Offer {
-  readonly value: Uint8Array
-  /** The entry of that value at the revision it gets; makes it once. */
-  readonly entry: (revision: Revision) => Entry
 }
 
 export interface WatchCacheOptions {
@@ -42,8 +39,6 @@ export interface WatchCacheOptions {
 
 const PAGE = 1000
 const PIECE_MS = 10
-const MOST_PINS = 128
-const MOST_OFFERS = 1000
 /** Reads that name a revision the store has not reached wait this long. */
 const FUTURE_WAIT_MS = 3000
 const POLL_MS = 25
@@ -65,12 +60,11 @@ export class WatchCache {
   #loaded = false
   #closed = false
   #loading: Promise<void> | undefined
-  /** In a holder each, which is emptied when it is used: a map that churns keeps what it held alive for long. */
-  #offers = new Map<string, { offer: Offer | undefined }>()
+  readonly #offers = new Offers()
+  readonly #pins = new Pins()
   #failure: unknown
   /** When loading began to fail. */
   #failingSince = Infinity
-  #pins = new Map<Revision, { map: OrderedMap<Entry>, end: number }>()
   #subscribers = new Set<Subscriber>()
   #waking = false
   #waiters = new Set<() => void>()
@@ -167,30 +161,14 @@ export class WatchCache {
   /** The state at exactly that revision, if it is still known here. */
   snapshotAt (revision: Revision): Snapshot | undefined {
     if (revision <= this.revision && revision >= this.#changed) return { revision, map: this.#map }
-    const pin = this.#pins.get(revision)
-    return pin === undefined ? undefined : { revision, map: pin.map }
+    return this.#pins.at(revision)
   }
 
   /** Remembers a snapshot whose later pages somebody will ask for. */
-  pin ({ revision, map }: Snapshot): void {
-    if (this.#pins.has(revision)) return
-    this.#pins.set(revision, { map, end: this.#window.end })
-    if (this.#pins.size > MOST_PINS) this.#pins.delete(this.#pins.keys().next().value as Revision) // not empty: one was just set
-  }
-
-  /** Forgets snapshots that the store may no longer read itself, so that a token ends at one time everywhere. */
-  #trimPins (): void {
-    const compacted = this.#options.backend.compactedRevision()
-    for (const [revision, { end }] of this.#pins) {
-      if (revision < compacted || end < this.#window.begin) this.#pins.delete(revision)
-    }
-  }
+  pin (snapshot: Snapshot): void { this.#pins.add(snapshot, this.#window) }
 
   /** Hands over the writer's own object before a write, so that its event need not be decoded. */
-  offer (key: string, offer: Offer): void {
-    if (this.#offers.size > MOST_OFFERS) this.#offers.clear()
-    this.#offers.set(key, { offer })
-  }
+  offer (key: string, offer: Offer): void { this.#offers.add(key, offer) }
 
   subscribe (subscriber: Subscriber): () => void {
     this.#subscribers.add(subscriber)
@@ -277,7 +255,7 @@ export class WatchCache {
       this.#window.push(made, now)
     }
     if (revision > this.#revision) this.#revision = revision
-    if (this.#pins.size > 0) this.#trimPins()
+    this.#pins.trim(this.#options.backend.compactedRevision(), this.#window)
     this.#wakeWaiters()
     this.#wakeSubscribers()
   }
@@ -292,20 +270,10 @@ export class WatchCache {
         const last = this.#options.decode(event.previous ?? { ...kv, value: previous.json }, revision)
         return new CacheEvent('DELETED', revision, last, previous)
       }
-      return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#entryOf(kv, revision), previous)
+      return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#offers.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
     } catch (error) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} at revision ${revision} can't be decoded`, { key: kv.key, cause: error })
     }
-  }
-
-  #entryOf (kv: KeyValue, revision: Revision): Entry {
-    const holder = this.#offers.get(kv.key)
-    const offer = holder?.offer
-    if (holder === undefined || offer === undefined) return this.#options.decode(kv, revision)
-    holder.offer = undefined
-    this.#offers.delete(kv.key)
-    const same = offer.value === kv.value || Buffer.compare(offer.value, kv.value) === 0
-    return same ? offer.entry(revision) : this.#options.decode(kv, revision)
   }
 
   /** The back end can't go on without a gap: everybody starts again from a new list. */

@@ -19,7 +19,7 @@ import type { ResourceRegistry } from '../registry.js'
 import type { ResourceStore } from '../resource-store.js'
 
 /** Made at start where they are missing. */
-export const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
+const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
 const FINALIZER = 'orch'
 const RETRY_MS = 1000
 /** Something may hold an object of a namespace for long; it is looked at again, soon at first, then this often. */

@@ -31,7 +31,6 @@ const PROPAGATION_FINALIZERS = new Set(['orphan', 'foregroundDeletion'])
 /** @throws StatusError 404, 409 Conflict, whatever admission refuses with; StorageError */
 export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
   const found = await current(store, store.key(target.namespace, target.name))
-  if (found !== undefined) store.strategy.checkDelete?.(found.object)
   return await rewrite(store, found, target, context, base => attempt(store, base, target, request, context))
 }
 

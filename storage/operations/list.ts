@@ -51,7 +51,7 @@ const TOO_OLD = 'The provided resource version is no longer kept; list again wit
  * The cell of the table that a combination of parameters falls in.
  * @throws StatusError 400 for the cells marked invalid
  */
-export function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
+function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
   if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: unsupported value ${JSON.stringify(match.slice(0, 100))}; supported values: "Exact", "NotOlderThan"`)
   if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (token !== '') {

@@ -1,5 +1,6 @@
 /** PATCH: a change stated as a difference, applied to whatever is there when it is written. */
 import type { ApiObject } from '../../schemas/index.js'
+import type { PatchType } from '../../schemas/media-types.js'
 import { badRequest, notFound } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
@@ -8,8 +9,6 @@ import type { Target, WriteContext } from './context.js'
 import { current } from './rewrite.js'
 import { change } from './update.js'
 import type { Written } from './update.js'
-
-export type PatchType = 'application/json-patch+json' | 'application/merge-patch+json'
 
 export interface PatchRequest {
   readonly type: PatchType
