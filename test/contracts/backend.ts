@@ -5,7 +5,8 @@
 import type { Test } from 'tap'
 import type { Backend, Revision, WriteResult } from '../../storage/backend.js'
 import { StorageError, type StorageErrorCode } from '../../storage/errors.js'
-import { Model, seeded, textOf } from './model.js'
+import { random } from '../random.js'
+import { Model, textOf } from './model.js'
 import { Observed, shortly } from './observed.js'
 
 export interface Subject {
@@ -376,10 +377,8 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
 
 /** Random operations on few keys, in groups that run at once; reads, past reads, watches and compactions between them. */
 export async function randomOperations (t: Test, backend: Backend, operations: number): Promise<void> {
-  const seed = Number(process.env.ORCH_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-  t.comment(`ORCH_TEST_SEED=${seed}`)
-  const random = seeded(seed)
-  const below = (n: number) => Math.floor(random() * n)
+  const { seed, int: below } = random()
+  t.comment(`SEED=${seed}`)
   const { at, start, end } = space()
   const model = new Model()
   const begin = await backend.revision()

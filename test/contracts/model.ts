@@ -62,14 +62,3 @@ export class Model {
 export function textOf (kv: KeyValue): string {
   return `${kv.key} ${Buffer.from(kv.value).toString()} ${kv.createRevision} ${kv.modRevision}`
 }
-
-/** Numbers that look random and can be had again: in [0, 1), from a seed. */
-export function seeded (seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6D2B79F5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

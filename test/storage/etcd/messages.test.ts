@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import protobuf from 'protobufjs'
 import { decodeRange, decodeSize, decodeTxn, decodeWatch, encodeEmpty, encodeRange, encodeTxn, encodeWatch } from '../../../storage/etcd/messages.js'
-import { seeded } from '../../contracts/model.js'
+import { random } from '../../random.js'
 
 // The judge is etcd's own protocol file, as etcd3 brings it, read by an independent implementation.
 const directory = path.join(path.dirname(createRequire(import.meta.url).resolve('etcd3')), '..', 'proto')
@@ -12,10 +12,8 @@ root.resolvePath = (_, target) => path.join(directory, path.basename(target))
 root.loadSync('rpc.proto', { keepCase: true })
 const type = (name: string) => root.lookupType(`etcdserverpb.${name}`)
 
-const seed = Number(process.env.ORCH_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-t.comment(`ORCH_TEST_SEED=${seed}`)
-const random = seeded(seed)
-const below = (n: number) => Math.floor(random() * n)
+const { seed, int: below } = random()
+t.comment(`SEED=${seed}`)
 const numbers = [0, 1, 127, 128, 16_383, 16_384, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 32 + 1, 2 ** 48, 2 ** 53 - 1]
 const number = () => numbers[below(numbers.length)] ?? 0
 const bytes = () => Buffer.from(Array.from({ length: [0, 1, 100, 127, 128, 300, 20_000][below(7)] ?? 0 }, () => below(256)))
