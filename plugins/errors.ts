@@ -27,7 +27,8 @@ function statusOfStorage (error: StorageError): StatusError {
     case 'Unavailable':
     case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
-    default: return internalError(error)
+    case 'NotFound': // of a lease, which the server asks for itself
+    case 'Corrupt': return internalError(error)
   }
 }
 

@@ -4,14 +4,8 @@
  */
 
 export type StorageErrorCode =
-  /** The key does not exist. */
+  /** The lease does not exist or has ended. */
   | 'NotFound'
-  /** The key exists already. */
-  | 'Exists'
-  /** The key's revision is not the expected one. */
-  | 'Conflict'
-  /** A uid or resourceVersion precondition of the caller does not hold. */
-  | 'PreconditionFailed'
   /** The revision is no longer kept. */
   | 'Compacted'
   /** The revision is newer than the store's. */

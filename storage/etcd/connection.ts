@@ -20,7 +20,6 @@ export interface ConnectionOptions {
 }
 
 interface Line {
-  readonly server: string
   readonly transport: Transport
   readonly etcd3: Etcd3Line
 }
@@ -46,7 +45,6 @@ export class Connection {
     for (const server of servers) if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
     const credentials: Credentials = secure === 0 ? {} : { ca: pem(options.ca), cert: pem(options.certificate), key: pem(options.key) }
     this.#lines = servers.map(server => ({
-      server,
       transport: new Transport(server, credentials, CONNECT_TIME),
       etcd3: new Etcd3Line(server, secure === 0 ? undefined : credentials)
     }))
