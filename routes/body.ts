@@ -34,7 +34,7 @@ export async function parseText (type: string, body: Uint8Array): Promise<{ valu
 }
 
 /**
- * @param context receives the warnings
+ * The object of a body; what its schema does not know is judged.
  * @throws StatusError 400 for an empty body or what Strict refuses, 415; DecodeError
  */
 export async function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): Promise<T> {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ResourceDefinition } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
 import { sendValue } from './respond.js'
-import { groupFacts } from './groups.js'
+import { priorityOf } from './groups.js'
 import { versionInfo } from './version.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
@@ -42,7 +42,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
       const versions = found.get(group) ?? []
       if (!versions.includes(version)) found.set(group, [...versions, version])
     }
-    return new Map([...found].sort(([one], [other]) => groupFacts(other).priority - groupFacts(one).priority))
+    return new Map([...found].sort(([one], [other]) => priorityOf(other) - priorityOf(one)))
   }
   const { ignoreTrailingSlash, routerOptions } = fastify.initialConfig
   /** A host whose router takes a path with a slash behind it for the same. */

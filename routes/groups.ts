@@ -23,4 +23,4 @@ const PRIORITIES: Readonly<Record<string, number>> = {
   'internal.apiserver.orch.io': 16_000
 }
 
-export const groupFacts = (group: string): { priority: number } => ({ priority: Object.hasOwn(PRIORITIES, group) ? PRIORITIES[group] ?? 0 : 0 })
+export const priorityOf = (group: string): number => Object.hasOwn(PRIORITIES, group) ? PRIORITIES[group] ?? 0 : 0

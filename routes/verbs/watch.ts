@@ -4,12 +4,12 @@
  * client that stops reading costs a cursor, and is ended when what it has not read is no longer kept or its
  * connection has taken nothing for too long. (Interface: Watch, Events.)
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServerResponse } from 'node:http'
-import { badRequest } from '../../schemas/status.js'
-import type { Status } from '../../schemas/status.js'
+import { badRequest, expired, internalError } from '../../schemas/status.js'
+import { isStorageError } from '../../storage/errors.js'
 import type { StorageError } from '../../storage/errors.js'
-import { watch } from '../../storage/operations/watch.js'
+import { TOO_OLD, watch } from '../../storage/operations/watch.js'
 import type { ObjectWatch } from '../../storage/operations/watch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -55,16 +55,14 @@ export function watchHandler (store: ResourceStore, times: WatchTimes, closing: 
       return reply
     }
     const raw = begin(reply, { 'content-type': encoder.type })
-    link.stream = new WatchStream(raw, objects, encoder, { seconds, bookmarks, closing: closing() })
+    link.stream = new WatchStream(raw, objects, encoder, { seconds, bookmarks, closing: closing(), log: request.log })
     if (link.ended !== undefined) link.stream.fail(link.ended)
     else link.stream.start()
     return reply
   }
 }
 
-const EXPIRED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'The resourceVersion for the provided watch is too old; list again and watch from the version of that list.', reason: 'Expired', code: 410 }
-
-interface StreamOptions { readonly seconds: number, readonly bookmarks: boolean, readonly closing: AbortSignal }
+interface StreamOptions { readonly seconds: number, readonly bookmarks: boolean, readonly closing: AbortSignal, readonly log: FastifyBaseLogger }
 
 class WatchStream {
   readonly #raw: ServerResponse
@@ -117,7 +115,7 @@ class WatchStream {
       if (this.#from !== undefined && !this.#state()) return
       this.#events()
     } catch (error) {
-      this.fail(error as StorageError) // what a feed throws
+      this.fail(error)
     }
   }
 
@@ -174,10 +172,13 @@ class WatchStream {
     this.#write(this.#encoder.bookmark(revision))
   }
 
-  /** The history is lost: says so, if anybody still reads, and ends. */
-  fail (error: StorageError): void {
+  /** The history is lost, or an event can't be shown: says so, if anybody still reads, and ends. */
+  fail (error: unknown): void {
     if (this.#over) return
-    if (error.code !== 'Closed' && !this.#blocked) this.#write(this.#encoder.failure(EXPIRED))
+    const lost = isStorageError(error, 'Compacted')
+    const closed = isStorageError(error, 'Closed')
+    if (!lost && !closed) this.#options.log.error({ err: error }, 'a watch failed')
+    if (!closed && !this.#blocked) this.#write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
     this.#end(true)
     if (this.#blocked) this.#raw.destroy()
   }

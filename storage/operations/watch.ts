@@ -40,7 +40,8 @@ export interface ObjectWatch {
   readonly feed: Feed
 }
 
-const TOO_OLD = 'too old resource version: the changes since then are no longer kept; list again and watch from the version of that list'
+/** For the client of a watch whose history is lost, at its start or later. */
+export const TOO_OLD = 'too old resource version: the changes since then are no longer kept; list again and watch from the version of that list'
 
 /**
  * @param subscriber is told when the feed has something, or is over

@@ -1,6 +1,9 @@
 import t from 'tap'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import Fastify from 'fastify'
+import orch from '../../app.js'
+import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
 
 t.test('a watch without a version begins with the state, then shows changes in order', async t => {
@@ -90,6 +93,27 @@ t.test('a version no longer kept is 410', async t => {
     await new Promise(resolve => { setTimeout(resolve, 20) })
   }
   t.match(await server.get(`${BINDINGS}?watch=1&resourceVersion=1`), { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410 } })
+})
+
+t.test('what goes wrong while an event is shown ends that watch with an ERROR, not with 410, and is logged', async t => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } }, forceCloseConnections: true })
+  t.teardown(() => app.close())
+  let cache: WatchCache | undefined
+  await app.register(async scope => {
+    await orch(scope)
+    cache = scope.orch.resources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const watch = await Watch.open(t, `${url}${BINDINGS}?watch=1`)
+  if (cache === undefined) throw new Error('there are no bindings')
+  t.intercept(cache.window, 'at', { value: () => { throw new TypeError('not thought of') } })
+  await app.inject({ method: 'POST', url: BINDINGS, payload: binding('a') })
+  await watch.end()
+  t.match(watch.events, [{ type: 'ERROR', object: { kind: 'Status', reason: 'InternalError', code: 500 } }])
+  t.notMatch(JSON.stringify(watch.events), /not thought of/)
+  t.match(lines.join(''), /a watch failed/)
+  t.match(lines.join(''), /not thought of/)
 })
 
 t.test('bad parameters are refused before the stream begins', async t => {
