@@ -29,8 +29,8 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
 }
 
 /** JSON or YAML as a plain value. @throws StatusError 415; DecodeError */
-export async function parseText (type: string, body: Uint8Array): Promise<{ value: unknown, duplicates: string[] }> {
-  return type === YAML_TYPE ? await parseYamlBody(body) : parseJson(body)
+export async function parseText (type: string, body: Uint8Array, signal?: () => AbortSignal): Promise<{ value: unknown, duplicates: string[] }> {
+  return type === YAML_TYPE ? await parseYamlBody(body, signal?.()) : parseJson(body)
 }
 
 /**
@@ -42,13 +42,13 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  const decoded = type === PROTOBUF_TYPE ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(type, body, message)
+  const decoded = type === PROTOBUF_TYPE ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(request, type, body, message)
   await giveWay(body.length)
   return judged(request, validation, decoded)
 }
 
-async function decodeText<T> (type: string, body: Uint8Array, message: Message<T>) {
-  const { value, duplicates } = await parseText(type, body)
+async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
+  const { value, duplicates } = await parseText(type, body, () => request.orch.signal)
   await giveWay(body.length)
   return { ...decode(message, value), duplicates }
 }

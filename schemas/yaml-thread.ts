@@ -24,13 +24,17 @@ const waiting: Array<() => void> = []
 /** Threads with nothing to do, and what ends them. */
 const idle = new Map<Worker, NodeJS.Timeout>()
 
-/** As `parseYaml`, without holding the event loop. @throws DecodeError */
-export async function parseYamlBody (bytes: Uint8Array): Promise<Parsed> {
+/**
+ * As `parseYaml`, without holding the event loop.
+ * @param signal aborted when nobody waits for the answer any more: nothing is parsed for nobody
+ * @throws DecodeError
+ */
+export async function parseYamlBody (bytes: Uint8Array, signal?: AbortSignal): Promise<Parsed> {
   if (bytes.length <= SMALL) return parseYaml(bytes)
   if (running >= MAX_THREADS) await new Promise<void>(resolve => waiting.push(resolve))
   else running++
   try {
-    return await parseInThread(bytes)
+    return await parseInThread(bytes, signal === undefined ? [] : [signal])
   } finally {
     // The place goes to the next in line, or is free.
     const next = waiting.shift()
@@ -39,11 +43,15 @@ export async function parseYamlBody (bytes: Uint8Array): Promise<Parsed> {
   }
 }
 
-async function parseInThread (bytes: Uint8Array): Promise<Parsed> {
+async function parseInThread (bytes: Uint8Array, signals: AbortSignal[]): Promise<Parsed> {
+  if (signals.some(({ aborted }) => aborted)) throw new DecodeError('the request ended before its body was parsed')
   const worker = take()
+  const gone = new AbortController()
+  const end = (): void => { gone.abort() }
+  worker.once('exit', end)
   try {
     worker.postMessage(bytes)
-    const [answer] = await once(worker, 'message', { signal: AbortSignal.timeout(TIME_LIMIT) }) as [Answer] // our own worker
+    const [answer] = await once(worker, 'message', { signal: AbortSignal.any([AbortSignal.timeout(TIME_LIMIT), gone.signal, ...signals]) }) as [Answer] // our own worker
     keep(worker)
     if ('refused' in answer) throw new DecodeError(answer.refused)
     return { value: JSON.parse(answer.json), duplicates: answer.duplicates }
@@ -51,6 +59,8 @@ async function parseInThread (bytes: Uint8Array): Promise<Parsed> {
     if (error instanceof DecodeError) throw error
     await worker.terminate()
     throw new DecodeError('the body is a YAML document that takes too much time or memory to parse; send JSON', { cause: error })
+  } finally {
+    worker.off('exit', end)
   }
 }
 

@@ -118,6 +118,22 @@ t.test('what is small on the wire and large in memory is refused for little', as
   ])
 })
 
+t.test('a large YAML body is not parsed for a client that has gone', async t => {
+  const { listen } = await import('../build.js')
+  const server = await listen(t)
+  // Parsing one takes seconds on a thread, and there are two of them.
+  const body = '[]'.repeat(300_000)
+  const gone = new AbortController()
+  const asked = Array.from({ length: 12 }, () => fetch(`${server.url}${BINDINGS}`, { method: 'POST', body, headers: YAML_TYPE, signal: gone.signal }).catch(() => undefined))
+  while (!/apiserver_current_inflight_requests\{request_kind="mutating"\} 12/.test((await server.get('/metrics')).body)) await new Promise(resolve => { setTimeout(resolve, 5) })
+  gone.abort()
+  await Promise.all(asked)
+  const since = performance.now()
+  const { code } = await server.post(BINDINGS, `metadata:\n  name: next\n  annotations: {a: "${'x'.repeat(5000)}"}\nroleRef: {apiGroup: rbac.authorization.orch.io, kind: ClusterRole, name: view}\n`, YAML_TYPE)
+  t.equal(code, 201)
+  t.ok(performance.now() - since < 5000, `the next one waited for ${(performance.now() - since).toFixed(0)} ms`)
+})
+
 t.test('a large object costs others no more than a turn of the loop at a time', async t => {
   const server = await build(t)
   const { Loop, MOST_HELD } = await import('./refusal.js')
