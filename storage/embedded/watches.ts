@@ -5,6 +5,7 @@
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
+import { newsOf, tell, tellEnd } from '../watch-news.js'
 
 /** What the watches need to know about the history they are fed from. */
 export interface WatchSource {
@@ -73,14 +74,9 @@ export class WatchHub {
   publish (events: readonly BackendEvent[], revision: Revision): void {
     this.#publishing = true
     for (const watch of this.#live) {
-      const { start, end } = watch.request
-      let mine: BackendEvent[] | undefined
-      for (const event of events) {
-        const { key, modRevision } = event.kv
-        if (key >= start && key < end && modRevision > watch.position) (mine ??= []).push(event)
-      }
+      const news = newsOf(events, watch.request, watch.position)
       if (revision > watch.position) watch.position = revision
-      if (mine !== undefined) this.#give(watch, mine, revision)
+      if (news !== undefined) this.#give(watch, news, revision)
     }
     this.#publishing = false
   }
@@ -91,7 +87,7 @@ export class WatchHub {
     watch.progressWanted = false
     // A watch that starts in the future has been given nothing of what came before it, so it can't vouch for that.
     if (delivered < watch.request.after) return
-    this.#call(watch, () => watch.request.onProgress(delivered))
+    this.#tell(watch, () => watch.request.onProgress(delivered))
   }
 
   close (error: StorageError): void {
@@ -130,25 +126,16 @@ export class WatchHub {
   }
 
   #give (watch: Watch, events: BackendEvent[], revision: Revision): void {
-    if (!watch.ended) this.#call(watch, () => watch.request.onEvents(events, revision))
+    if (!watch.ended) this.#tell(watch, () => watch.request.onEvents(events, revision))
   }
 
-  /** A callback that throws ends its own watch and harms no other. */
-  #call (watch: Watch, callback: () => void): void {
-    try {
-      callback()
-    } catch (error) {
-      this.#end(watch, new StorageError('Closed', 'the receiver of the watch failed', { cause: error }))
-    }
+  #tell (watch: Watch, callback: () => void): void {
+    tell(callback, error => this.#end(watch, error))
   }
 
   #end (watch: Watch, error: StorageError): void {
     if (watch.ended) return
     watch.cancel()
-    try {
-      watch.request.onEnd(error)
-    } catch {
-      // The receiver was told; what it makes of it can't stop the others.
-    }
+    tellEnd(watch.request, error)
   }
 }

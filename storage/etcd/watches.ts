@@ -5,6 +5,7 @@
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
+import { newsOf, tell, tellEnd } from '../watch-news.js'
 import type { Connection } from './connection.js'
 import { closedError } from './failures.js'
 import { Feed } from './feed.js'
@@ -46,15 +47,10 @@ class Watch implements BackendWatch {
 
   /** Gives it what is new to it; `revision` is the position of its feed. */
   take (events: readonly BackendEvent[], revision: Revision): void {
-    const { start, end } = this.request
-    let mine: BackendEvent[] | undefined
-    for (const event of events) {
-      const { key, modRevision } = event.kv
-      if (key >= start && key < end && modRevision > this.position) (mine ??= []).push(event)
-    }
+    const news = newsOf(events, this.request, this.position)
     if (revision > this.position) this.position = revision
     if (this.ended) return
-    if (mine !== undefined) this.#call(() => this.request.onEvents(mine, revision))
+    if (news !== undefined) this.#tell(() => this.request.onEvents(news, revision))
     else if (this.eagerUntil > 0) this.progress(revision)
   }
 
@@ -63,25 +59,17 @@ class Watch implements BackendWatch {
     // What came before a start in the future was not delivered, so nothing is said about it.
     if (this.ended || reached === undefined || reached < this.request.after || this.eagerUntil === 0) return
     if (performance.now() > this.eagerUntil) this.eagerUntil = 0
-    this.#call(() => this.request.onProgress(reached))
+    this.#tell(() => this.request.onProgress(reached))
   }
 
   finish (error: StorageError): void {
     if (this.ended) return
     this.cancel()
-    try {
-      this.request.onEnd(error)
-    } catch {
-      // The receiver was told; what it makes of it can't stop the others.
-    }
+    tellEnd(this.request, error)
   }
 
-  #call (callback: () => void): void {
-    try {
-      callback()
-    } catch (error) {
-      this.finish(new StorageError('Closed', 'the receiver of the watch failed', { cause: error }))
-    }
+  #tell (callback: () => void): void {
+    tell(callback, error => this.finish(error))
   }
 }
 
