@@ -78,11 +78,15 @@ t.test('a wrong type in any field of any resource is refused by the path of the 
     const { roleRef } = binding('any')
     t.equal((await server.post(base, { metadata: { name: 'there' }, ...(definition.plural.endsWith('bindings') ? { roleRef } : {}) })).code, 201)
     const cases: Case[] = []
+    let before = ''
     for (const { path, value, body } of wrongTypes(definition.message)) {
       fields++
       const says = new RegExp(path.replace(/[[\]]/g, '\\$&'))
       const title = `${definition.plural} ${path} = ${JSON.stringify(value)}`
       cases.push({ title, url: base, body, headers: JSON_TYPE, says })
+      // By the other ways one wrong value of each field is enough.
+      if (path === before) continue
+      before = path
       cases.push({ title: `update: ${title}`, method: 'PUT', url: `${base}/there`, body, headers: JSON_TYPE, says })
       // An explicit key makes it YAML that is no JSON.
       cases.push({ title: `YAML: ${title}`, url: base, body: JSON.stringify(body).replace('{', '{ ? '), headers: YAML_TYPE, says: path.includes('[') ? /\[0\]/ : says })
