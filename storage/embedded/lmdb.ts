@@ -2,11 +2,12 @@
  * The disk under the embedded engine: one LMDB file. LMDB does one transaction per batch on its own
  * thread and syncs it to disk before it answers.
  */
-import { chmod, mkdir, stat } from 'node:fs/promises'
+import { chmod, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Database, RootDatabase } from 'lmdb'
 import type { Backend } from '../backend.js'
 import { StorageError } from '../errors.js'
+import { makeFolder } from '../folder.js'
 import { Engine, type EngineOptions } from './engine.js'
 import type { Version } from './history.js'
 import { faultOf } from './header.js'
@@ -174,7 +175,7 @@ export async function openEmbedded (directory: string, options: EngineOptions = 
 async function openTable (directory: string): Promise<{ lock: DirectoryLock, table: Table, file: string }> {
   let lock: DirectoryLock
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    makeFolder(directory, 0o700)
     lock = await lockDirectory(directory)
   } catch (error) {
     if (error instanceof StorageError) throw error
