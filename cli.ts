@@ -62,7 +62,7 @@ async function start (parsed: Parsed): Promise<Running> {
 
   if (values.v >= 3) {
     root.addHook('onRequest', (request, reply, done) => {
-      const { ip } = request
+      const ip = request.ip.replace(/^::ffff:(?=\d+\.)/, '')
       reply.raw.once('close', () => {
         log.info({ method: request.method, url: loggable(request.raw.url ?? ''), status: reply.raw.statusCode, milliseconds: Math.round(reply.elapsedTime * 10) / 10, user: request.orch?.user?.username, ip }, 'request')
       })

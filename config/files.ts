@@ -8,8 +8,11 @@ const MAX_BYTES = 16 * 1024 * 1024
 
 const REASONS: Record<string, string> = {
   ENOENT: 'there is no such file',
-  EACCES: 'it may not be read by this user',
-  EPERM: 'it may not be read by this user',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
+  EEXIST: 'something else has its name',
+  EISDIR: 'it is a folder',
+  EROFS: 'its file system is read-only',
   ENOTDIR: 'a part of its path is not a folder',
   ELOOP: 'its path has too many symbolic links',
   ENAMETOOLONG: 'its path is too long'

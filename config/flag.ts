@@ -126,8 +126,7 @@ export function readDuration (value: string): number | undefined {
 export function showDuration (milliseconds: number): string {
   if (milliseconds === 0) return '0s'
   if (milliseconds < 1000) return `${milliseconds}ms`
-  const seconds = milliseconds / 1000
-  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const [h, m, s] = [Math.floor(milliseconds / 3_600_000), Math.floor(milliseconds / 60_000) % 60, milliseconds % 60_000 / 1000]
   return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`
 }
 

@@ -124,6 +124,8 @@ function auditOptions (values: Values): AuditOptions | undefined {
   if (path === '') return undefined
   if (path !== '-') {
     try {
+      // A pipe would hold up the start until somebody reads it, and neither it nor a device can be rotated.
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not an ordinary file')
       closeSync(openSync(path, 'a', 0o600))
     } catch (error) {
       throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that exists, or - for standard output`, { cause: error })

@@ -5,10 +5,11 @@
  *
  * @see interface, 'Server start-up options': --cert-dir, --tls-*, and --client-ca-file
  */
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls'
+import { makeFolder } from '../storage/folder.js'
 import { checkPair, namesOf, parseCertificates, readBundle, readPair } from './certificates.js'
 import { reasonOf } from './files.js'
 import { FlagError } from './flag.js'
@@ -78,7 +79,7 @@ function keptPair (directory: string, values: Values, now = new Date()): { pair:
   const files = { certificate: join(directory, 'apiserver.crt'), key: join(directory, 'apiserver.key') }
   const { pair: kept, problem } = readKept(files, now)
   if (kept !== undefined) return { pair: kept, notes: [] }
-  mkdirSync(directory, { recursive: true })
+  makeFolder(directory)
   const address = publicAddress(values)
   const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'])
   if (values['external-hostname'] !== '') names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
@@ -112,18 +113,20 @@ function write (path: string, content: string, mode: number): void {
   renameSync(temporary, path)
 }
 
+const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
+
 /** The address that others reach the server at: as advertised, else as bound, else the first of the host. */
 export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-address'>): string {
   if (values['advertise-address'] !== '') return values['advertise-address']
   const bound = values['bind-address']
-  if (!['', '0.0.0.0', '::'].includes(bound)) return bound
+  if (!EVERYWHERE.has(bound)) return bound
   const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? []).filter(({ internal }) => !internal)
   return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? '127.0.0.1'
 }
 
-/** What to bind to: blank is every address of the host, of both versions of IP where it speaks both. */
+/** What to bind to: blank, 0.0.0.0 and :: are every address of the host, of both versions of IP where it speaks both. */
 export function listenHost (bindAddress: string): string {
-  if (bindAddress !== '') return bindAddress
+  if (!EVERYWHERE.has(bindAddress)) return bindAddress
   return Object.values(networkInterfaces()).some(list => list?.some(({ family }) => family === 'IPv6') === true) ? '::' : '0.0.0.0'
 }
 

@@ -11,7 +11,7 @@ export const observability = {
   'logging-format': choice(['text'], 'text', 'form of the log'),
   'log-flush-frequency': duration(5000, 'longest time before the log is flushed; every line is flushed at once', { min: 1 }),
   v: withShort('v', int(0, 'how much is logged, from 0 to 10', { min: 0, max: 10 })),
-  vmodule: list([], 'other verbosities for single files, pattern=N', value => /^[^=]+=\d{1,2}$/.test(value) ? undefined : `"${value}" must have the form pattern=N`),
+  vmodule: { ...list([], 'other verbosities for single files', value => /^[^=]+=\d{1,2}$/.test(value) ? undefined : `"${value}" must have the form pattern=N`), type: 'pattern=N,...' },
   'experimental-logging-sanitization': bool(false, 'keep sensitive fields out of the log, as is always done'),
   'allow-metric-labels': pairs('label values that are let through, by METRIC,LABEL', { type: 'stringToString', bareValue: '', check: labelKey }),
   'disabled-metrics': list([], 'names of metrics that are not shown', metricName),

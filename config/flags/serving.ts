@@ -2,8 +2,10 @@
 import { bool, choice, int, ipAddress, list, path, repeated, text } from '../flag.js'
 import { cipherProblem, TLS_VERSIONS } from '../tls-names.js'
 
-const hostname = (value: string): string | undefined =>
-  /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(value) ? undefined : 'must be a host name, with a port if need be'
+function hostname (value: string): string | undefined {
+  const match = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(value)
+  return match === null || Number(match[1] ?? 1) > 65535 ? 'must be a host name, with a port if need be' : undefined
+}
 
 const advertised = (value: string): string | undefined =>
   ipAddress(value) ?? (value === '0.0.0.0' || value === '::' ? 'must be an address that others can reach, not the unspecified one' : undefined)

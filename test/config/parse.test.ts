@@ -62,6 +62,7 @@ t.test('durations are those of flags, in milliseconds', async t => {
   t.equal(showDuration(3_600_000), '1h0m0s')
   t.equal(showDuration(90_500), '1m30.5s')
   t.equal(showDuration(250), '250ms')
+  t.equal(showDuration(2 ** 31 - 1), '596h31m23.647s')
 })
 
 t.test('a duration no timer can hold is refused', async t => {

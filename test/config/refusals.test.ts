@@ -27,6 +27,7 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--tls-cipher-suites=__proto__', /not a known cipher suite/],
   ['--strict-transport-security-directives=max-age=x', /max-age=SECONDS/],
   ['--external-hostname=a_b/c', /host name/],
+  ['--external-hostname=host:65536', /host name, with a port/],
   ['--data-dir=x --etcd-servers=http://127.0.0.1:2379', /--data-dir=x: .*--etcd-servers/],
   ['--data-dir=', /must be a folder/],
   ['--etcd-servers=127.0.0.1:2379', /scheme:\/\/host:port/],

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { addressBytes, certify } from '../../config/certify.js'
 import { namesOf } from '../../config/certificates.js'
 import { parseArguments } from '../../config/parse.js'
-import { choose, tlsSetup, type TlsSetup } from '../../config/tls.js'
+import { choose, listenHost, tlsSetup, type TlsSetup } from '../../config/tls.js'
 import { authority } from './authority.js'
 import type { Test } from '../plugins/bare-server.js'
 
@@ -213,4 +213,14 @@ t.test('addresses become bytes', async t => {
   t.equal(addressBytes('::ffff:1.2.3.4').toString('hex'), '00000000000000000000ffff01020304')
   t.equal(addressBytes('1:2:3:4:5:6:7:8').toString('hex'), '00010002000300040005000600070008')
   t.equal(addressBytes('fe80::1%eth0').toString('hex'), 'fe800000000000000000000000000001')
+})
+
+t.test('blank, 0.0.0.0 and :: are all addresses of the host, another address is itself', async t => {
+  t.equal(new Set(['', '0.0.0.0', '::'].map(listenHost)).size, 1)
+  t.match(listenHost(''), /^(?:::|0\.0\.0\.0)$/)
+  for (const address of ['127.0.0.1', '::1']) t.equal(listenHost(address), address)
+})
+
+t.test('a --cert-dir where nothing can be made ends the start', async t => {
+  t.throws(() => setup('--cert-dir=/proc/nothing'), { message: /^--cert-dir=\/proc\/nothing: cannot keep a certificate there: / })
 })
