@@ -39,11 +39,12 @@ function fields (line: string, number: number): string[] {
 /** @throws Error naming the line, never the token. */
 export function parseTokenFile (text: string): Map<string, UserInfo> {
   const users = new Map<string, UserInfo>()
-  text.split(/\r?\n/).forEach((line, index) => {
+  text.replace(/^\uFEFF/, '').split(/\r?\n/).forEach((line, index) => {
     if (line.trim() === '' || line.startsWith('#')) return
     const [token, username, uid, groups, ...rest] = fields(line, index + 1)
     if (token === undefined || username === undefined || uid === undefined) throw new Error(`line ${index + 1}: at least 3 columns are needed: token, user name, user uid`)
     if (token === '') throw new Error(`line ${index + 1}: the token is empty`)
+    if (username === '') throw new Error(`line ${index + 1}: the user name is empty`)
     const named = [groups ?? '', ...rest].join(',').split(',').map(group => group.trim()).filter(group => group !== '')
     users.set(digest(token), { username, uid, groups: named, extra: {} })
   })

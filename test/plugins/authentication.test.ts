@@ -20,8 +20,9 @@ t.test('the token file names users, uids and groups', async t => {
   t.match(who('bearer   quo"ted'), { username: 'bob', uid: 'u2', groups: [] })
   t.match(who('Bearer xyz'), { groups: ['one'] })
   t.equal(who('Bearer nope'), undefined)
+  t.match([...parseTokenFile(`\uFEFF${TOKENS}`).keys()], [...parseTokenFile(TOKENS).keys()], 'a mark of the byte order is no part of the first token')
   t.equal(who('Basic abc'), undefined)
-  for (const [text, message] of [['a,b', /line 1: at least 3 columns/], ['x,y,z\n,b,c', /line 2: the token is empty/], ['"a,b,c', /line 1: a quoted column does not end/]] as const) {
+  for (const [text, message] of [['a,b', /line 1: at least 3 columns/], ['a,,1', /line 1: the user name is empty/], ['x,y,z\n,b,c', /line 2: the token is empty/], ['"a,b,c', /line 1: a quoted column does not end/]] as const) {
     t.throws(() => parseTokenFile(text), { message })
   }
 })
