@@ -163,6 +163,6 @@ export default fp(async fastify => {
     reply.header('audit-id', request.orch.auditId)
     const { info } = request.orch
     const route = info.isResourceRequest || request.is404 ? undefined : request.routeOptions.url
-    done(route === undefined || agree(route.slice(mount.length), info.path) ? undefined : noSuchPath())
+    done(route === undefined || agree(route.slice(mount.length) || '/', info.path) ? undefined : noSuchPath())
   })
 }, { name: 'orch/request-info', fastify: '5.x' })

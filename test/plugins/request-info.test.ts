@@ -64,3 +64,10 @@ t.test('what a lenient router of a host finds is not served under another name',
   t.equal((await app.inject('/c/version')).statusCode, 403)
   for (const url of ['/c/VERSION', '/c//version', '/c/version#x', 'http://host/c/version']) t.ok([400, 403, 404].includes((await app.inject({ method: 'GET', url })).statusCode), url)
 })
+
+t.test('the root of the server is served under a prefix too, with and without a slash', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(orch, { prefix: '/c' })
+  for (const url of ['/c', '/c/', '/c?x=1']) t.match((await app.inject(url)).json(), { paths: /\/api/ }, url)
+})
