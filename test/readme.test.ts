@@ -61,6 +61,8 @@ t.test('a clone, its one command, and the session that follows', { timeout: 290_
   })
   t.match(output, /serving on https:\/\/0\.0\.0\.0:6443, store: embedded in orch-data, authorization: AlwaysAllow/)
 
+  // A newcomer types slower than a loaded machine starts.
+  paste('until curl -skf https://localhost:6443/readyz; do sleep 0.1; done', folder)
   const session = paste(labelled('session'), folder)
   t.match(session, /^ok/)
   t.match(session, /"name":"viewers"/)

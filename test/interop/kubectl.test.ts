@@ -2,12 +2,15 @@
 import t from 'tap'
 import { binding } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { RunningServer, until } from './server.js'
 
 const KIND = 'clusterrolebindings'
 const RBAC = 'rbac.authorization.orch.io'
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const names = (output: string): string[] => output.split('\n').map(line => line.split('/').at(-1) ?? '').filter(name => name !== '').sort()
+
+const watchesUnderWay = (metrics: string): number =>
+  Number(/^apiserver_longrunning_requests{verb="WATCH",[^}]*resource="clusterrolebindings"[^}]*} (\d+)/m.exec(metrics)?.[1] ?? 0)
 
 for (const program of programs()) {
   t.test(`kubectl ${program.version}`, async t => {
@@ -148,6 +151,7 @@ for (const program of programs()) {
         t.match(await kubectl.ok('wait', '--for=jsonpath={.metadata.finalizers[0]}=interop.test/hold', KIND, 'held', '--timeout=30s'), /held condition met/)
       }
       const waiting = kubectl.begin(t, 'wait', '--for=delete', KIND, 'held', '--timeout=50s')
+      await until('the wait to watch', async () => watchesUnderWay((await server.ask('/metrics')).body) > 0)
       await kubectl.ok('patch', KIND, 'held', '--type=merge', '--patch={"metadata":{"finalizers":null}}')
       t.equal(await waiting.end(), 0, waiting.err)
       t.match(await kubectl.refused('get', KIND, 'held'), /NotFound/)
