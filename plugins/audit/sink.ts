@@ -28,7 +28,7 @@ const DEFAULT_MEGABYTES = 100
 const REOPEN_AFTER = 1000
 
 export function openSink (options: SinkOptions, onError: (error: Error) => void): Sink {
-  if (options.path === '-') return { write: line => writeTo(process.stdout, line), close: async () => {} }
+  if (options.path === '-') return standardOutput(onError)
   const files = rotation(options)
   let stream: Writable | undefined
   let openedAt = -Infinity
@@ -63,6 +63,16 @@ export function openSink (options: SinkOptions, onError: (error: Error) => void)
       stream = undefined
       if (last !== undefined && !last.destroyed) await new Promise<void>(resolve => { last.end(resolve) })
     }
+  }
+}
+
+/** Whoever read it may have gone, which is no reason for the process to end. */
+function standardOutput (onError: (error: Error) => void): Sink {
+  const { stdout } = process
+  stdout.on('error', onError)
+  return {
+    write: line => writeTo(stdout, line),
+    close: async () => { stdout.off('error', onError) }
   }
 }
 

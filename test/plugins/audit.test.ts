@@ -1,4 +1,6 @@
 import t from 'tap'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fp from 'fastify-plugin'
@@ -195,4 +197,26 @@ t.test('a log is appended to in the order of its events', async t => {
   await sink.write('two\n')
   await sink.close()
   t.equal(readFileSync(join(folder, 'a'), 'utf8'), 'one\ntwo\n')
+})
+
+t.test('a reader of standard output that has gone is a failed write and ends nothing', async t => {
+  const module = new URL('../../plugins/audit/sink.js', import.meta.url).href
+  const program = `
+    import { openSink } from ${JSON.stringify(module)}
+    const failures = []
+    const sink = openSink({ path: '-' }, error => failures.push(error.code))
+    await new Promise(resolve => process.stdin.once('end', resolve).resume())
+    const codes = []
+    for (let n = 0; n < 2; n++) await sink.write('a line\\n').catch(error => codes.push(error.code))
+    await new Promise(resolve => setImmediate(resolve))
+    await sink.close()
+    console.error(JSON.stringify({ codes, failures, listeners: process.stdout.listenerCount('error') }))`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'pipe' })
+  child.stdout.destroy()
+  child.stdin.end()
+  let told = ''
+  child.stderr.on('data', (text: Buffer) => { told += text.toString() })
+  const [code] = await once(child, 'close') as [number]
+  t.equal(code, 0, told)
+  t.match(JSON.parse(told), { codes: ['EPIPE', 'EPIPE'], failures: ['EPIPE'], listeners: 0 })
 })
