@@ -24,16 +24,17 @@ export async function current (store: ResourceStore, key: string): Promise<Entry
 /**
  * Attempts until one is done.
  * @param found what was the newest when it was read
- * @throws StatusError 404 when there is nothing (any more), 504 when the request ends before an attempt is done; whatever an attempt throws
+ * @param gone what it comes to when there is nothing (any more); throws 404 where that is not said
+ * @throws StatusError 504 when the request ends before an attempt is done; whatever an attempt throws
  */
-export async function rewrite<T> (store: ResourceStore, found: Entry | undefined, target: Target, context: WriteContext, attempt: (base: Entry) => Promise<Outcome<T>>): Promise<T> {
+export async function rewrite<T, G = never> (store: ResourceStore, found: Entry | undefined, target: Target, context: WriteContext, attempt: (base: Entry) => Promise<Outcome<T>>, gone: () => G = () => { throw notFound(store.resource, target.name) }): Promise<T | G> {
   for (let base = found; base !== undefined;) {
     const outcome: Outcome<T> = await attempt(base)
     if ('done' in outcome) return outcome.done
     if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
     base = outcome.instead
   }
-  throw notFound(store.resource, target.name)
+  return gone()
 }
 
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */

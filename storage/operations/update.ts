@@ -5,7 +5,7 @@
  */
 import { applyDefaults, clone, validateUpdate } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, invalid, notFound, StatusError } from '../../schemas/status.js'
+import { badRequest, conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest, giveWay, refuse } from './context.js'
@@ -22,6 +22,8 @@ export interface Written {
   readonly created: boolean
 }
 
+/** Of creating what others create and delete all the while. */
+const MOST_ATTEMPTS = 20
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
 /**
@@ -31,24 +33,26 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
   checkIdentity(store, object, target)
   const key = store.key(target.namespace, target.name)
-  const found = await current(store, key)
-  if (found === undefined) {
-    if (!store.definition.createOnUpdate || (target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
-    return { entry: await createByUpdate(store, object, target, context), created: true }
+  const createOnUpdate = store.definition.createOnUpdate && (target.subresource ?? '') === ''
+  // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
+  for (let attempts = 0; ; attempts++) {
+    // Each attempt needs an object of its own: preparing it changes it.
+    const replaced = await rewrite(store, await current(store, key), target, context, base => attempt(store, base, target, context, () => clone(object)), () => undefined)
+    if (replaced !== undefined) return { entry: replaced, created: false }
+    if (!createOnUpdate) throw notFound(store.resource, target.name)
+    try {
+      return { entry: await createByUpdate(store, clone(object), target, context), created: true }
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+      if (attempts === MOST_ATTEMPTS) throw conflict(store.resource, target.name, MODIFIED)
+    }
   }
-  // Each attempt needs an object of its own: preparing it changes it.
-  return { entry: await change(store, found, target, context, () => clone(object)), created: false }
 }
 
 async function createByUpdate (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Entry> {
-  if ((object.metadata.uid ?? '') !== '') throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${object.metadata.uid}, but the object does not exist`)
-  try {
-    return await create(store, object, target, context)
-  } catch (error) {
-    // Somebody created it between the read and the write: to this client it is the same race as any other.
-    if (error instanceof StatusError && error.status.reason === 'AlreadyExists') throw conflict(store.resource, target.name, MODIFIED)
-    throw error
-  }
+  const { uid = '' } = object.metadata
+  if (uid !== '') throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, but the object does not exist`)
+  return await create(store, object, target, context)
 }
 
 function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: Target): void {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { setImmediate as turn } from 'node:timers/promises'
 import { BINDINGS, Watch, binding, listen } from '../build.js'
 import type { Answer, Event, Json, Listening } from '../build.js'
 import { random } from '../random.js'
@@ -75,7 +76,9 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
 
 t.test('a storm of valid and invalid requests leaves one history that explains every answer', { timeout: 60_000 }, async t => {
   t.comment(`seed ${dice.seed}`)
-  const server = await listen(t)
+  // Turns of the loop between the reads and the writes, as a store on the network would have them.
+  const pause = async (): Promise<void> => { for (let turns = dice.int(4); turns > 0; turns--) await turn() }
+  const server = await listen(t, { admission: [{ name: 'pause', handles: () => true, mutate: pause, validate: pause }] })
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
   const writes: Write[] = []
   let left = REQUESTS
