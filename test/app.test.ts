@@ -49,6 +49,7 @@ t.test('refused requests are audited as well as served ones', async t => {
   await server.call('DELETE', `${BINDINGS}/one`, undefined, ANN)
   await server.get('/nothing', ANN)
   await server.post(BINDINGS, binding('one'), ANN)
+  await server.app.close() // the last event is written after its answer
   const complete = server.events().filter(({ stage }) => stage === 'ResponseComplete').map(({ verb, responseStatus, user }) => `${verb} ${responseStatus.code} ${user.username}`)
   t.same(complete, ['get 404 ann', 'delete 403 ann', 'get 404 ann', 'create 201 ann'])
 })
