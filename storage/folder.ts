@@ -20,4 +20,11 @@ export function makeFolder (path: string, mode = 0o777): void {
   }
 }
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+function isFolder (path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}

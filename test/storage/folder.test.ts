@@ -15,7 +15,7 @@ t.test('a folder and those above it are made, and one that is there is left alon
 t.test('what cannot be made is an error with a code', async t => {
   const root = t.testdir({ file: '' })
   t.throws(() => makeFolder(join(root, 'file')), { code: 'EEXIST' })
-  t.throws(() => makeFolder(join(root, 'file', 'below')), { code: /^(EEXIST|ENOTDIR)$/ })
+  t.throws(() => makeFolder(join(root, 'file', 'below')), { code: 'ENOTDIR' })
 })
 
 t.test('a file system that has no place for folders does not hold up the start', async t => {
