@@ -58,12 +58,12 @@ export class Loop {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: 1 })
 
   async held<T> (work: () => Promise<T>): Promise<{ result: T, ms: number }> {
-    await sleep(2)
     this.#delay.enable()
-    await sleep(2)
+    await sleep(3)
     this.#delay.reset()
+    await sleep(3) // the first sample after a reset only begins an interval
     const result = await work()
-    await sleep(2) // a sample is taken when the loop turns again
+    await sleep(3) // and one ends when the loop turns again
     const ms = this.#delay.max / 1e6
     this.#delay.disable()
     return { result, ms }
