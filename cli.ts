@@ -104,9 +104,9 @@ function announce (log: FastifyBaseLogger, { values }: Parsed, options: ServerOp
   const modes = values['authorization-mode']
   const store = options.storage?.kind === 'etcd' ? `etcd at ${options.storage.servers.join(', ')}` : `embedded in ${values['data-dir']}`
   log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${store}, authorization: ${modes.join(', ')}`)
-  // The first mode that decides, decides: behind AlwaysDeny nothing is ever allowed.
-  if (values['anonymous-auth'] && modes[0] === 'AlwaysAllow') {
-    log.warn('anonymous requests are allowed and --authorization-mode is AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
+  // Wherever it stands: AlwaysDeny before it has no opinion that would end the chain.
+  if (values['anonymous-auth'] && modes.includes('AlwaysAllow')) {
+    log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
   }
 }
 

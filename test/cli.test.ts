@@ -129,6 +129,14 @@ t.test('the start says where it serves, what it stores in, and warns when everyb
   t.match(await ended, { code: 0, signal: null })
 })
 
+t.test('the warning comes wherever AlwaysAllow stands, as what it allows is allowed', async t => {
+  const { err, process: child, ended, port } = await serve(t, '--authorization-mode=AlwaysDeny,AlwaysAllow')
+  t.equal((await call(port, '/api/v1/namespaces')).status, 200)
+  t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
+  child.kill('SIGTERM')
+  await ended
+})
+
 t.test('without anonymous requests there is no such warning, and tokens and certificates are asked for', async t => {
   const ca = authority()
   const alice = ca.issue({ commonName: 'alice', organizations: ['devs'], uses: ['client'] })
