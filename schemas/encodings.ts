@@ -1,7 +1,7 @@
 /** Forms of answers beside an object's own: YAML of anything, a Status and bare metadata in protobuf. */
 import type { ApiObject } from './resource.js'
-import { encodeProtobuf } from './index.js'
-import { PartialObjectMetadata, PartialObjectMetadataList, Status as StatusMessage } from './meta/v1.js'
+import { encodeMessage, encodeProtobuf } from './index.js'
+import { PartialObjectMetadata, Status as StatusMessage } from './meta/v1.js'
 import type { Status } from './status.js'
 
 export { toYaml } from './yaml-write.js'
@@ -19,7 +19,7 @@ export function partialMetadataProtobuf (object: ApiObject, version: string): Ui
   return encodeProtobuf(PartialObjectMetadata, partialMetadata(object, version) as never)
 }
 
-/** A PartialObjectMetadataList. */
-export function partialListProtobuf (list: object): Uint8Array {
-  return encodeProtobuf(PartialObjectMetadataList, list as never)
+/** As an item of a list: the message alone. */
+export function partialMetadataMessage (object: ApiObject, version: string): Uint8Array {
+  return encodeMessage(PartialObjectMetadata, partialMetadata(object, version) as never)
 }

@@ -1,8 +1,8 @@
 /** GET of a collection: a head, the stored bytes of its items with commas between, a tail. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { encodeMessage, encodeProtobufList, listJson } from '../../schemas/index.js'
+import { encodeMessage, listJson, protobufListParts } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
-import { partialListProtobuf, partialMetadata, toYaml } from '../../schemas/encodings.js'
+import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/encodings.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { list } from '../../storage/operations/list.js'
 import type { ListResult } from '../../storage/operations/list.js'
@@ -18,6 +18,7 @@ interface ListMeta { resourceVersion: string, continue?: string, remainingItemCo
 
 const COMMA = Buffer.from(',')
 const BETWEEN: Part = [COMMA, 0]
+const NOTHING: Part = [new Uint8Array(0), 0]
 const bytes = (text: string): Part => [Buffer.from(text), 0]
 
 export function metadataOf (result: ListResult): ListMeta {
@@ -57,7 +58,7 @@ function answer (request: FastifyRequest, store: ResourceStore, result: ListResu
   for (const entry of result.entries) size += entry.json.length
   if (form.as !== undefined) return transformedAnswer(request, store, result, form, size, pretty)
   if (form.format === 'json' && !pretty) return { type: JSON_TYPE, size, parts: json(store, result) }
-  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: protobuf(store, result) }
+  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: protobuf(store.definition, metadataOf(result), mapped(result.entries, messageOf(store))) }
   const head = { kind: store.definition.listKind, apiVersion: store.definition.apiVersion, metadata: metadataOf(result) }
   const items = mapped(result.entries, entry => entry.object)
   return form.format === 'yaml'
@@ -83,11 +84,17 @@ function * json (store: ResourceStore, result: ListResult): Generator<Part> {
   yield bytes(`${tail}\n`)
 }
 
-function * protobuf (store: ResourceStore, result: ListResult): Generator<Part> {
-  const { message } = store.definition
-  const items = result.entries.map(entry => entry.derive('message', ({ object }) => encodeMessage(message, object)))
-  yield [encodeProtobufList(store.definition, metadataOf(result), items), 0]
+/** Lengths stand before what they are the lengths of, so all items are encoded first; others have their turns meanwhile. */
+function * protobuf (type: { apiVersion: string, listKind: string }, metadata: ListMeta, items: Iterable<Uint8Array>): Generator<Part> {
+  const encoded: Uint8Array[] = []
+  for (const item of items) {
+    encoded.push(item)
+    yield NOTHING
+  }
+  for (const part of protobufListParts(type, metadata, encoded)) yield [part, 0]
 }
+
+const messageOf = (store: ResourceStore) => (entry: Entry): Uint8Array => entry.derive('message', ({ object }) => encodeMessage(store.definition.message, object))
 
 /** Members of `head`, then a list under `name`, all as they would stand in one document. */
 function * indented (head: object, name: string, items: Iterable<object>): Generator<Part> {
@@ -131,12 +138,9 @@ function transformedAnswer (request: FastifyRequest, store: ResourceStore, resul
     return { type, size, parts: write(head, 'rows', mapped(result.entries, entry => row(store, entry.object, include, form, now))) }
   }
   const version = transformVersion(form)
+  const listKind = 'PartialObjectMetadataList'
+  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: protobuf({ apiVersion: version, listKind }, metadata, mapped(result.entries, entry => partialMetadataMessage(entry.object, version))) }
   const items = mapped(result.entries, entry => partialMetadata(entry.object, version))
-  const head = { kind: 'PartialObjectMetadataList', apiVersion: version, metadata }
-  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: metadataProtobuf(head, items) }
+  const head = { kind: listKind, apiVersion: version, metadata }
   return { type, size, parts: write(head, 'items', items) }
-}
-
-function * metadataProtobuf (head: object, items: Iterable<object>): Generator<Part> {
-  yield [partialListProtobuf({ ...head, items: [...items] }), 0]
 }

@@ -28,14 +28,39 @@ export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buf
   return envelope(writer, String(apiVersion ?? ''), String(kind ?? ''), () => writeBody(writer, message, object))
 }
 
-/** A list of items that are encoded already, each by `encodeMessage`. */
+/** Neither an encoding nor a type of the content: the last fields of an envelope. */
+const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
+
+/** A list of items that are encoded already, each by `encodeMessage`, in the pieces it is sent in. */
+export function * protobufListParts ({ apiVersion, listKind }: Pick<ResourceDefinition, 'apiVersion' | 'listKind'>, metadata: ListMeta, items: readonly Uint8Array[]): Generator<Uint8Array> {
+  const meta = new Writer()
+  nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
+  let length = meta.length
+  for (const item of items) length += prefix(2, item.length).length + item.length
+  const head = new Writer()
+  head.bytes(meta.finish())
+  head.varint(length)
+  head.varint(bytesTag(2))
+  writeType(head, apiVersion, listKind)
+  yield head.finish()
+  for (const item of items) {
+    yield prefix(2, item.length)
+    yield item
+  }
+  yield TAIL
+}
+
+/** The same in one piece. */
 export function encodeProtobufList (resource: ResourceDefinition, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
-  const size = items.reduce((sum, item) => sum + item.length + 6, 256)
-  const writer = new Writer(size)
-  return envelope(writer, resource.apiVersion, resource.listKind, () => {
-    for (let index = items.length - 1; index >= 0; index--) nested(writer, 2, items[index])
-    nested(writer, 1, encodeMessage(ListMetaMessage, metadata))
-  })
+  return Buffer.concat([...protobufListParts(resource, metadata, items)])
+}
+
+/** What stands before the bytes of a nested message. */
+function prefix (number: number, length: number): Uint8Array {
+  const writer = new Writer(6)
+  writer.varint(length)
+  writer.varint(bytesTag(number))
+  return writer.finish()
 }
 
 /**
@@ -57,23 +82,25 @@ export function protobufWatchFrame (type: string, object: Uint8Array): Buffer {
 }
 
 function envelope (writer: Writer, apiVersion: string, kind: string, writeRaw: () => void): Buffer {
-  writer.string('')
-  writer.varint(bytesTag(4))
-  writer.string('')
-  writer.varint(bytesTag(3))
+  writer.bytes(TAIL)
   const raw = writer.length
   writeRaw()
   writer.varint(writer.length - raw)
   writer.varint(bytesTag(2))
-  const type = writer.length
+  writeType(writer, apiVersion, kind)
+  return writer.finish()
+}
+
+/** The begin of an envelope: the magic prefix and the typeMeta. */
+function writeType (writer: Writer, apiVersion: string, kind: string): void {
+  const start = writer.length
   writer.string(kind)
   writer.varint(bytesTag(2))
   writer.string(apiVersion)
   writer.varint(bytesTag(1))
-  writer.varint(writer.length - type)
+  writer.varint(writer.length - start)
   writer.varint(bytesTag(1))
   writer.bytes(MAGIC)
-  return writer.finish()
 }
 
 function nested (writer: Writer, number: number, body: Uint8Array | undefined): void {
