@@ -80,6 +80,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   // Of HTTP/1; the server takes them from itself, not from its options, and its type does not know them.
   Object.assign(server, {
     maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeadersCount: 0, // bounded in bytes: a bound in number drops what is beyond it in silence, credentials too
     requestTimeout: options.requestTimeout,
     headersTimeout: Math.min(options.requestTimeout, 30_000),
     connectionsCheckingInterval: Math.min(options.requestTimeout, 1000),

@@ -89,7 +89,8 @@ export default fp(async fastify => {
   })
 
   fastify.setNotFoundHandler((request, reply) => {
-    const known = fastify.orch?.knowsPath(request.orch.info) === true
+    const { info } = request.orch
+    const known = info.isResourceRequest ? fastify.orch.knowsPath(info) : fastify.hasRoute({ method: 'GET', url: fastify.prefix + info.path })
     const failure = known ? methodNotAllowed() : noSuchPath()
     request.orch.failure = failure
     return render(failure, request, reply)

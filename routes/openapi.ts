@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { packageVersion } from '../release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
+import { sendBytes } from './stream.js'
 
 /** Newer clients parse the type of the answer strictly and refuse the older spelling in it, which they still ask with. */
 const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -43,7 +44,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
       const { bytes, etag } = await document
       reply.header('etag', etag).header('vary', 'accept')
       if (request.headers['if-none-match'] === etag) return await reply.code(304).send()
-      return await reply.header('content-type', format === 'json' ? JSON_TYPE : PROTOBUF_TYPE).send(bytes)
+      return await sendBytes(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_TYPE, bytes)
     }
   })
 }

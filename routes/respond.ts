@@ -6,6 +6,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { ResourceStore } from '../storage/resource-store.js'
+import { sendBytes } from './stream.js'
 import { transformed } from './transform.js'
 
 const MOST_WARNING_LENGTH = 300
@@ -28,12 +29,12 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
   if (request.orch.warnings.length > 0) warn(request, reply)
   reply.code(code)
   if (accept === undefined || (accept.format === 'json' && accept.as === undefined && !accept.pretty)) {
-    return reply.header('content-type', JSON_TYPE).send(entry.json)
+    return sendBytes(request, reply, JSON_TYPE, entry.json)
   }
   if (accept.as !== undefined) return sendValue(request, reply, transformed(request, store, accept, entry), code)
   if (accept.format === 'protobuf') {
     const bytes = entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(store.definition.message, object)))
-    return reply.header('content-type', PROTOBUF_TYPE).send(bytes)
+    return sendBytes(request, reply, PROTOBUF_TYPE, bytes)
   }
   return sendValue(request, reply, entry.object, code)
 }
@@ -42,9 +43,9 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
 export function sendValue (request: FastifyRequest, reply: FastifyReply, value: object | Buffer, code = 200): FastifyReply {
   const { accept } = request.orch
   reply.code(code)
-  if (Buffer.isBuffer(value)) return reply.header('content-type', PROTOBUF_TYPE).send(value)
-  if (accept?.format === 'yaml') return reply.header('content-type', YAML_TYPE).send(toYaml(value))
-  return reply.header('content-type', JSON_TYPE).send(Buffer.from(accept?.pretty === true ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`))
+  if (Buffer.isBuffer(value)) return sendBytes(request, reply, PROTOBUF_TYPE, value)
+  if (accept?.format === 'yaml') return sendBytes(request, reply, YAML_TYPE, Buffer.from(toYaml(value)))
+  return sendBytes(request, reply, JSON_TYPE, Buffer.from(accept?.pretty === true ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`))
 }
 
 export function sendStatus (request: FastifyRequest, reply: FastifyReply, status: Omit<Status, 'code'> & { code?: number }, code = 200): FastifyReply {

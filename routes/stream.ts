@@ -20,6 +20,21 @@ export function acceptsGzip (request: FastifyRequest): boolean {
   })
 }
 
+/** What the answer depends on already, and on the encodings the client takes. */
+function varying (reply: FastifyReply): string {
+  const before = reply.getHeader('vary')
+  return before === undefined ? 'accept-encoding' : `${String(before)}, accept-encoding`
+}
+
+/** Bytes that are whole already, compressed where they are many and the client takes it. */
+export function sendBytes (request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): FastifyReply {
+  reply.header('content-type', type)
+  if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(bytes)
+  const packer = createGzip({ level: constants.Z_BEST_SPEED })
+  packer.end(bytes)
+  return reply.headers({ 'content-encoding': 'gzip', vary: varying(reply) }).send(packer)
+}
+
 /** Headers set so far by all concerns, for an answer written past Fastify. */
 function headersOf (reply: FastifyReply, extra: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return { ...reply.getHeaders(), ...extra } as OutgoingHttpHeaders
@@ -107,7 +122,7 @@ const LARGE_PART = 8 * 1024
  */
 export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<readonly [Uint8Array, number]>): Promise<void> {
   const gzip = acceptsGzip(request)
-  const raw = begin(reply, { 'content-type': type, ...(gzip ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}) })
+  const raw = begin(reply, { 'content-type': type, ...(gzip ? { 'content-encoding': 'gzip', vary: varying(reply) } : {}) })
   const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PIECE_BYTES }) : undefined
   packer?.pipe(raw)
   const out: NodeJS.WritableStream = packer ?? raw

@@ -34,8 +34,8 @@ function slowness (): number {
   return Math.max(1, Math.min(...rounds) / NOMINAL_MS)
 }
 
-/** Milliseconds the event loop may be held by one request. */
-export const MOST_HELD = 50 * slowness()
+/** Milliseconds the event loop may be held by one request: 50 on a machine of its own, more here, as test files share the cores. */
+export const MOST_HELD = 150 * slowness()
 const ATTEMPTS = 8
 const LONGEST_MESSAGE = 10_000
 

@@ -39,7 +39,7 @@ export const TOKEN = 'benchmark-token'
 /** As `npm start` runs it: what it passes to Node is stated there. */
 function startCommand (): string[] {
   const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
-  const [, ...rest] = manifest.scripts.start.split(' ')
+  const [, , ...rest] = manifest.scripts.start.split(' ') // exec node
   return [...rest.slice(0, -1), fileURLToPath(new URL('../../cli.js', import.meta.url))]
 }
 

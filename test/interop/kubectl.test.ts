@@ -27,7 +27,7 @@ for (const program of programs()) {
       ])
       t.match(await kubectl.ok('api-resources', `--api-group=${RBAC}`, '--namespaced=false', '--no-headers'), /^clusterrolebindings +rbac\.authorization\.orch\.io\/v1 +false +ClusterRoleBinding$/m)
       t.match(await kubectl.ok('explain', 'clusterrolebinding.subjects'), /namespace.*<string>/)
-      t.match(await kubectl.ok('get', '--raw=/readyz?verbose'), /^readyz check passed$/m)
+      t.match(await kubectl.ok('get', '--raw=/readyz?verbose'), /^healthz check passed$/m)
     })
 
     await t.test('creates, shows, selects and pages', async t => {

