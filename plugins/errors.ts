@@ -56,7 +56,7 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
   reply.code(failure.status.code)
   // HTTP/2 knows no such header; the framework sets it beside a body that it will not read.
   if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
-  if (accept?.format === 'protobuf') return reply.type(PROTOBUF_TYPE).send(Buffer.from(statusToProtobuf(failure.status)))
+  if (accept?.format === 'protobuf') return reply.type(PROTOBUF_TYPE).send(statusToProtobuf(failure.status))
   if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(failure.status))
   return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }

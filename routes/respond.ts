@@ -1,7 +1,6 @@
 /** How answers leave: an object in the negotiated form, with its warnings. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
-import { encodeProtobuf } from '../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
@@ -33,8 +32,7 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
   }
   if (accept.as !== undefined) return sendValue(request, reply, transformed(request, store, accept, entry), code)
   if (accept.format === 'protobuf') {
-    const bytes = entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(store.definition.message, object)))
-    return sendBytes(request, reply, PROTOBUF_TYPE, bytes)
+    return sendBytes(request, reply, PROTOBUF_TYPE, store.protobuf(entry))
   }
   return sendValue(request, reply, entry.object, code)
 }
@@ -51,5 +49,5 @@ export function sendValue (request: FastifyRequest, reply: FastifyReply, value: 
 export function sendStatus (request: FastifyRequest, reply: FastifyReply, status: Omit<Status, 'code'> & { code?: number }, code = 200): FastifyReply {
   warn(request, reply)
   const { accept } = request.orch
-  return sendValue(request, reply, accept?.format === 'protobuf' ? Buffer.from(statusToProtobuf(status)) : status, code)
+  return sendValue(request, reply, accept?.format === 'protobuf' ? statusToProtobuf(status) : status, code)
 }

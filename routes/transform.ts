@@ -43,5 +43,5 @@ export function transformed (request: FastifyRequest, store: ResourceStore, form
     const { resourceVersion } = entry.object.metadata
     return table(store, resourceVersion === undefined ? {} : { resourceVersion }, [row(store, entry.object, includeObject(request), form, Date.now())], form)
   }
-  return form.format === 'protobuf' ? Buffer.from(partialMetadataProtobuf(entry.object, transformVersion(form))) : partialMetadata(entry.object, transformVersion(form))
+  return form.format === 'protobuf' ? partialMetadataProtobuf(entry.object, transformVersion(form)) : partialMetadata(entry.object, transformVersion(form))
 }

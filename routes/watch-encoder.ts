@@ -66,8 +66,7 @@ export function encoderOf (request: FastifyRequest, store: ResourceStore): Watch
     return sharing(store, type, `${form.format} metadata ${version}`, one, bookmark, failure)
   }
   if (!protobuf) return sharing(store, type, 'json', jsonEvent, revision => jsonLine('BOOKMARK', bare(revision)), failure)
-  const encoded = (entry: Entry): Buffer => entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(definition.message, object)))
-  return sharing(store, type, 'protobuf', (kind, entry) => protobufWatchFrame(kind, encoded(entry)),
+  return sharing(store, type, 'protobuf', (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry)),
     revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(definition.message, bare(revision) as never)), failure)
 }
 

@@ -6,7 +6,7 @@ import type { Status } from './status.js'
 
 export { toYaml } from './yaml-write.js'
 
-export function statusToProtobuf (status: Omit<Status, 'code'> & { code?: number }): Uint8Array {
+export function statusToProtobuf (status: Omit<Status, 'code'> & { code?: number }): Buffer {
   return encodeProtobuf(StatusMessage, status as never) // the wire shape is the message's own
 }
 
@@ -15,7 +15,7 @@ export function partialMetadata ({ metadata }: ApiObject, version: string): { ki
   return { kind: 'PartialObjectMetadata', apiVersion: version, metadata }
 }
 
-export function partialMetadataProtobuf (object: ApiObject, version: string): Uint8Array {
+export function partialMetadataProtobuf (object: ApiObject, version: string): Buffer {
   return encodeProtobuf(PartialObjectMetadata, partialMetadata(object, version) as never)
 }
 

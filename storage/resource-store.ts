@@ -91,6 +91,11 @@ export class ResourceStore {
     return this.entry(kv.key, this.#object(kv), revision)
   }
 
+  /** The enveloped protobuf of a version, made once. Copied, as the writer's own buffer has room to spare. */
+  protobuf (entry: Entry): Buffer {
+    return entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(this.definition.message, object)))
+  }
+
   /** Wire JSON as the object stands. */
   json (object: ApiObject, revision?: Revision): string {
     return toJson(this.definition.message, object, revision === undefined ? undefined : String(revision))
