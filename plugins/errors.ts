@@ -65,6 +65,10 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
 const STORE_LINES_EVERY = 1000
 
 export default fp(async fastify => {
+  /** The plain paths of ours: the router itself is never asked with what a client sent, which it would take for a pattern. */
+  const paths = new Set<string>()
+  fastify.addHook('onRoute', ({ url }) => { if (!/[:*]/.test(url)) paths.add(url) })
+
   let told = -Infinity
   let untold = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
@@ -90,7 +94,7 @@ export default fp(async fastify => {
 
   fastify.setNotFoundHandler((request, reply) => {
     const { info } = request.orch
-    const known = info.isResourceRequest ? fastify.orch.knowsPath(info) : fastify.hasRoute({ method: 'GET', url: fastify.prefix + info.path })
+    const known = info.isResourceRequest ? fastify.orch.knowsPath(info) : paths.has(fastify.prefix + info.path)
     const failure = known ? methodNotAllowed() : noSuchPath()
     request.orch.failure = failure
     return render(failure, request, reply)

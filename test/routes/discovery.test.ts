@@ -74,4 +74,5 @@ t.test('the OpenAPI document tells what is served, by its entity tag once', asyn
   t.same(JSON.parse(gunzipSync(zipped.raw).toString()), json)
   t.match(await server.post('/openapi/v2', {}), { code: 405, json: { reason: 'MethodNotAllowed' } })
   t.match(await server.delete('/version'), { code: 405 })
+  for (const path of ['/apis/*/b', '/:a', '/a(b', '/*']) t.match(await server.delete(path), { code: 404, json: { reason: 'NotFound' } }, path)
 })
