@@ -118,9 +118,12 @@ function survive (log: FastifyBaseLogger): void {
   process.stderr.on('error', () => {}) // whoever read the log has gone: that is no reason to end
 }
 
+/** Milliseconds in which a second signal is the first one's echo: npm passes on what a terminal has sent to both. */
+const ECHO = 500
+
 /** SIGTERM and SIGINT end the server in order; the second one at once. */
 function endOnSignals ({ root, scope, listener, log }: Running): void {
-  let ending = false
+  let since: number | undefined
   const end = async (signal: string): Promise<void> => {
     const { shutdown } = scope.orch
     log.info(`${signal}: shutting down`)
@@ -136,8 +139,11 @@ function endOnSignals ({ root, scope, listener, log }: Running): void {
   for (const signal of SIGNALS) {
     process.removeAllListeners(signal)
     process.on(signal, () => {
-      if (ending) process.exit(1)
-      ending = true
+      if (since !== undefined) {
+        if (performance.now() - since > ECHO) process.exit(1)
+        return
+      }
+      since = performance.now()
       end(signal).then(() => process.exit(0), (error: unknown) => {
         log.error({ err: error }, 'the shutdown failed')
         process.exit(1)

@@ -217,7 +217,10 @@ t.test('during the delay the server serves and is unready, a second signal ends 
   }
   t.equal((await call(port, '/livez')).status, 200)
   t.equal((await call(port, '/healthz')).status, 200)
+  child.kill('SIGINT') // an echo of the first, as npm passes it on
   t.equal((await call(port, '/version')).status, 200)
+  await new Promise(resolve => { setTimeout(resolve, 600) })
+  t.equal((await call(port, '/version')).status, 200, 'the echo of a signal ends nothing')
   child.kill('SIGTERM')
   t.match(await ended, { code: 1 })
 })
