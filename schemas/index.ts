@@ -37,8 +37,8 @@ export type { DecodedProtobuf, Envelope } from './protobuf/decode.js'
 // Selectors.
 export { parseLabelSelector } from './selectors/labels.js'
 export type { LabelSelectorMatcher, Labels, Selector } from './selectors/labels.js'
-export { parseFieldSelector } from './selectors/fields.js'
-export type { FieldSelectorMatcher } from './selectors/fields.js'
+export { fieldValues, parseFieldSelector } from './selectors/fields.js'
+export type { FieldSelectorMatcher, FieldValues } from './selectors/fields.js'
 
 // Tables.
 export { tableColumns, tableRow } from './table.js'

@@ -2,7 +2,7 @@
  * One resource type in the store: its declaration, its strategy, where its keys are, how its objects
  * become bytes and back, and the cache that reads are answered from. The operations are functions over it.
  */
-import { decode, decodeProtobuf, encodeProtobuf, toJson } from '../schemas/index.js'
+import { decode, decodeProtobuf, encodeProtobuf, fieldValues, toJson } from '../schemas/index.js'
 import type { ApiObject, ResourceDefinition } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
@@ -102,7 +102,7 @@ export class ResourceStore {
   }
 
   entry (key: string, object: ApiObject, revision: Revision): Entry {
-    return new Entry(key, revision, this.json(object, revision), object.metadata.labels)
+    return new Entry(key, revision, this.json(object, revision), object.metadata.labels, fieldValues(this.definition, object))
   }
 
   #object (kv: KeyValue): ApiObject {

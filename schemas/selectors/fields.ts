@@ -6,12 +6,13 @@ import { DecodeError } from '../decode-error.js'
 import type { ApiObject, ResourceDefinition } from '../resource.js'
 import type { Selector } from './labels.js'
 
-export interface FieldSelectorMatcher extends Selector<ApiObject> {
+/** Values of the fields a type offers, in the order of `fieldValues`. */
+export type FieldValues = readonly string[]
+
+export interface FieldSelectorMatcher extends Selector<FieldValues> {
   /** Fields that must equal one value, by name: with metadata.name one object can be read instead of a list. */
   readonly exact: ReadonlyMap<string, string>
 }
-
-type Read = (object: ApiObject) => string
 
 interface Term { readonly field: string, readonly equal: boolean, readonly value: string }
 
@@ -24,26 +25,33 @@ export function parseFieldSelector (text: string, resource: ResourceDefinition):
   const terms = splitTerms(text).filter(part => part !== '').map(part => parseTerm(part, text))
   if (terms.length === 0) return EVERYTHING
   const tests = terms.map(({ field, equal, value }) => {
-    const read = reader(field, resource)
-    return (object: ApiObject) => (read(object) === value) === equal
+    const at = indexOf(field, resource)
+    return (values: FieldValues) => (values[at] === value) === equal
   })
   return {
     empty: false,
-    matches: object => tests.every(holds => holds(object)),
+    matches: values => tests.every(holds => holds(values)),
     text: terms.map(({ field, equal, value }) => `${field}${equal ? '=' : '!='}${value.replace(/[\\,=]/g, '\\$&')}`).sort().join(','),
     exact: new Map(terms.filter(term => term.equal).map(term => [term.field, term.value]))
   }
 }
 
-function reader (field: string, resource: ResourceDefinition): Read {
-  const { selectableFields } = resource
-  if (selectableFields !== undefined && Object.hasOwn(selectableFields, field)) {
-    const read = selectableFields[field]
-    if (read !== undefined) return read
-  }
-  if (field === 'metadata.name') return object => object.metadata.name ?? ''
+/** What of an object its type can be selected by. Kept beside each object, so that selecting parses nothing. */
+export function fieldValues ({ selectableFields }: ResourceDefinition, object: ApiObject): FieldValues {
+  const { name = '', namespace = '' } = object.metadata
+  return selectableFields === undefined ? [name, namespace] : [name, namespace, ...Object.values(selectableFields).map(read => read(object))]
+}
+
+const NAME = 0
+const NAMESPACE = 1
+const DECLARED = 2
+
+function indexOf (field: string, { selectableFields, namespaced }: ResourceDefinition): number {
+  const declared = selectableFields === undefined ? -1 : Object.keys(selectableFields).indexOf(field)
+  if (declared >= 0) return DECLARED + declared
+  if (field === 'metadata.name') return NAME
   // Types of the whole cluster that declare fields of their own do not know the namespace; the others find it empty.
-  if (field === 'metadata.namespace' && (resource.namespaced || selectableFields === undefined)) return object => object.metadata.namespace ?? ''
+  if (field === 'metadata.namespace' && (namespaced || selectableFields === undefined)) return NAMESPACE
   throw new DecodeError(selectableFields === undefined
     ? `${shown(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
     : `field label not supported: ${field.slice(0, 200)}`)

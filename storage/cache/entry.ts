@@ -1,12 +1,16 @@
 /**
  * One version of one object as the server keeps it: its wire JSON, made once when the object changed,
  * and beside it only what selectors need. Whatever else is asked of it (the parsed object, protobuf,
- * a table row's parts) is derived when first wanted and kept as long as this version lives.
+ * a table row's parts) is derived when first wanted and kept while it is used.
  */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject, FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
+import { grown, now } from './forms.js'
+import type { Forms } from './forms.js'
 
 const NEWLINE = 0x0a
+/** A parsed object takes about so many times its JSON. */
+const PARSED = 2
 
 /**
  * The text and a newline in memory of its own. Node's shared pool would keep four times as much alive: each of its
@@ -20,26 +24,44 @@ function ownBytes (text: string): Buffer {
   return bytes
 }
 
+class Derived implements Forms {
+  used = now()
+  bytes = 0
+  readonly values = new Map<string, unknown>()
+  readonly #owner: { forms: Derived | undefined }
+
+  constructor (owner: { forms: Derived | undefined }) { this.#owner = owner }
+
+  drop (): void { this.#owner.forms = undefined }
+}
+
+const OBJECT = 'object'
+
 export class Entry {
   readonly key: string
   readonly revision: Revision
   /** Wire JSON with the resourceVersion in it, ending in a newline. Shared: never written to. */
   readonly json: Buffer
   readonly labels: Readonly<Record<string, string>> | undefined
-  #object: ApiObject | undefined
-  #derived: Map<string, unknown> | undefined
+  /** What field selectors look at. */
+  readonly fields: FieldValues
+  /** Derived so far; the entry's own. */
+  forms: Derived | undefined = undefined
 
-  constructor (key: string, revision: Revision, json: string, labels: Record<string, string> | undefined) {
+  constructor (key: string, revision: Revision, json: string, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
     this.key = key
     this.revision = revision
     this.json = ownBytes(json)
     this.labels = labels
+    this.fields = fields
   }
 
-  /** The object, parsed once and shared: treat it as frozen. */
-  get object (): ApiObject {
-    this.#object ??= this.copy()
-    return this.#object
+  /** The object, parsed once while it is used, and shared: treat it as frozen. */
+  get object (): ApiObject { return this.derive(OBJECT, () => this.copy()) }
+
+  /** The object for one look: parsed anew where it is not there already, and not kept. Treat it as frozen. */
+  read (): ApiObject {
+    return (this.forms?.values.get(OBJECT) ?? this.copy()) as ApiObject // only `object` sets it
   }
 
   /** A copy of its own for whoever means to change it. */
@@ -47,10 +69,15 @@ export class Entry {
     return JSON.parse(this.json.toString()) as ApiObject // our own bytes, in our own shape
   }
 
-  /** A value computed from this version, made at most once per `form`. */
+  /** A value computed from this version, made at most once per `form` while it is used. */
   derive<T> (form: string, make: (entry: Entry) => T): T {
-    this.#derived ??= new Map()
-    if (!this.#derived.has(form)) this.#derived.set(form, make(this))
-    return this.#derived.get(form) as T // each form has one maker, and so one type
+    const forms = this.forms ??= new Derived(this)
+    forms.used = now()
+    const known = forms.values.get(form)
+    if (known !== undefined) return known as T // each form has one maker, and so one type
+    const made = make(this)
+    forms.values.set(form, made)
+    grown(forms, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED)
+    return made
   }
 }

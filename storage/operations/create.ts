@@ -1,6 +1,6 @@
 /** POST, and PUT of a name that does not exist: a new object. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { applyDefaults, validateObject } from '../../schemas/index.js'
+import { applyDefaults, fieldValues, validateObject } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest } from '../../schemas/status.js'
 import { Entry } from '../cache/entry.js'
@@ -85,7 +85,7 @@ async function attemptCreate (store: ResourceStore, object: ApiObject, target: T
 
 /** An object that was not stored, and so has no resourceVersion. */
 function unstored (store: ResourceStore, key: string, object: ApiObject): Entry {
-  return new Entry(key, 0, store.json(object), object.metadata.labels)
+  return new Entry(key, 0, store.json(object), object.metadata.labels, fieldValues(store.definition, object))
 }
 
 /**

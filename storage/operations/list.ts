@@ -95,7 +95,7 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
   const first = from === undefined ? start : start + from
   if (first < start || first >= end) refuseToken()
   const everything = labels.empty && fields.empty
-  const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.object))
+  const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
   return { start, end, first, everything, wanted }
 }
 

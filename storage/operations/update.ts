@@ -73,7 +73,7 @@ export async function change (store: ResourceStore, found: Entry, target: Target
 
 async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
-  const old = base.object
+  const old = base.read()
   await giveWay(size)
   const object = await make(base.copy())
   await giveWay(size)

@@ -71,7 +71,7 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
 function viewOf (store: ResourceStore, { namespace, labels, fields }: WatchRequest): Omit<ObjectWatch, 'initial' | 'feed'> {
   const range = store.range(namespace)
   const selects = !labels.empty || !fields.empty
-  const wanted = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.object)))
+  const wanted = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
   const inRange = (key: string): boolean => key.startsWith(range.start)
   const show = (event: CacheEvent): Shown | undefined => {
     if (!inRange(event.entry.key)) return undefined

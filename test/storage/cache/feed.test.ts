@@ -48,14 +48,14 @@ t.test('a cursor that fell off the window says so', async t => {
   const store = configMapStore(t, backend)
   await store.cache.open()
   const feed = cacheFeed(store.cache, await backend.revision(), quiet)
-  const entry = new Entry('/registry/configmaps/default/x', 1, '{"metadata":{}}', undefined)
+  const entry = new Entry('/registry/configmaps/default/x', 1, '{"metadata":{}}', undefined, [])
   for (let revision = 10; revision < 3000; revision++) store.cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
   t.throws(() => feed.take(1), { code: 'Compacted' })
 })
 
 t.test('a window forgets the oldest, knows since when it is whole, and finds revisions', async t => {
   const window = new EventWindow(5, 100)
-  const entry = new Entry('k', 1, '{}', undefined)
+  const entry = new Entry('k', 1, '{}', undefined, [])
   for (let revision = 6; revision <= 5005; revision++) window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
   t.equal(window.end, 5000)
   t.ok(window.begin > 0)
@@ -68,10 +68,10 @@ t.test('a window forgets the oldest, knows since when it is whole, and finds rev
 
 t.test('recent events stay for a minute though more than the least come, within bounds', async t => {
   const window = new EventWindow(0, 100)
-  const entry = new Entry('k', 1, '{}', undefined)
+  const entry = new Entry('k', 1, '{}', undefined, [])
   for (let revision = 1; revision <= 50_000; revision++) window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision)
   t.equal(window.begin, 0, '50 seconds of 1,000 events each')
-  const large = new Entry('k', 1, JSON.stringify('x'.repeat(1024 * 1024)), undefined)
+  const large = new Entry('k', 1, JSON.stringify('x'.repeat(1024 * 1024)), undefined, [])
   for (let revision = 50_001; revision <= 50_400; revision++) window.push(new CacheEvent('MODIFIED', revision, large, large), revision)
   t.ok(window.end - window.begin < 100, 'no more than 64 MiB of objects')
 })

@@ -1,0 +1,58 @@
+/**
+ * What was derived from entries (parsed objects, protobuf, rows) and who holds it, for the whole process: a form
+ * lives while it is used. What nobody has used for one to two spans is let go, and all but the newest half when it
+ * becomes too much: it is made again when somebody asks.
+ */
+
+const SPAN_MS = 30_000
+const MOST_BYTES = 64 * 1024 * 1024
+
+export interface Forms {
+  /** The span of time in which one of them was last used. */
+  used: number
+  /** Estimated. */
+  bytes: number
+  /** Lets go of them. */
+  drop: () => void
+}
+
+let span = 1
+let held: Forms[] = []
+let bytes = 0
+let timer: NodeJS.Timeout | undefined
+
+/** The span of time that is now, to be noted at each use. */
+export const now = (): number => span
+
+/** Takes note of forms that have grown by so many bytes; the first time, of their holder. */
+export function grown (forms: Forms, by: number): void {
+  if (forms.bytes === 0) held.push(forms)
+  forms.bytes += by
+  bytes += by
+  if (bytes > MOST_BYTES) keep(held.slice(held.length >> 1), held.slice(0, held.length >> 1))
+  timer ??= setInterval(sweep, SPAN_MS).unref()
+}
+
+/** How much is held, for those who watch over it. */
+export const formsHeld = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
+
+/** Ends a span: what was not used in it goes. */
+export function sweep (): void {
+  const stay: Forms[] = []
+  const go: Forms[] = []
+  for (const forms of held) (forms.used >= span ? stay : go).push(forms)
+  span++
+  keep(stay, go)
+  if (held.length > 0) return
+  clearInterval(timer)
+  timer = undefined
+}
+
+function keep (stay: Forms[], go: readonly Forms[]): void {
+  for (const forms of go) {
+    bytes -= forms.bytes
+    forms.bytes = 0
+    forms.drop()
+  }
+  held = stay
+}

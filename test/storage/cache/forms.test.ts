@@ -1,0 +1,51 @@
+import t from 'tap'
+import { Entry } from '../../../storage/cache/entry.js'
+import { formsHeld, sweep } from '../../../storage/cache/forms.js'
+
+const entry = (size = 10): Entry => new Entry('k', 1, JSON.stringify({ metadata: {}, text: 'x'.repeat(size) }), undefined, [])
+
+t.afterEach(() => {
+  sweep()
+  sweep()
+  t.match(formsHeld(), { holders: 0, bytes: 0 }, 'nothing is held that nobody uses')
+})
+
+t.test('a form is made once while it is used', async t => {
+  const one = entry()
+  let made = 0
+  const make = () => Buffer.from(`${++made}`)
+  for (let span = 0; span < 5; span++) {
+    t.equal(one.derive('form', make).toString(), '1')
+    sweep()
+  }
+  t.equal(one.object, one.object, 'and so is the parsed object')
+})
+
+t.test('a form that nobody used for two spans is let go and made again when asked for', async t => {
+  const one = entry()
+  const before = one.object
+  sweep()
+  sweep()
+  t.equal(formsHeld().holders, 0)
+  t.not(one.object, before)
+  t.same(one.object, before)
+})
+
+t.test('a look at the object keeps nothing, and takes what is there', async t => {
+  const one = entry()
+  t.same(one.read().metadata, {})
+  t.equal(formsHeld().holders, 0)
+  t.equal(one.object, one.read())
+})
+
+t.test('all forms together stay within their bound', async t => {
+  const entries = Array.from({ length: 300 }, () => entry(500_000))
+  for (const one of entries) {
+    one.derive('form', () => Buffer.alloc(500_000))
+    if (formsHeld().bytes > 65 * 1024 * 1024) t.fail(`${formsHeld().bytes} bytes`)
+  }
+  t.ok(formsHeld().bytes > 30 * 1024 * 1024, 'half of it stays')
+  const kept = (one: Entry | undefined): boolean => one?.forms !== undefined
+  t.ok(kept(entries.at(-1)))
+  t.notOk(kept(entries[0]))
+})
