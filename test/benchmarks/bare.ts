@@ -1,46 +1,44 @@
-/**
- * The limits: `node:https` alone. /one sends a small answer, /list a large one in pieces, /watch keeps its
- * answer open, and each POST writes its body to all that are open.
- */
+/** What both bare servers share: the bytes they send, and how a large answer goes out in pieces. */
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { PIECE_BYTES } from '../../routes/stream.js'
 
 const [one = '{}', list = '', certificate = '', key = ''] = process.argv.slice(2)
-const small = Buffer.from(readFileSync(one))
-const large = readFileSync(list)
-const PIECE = 128 * 1024
-const watchers = new Set<ServerResponse>()
 
-async function sendPieces (response: ServerResponse): Promise<void> {
-  for (let at = 0; at < large.length; at += PIECE) {
-    if (!response.write(large.subarray(at, at + PIECE))) await new Promise(resolve => { response.once('drain', resolve) })
+export const small = Buffer.from(readFileSync(one))
+const large = readFileSync(list)
+export const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
+
+interface Receiver { write: (bytes: Uint8Array) => boolean, end: () => unknown, once: (event: 'drain', then: () => void) => unknown }
+
+export async function sendPieces (receiver: Receiver): Promise<void> {
+  for (let at = 0; at < large.length; at += PIECE_BYTES) {
+    if (!receiver.write(large.subarray(at, at + PIECE_BYTES))) await new Promise<void>(resolve => { receiver.once('drain', resolve) })
   }
-  response.end()
+  receiver.end()
 }
 
-const server = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (request, response) => {
-  if (request.method === 'POST') {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => { parts.push(part) })
-    request.on('end', () => {
-      const event = Buffer.concat(parts)
-      for (const watcher of watchers) watcher.write(event)
-      response.end('{}')
+/** Those who watch: /event goes to all at once, /burst with whatever else the turn of the loop brings. */
+export class Audience {
+  readonly watchers = new Set<{ write: (bytes: Uint8Array) => unknown }>()
+  #pending: Uint8Array[] = []
+
+  send (event: Uint8Array): void {
+    for (const watcher of this.watchers) watcher.write(event)
+  }
+
+  sendThisTurn (event: Uint8Array): void {
+    if (this.#pending.push(event) > 1) return
+    setImmediate(() => {
+      const batch = Buffer.concat(this.#pending)
+      this.#pending = []
+      this.send(batch)
     })
-    return
   }
-  response.setHeader('content-type', 'application/json')
-  if (request.url === '/watch') {
-    response.flushHeaders()
-    watchers.add(response)
-    response.on('close', () => { watchers.delete(response) })
-  } else if (request.url === '/list') {
-    void sendPieces(response)
-  } else {
-    response.end(small)
-  }
-})
-server.listen(0, '127.0.0.1', () => { process.send?.((server.address() as AddressInfo).port) })
-process.on('disconnect', () => { process.exit() })
+}
+
+/** Tells the benchmark where the server is, and ends with it. */
+export function announce (server: Server): void {
+  server.listen(0, '127.0.0.1', () => { process.send?.((server.address() as AddressInfo).port) })
+  process.on('disconnect', () => { process.exit() })
+}

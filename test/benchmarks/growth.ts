@@ -1,11 +1,9 @@
 /** What should be flat as objects grow from 1,000 to 100,000, on the embedded store: server CPU per request. */
-import { call, gets, pool } from './load.js'
+import { call, gets, pool } from './http1.js'
 import { cpu, launch, memory } from './process.js'
-import { object } from './reads.js'
+import { CONFIGS, key, object } from './objects.js'
 
 const SIZES = [1_000, 10_000, 100_000]
-const CONFIGS = '/api/v1/namespaces/default/configmaps'
-const key = (at: number): string => `object-${String(at).padStart(7, '0')}`
 
 export async function growth (): Promise<boolean> {
   const server = await launch(['--max-mutating-requests-inflight=0', '--max-requests-inflight=0'])

@@ -2,7 +2,7 @@
 import { fork, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -10,15 +10,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Kernel clock ticks per second, the unit of /proc times; 100 on every Linux that Node runs on. */
-const TICKS = 100
-
 export interface Child { readonly port: number, readonly process: ChildProcess, readonly folder: string, stop: () => Promise<void> }
 
-/** Milliseconds of CPU the process has used, user and system. */
+/** Milliseconds of CPU the process has used, all its threads, user and system. */
 export function cpu ({ process }: Pick<Child, 'process'>): number {
-  const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 1000 / TICKS
+  const tasks = `/proc/${process.pid}/task`
+  let nanoseconds = 0
+  for (const task of readdirSync(tasks)) nanoseconds += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])
+  return nanoseconds / 1e6
 }
 
 /** Resident memory in MB: all of it, or what is the process's own, without the pages of mapped files. */
@@ -36,19 +35,20 @@ export async function freePort (): Promise<number> {
 
 export const TOKEN = 'benchmark-token'
 
-/** As `npm start` runs it: what it passes to Node is stated there. */
-function startCommand (): string[] {
+/** What `npm start` passes to Node: for our server, for what it is compared with, and for what drives both. */
+export function nodeFlags (): string[] {
   const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
-  const [, , ...rest] = manifest.scripts.start.split(' ') // exec node
-  return [...rest.slice(0, -1), fileURLToPath(new URL('../../cli.js', import.meta.url))]
+  return manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
 }
+
+const program = fileURLToPath(new URL('../../cli.js', import.meta.url))
 
 /** The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
 export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Child & { readonly startMs: number }> {
   const port = await freePort()
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
   const since = performance.now()
-  const child = spawn(process.execPath, [...startCommand(),
+  const child = spawn(process.execPath, [...nodeFlags(), program,
     `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
     ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
   ], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -75,7 +75,7 @@ function ready (port: number): Promise<boolean> {
 /** A file of this folder that sends its port when it listens. */
 export async function serve (file: string, ...args: string[]): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder })
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder, execArgv: nodeFlags() })
   const [port] = await once(child, 'message') as [number]
   return { port, process: child, folder, stop: () => stop(child, folder) }
 }

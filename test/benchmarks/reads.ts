@@ -1,83 +1,65 @@
-/** GET, LIST and WATCH beside `node:https` sending the same bytes. */
+/** GET of one object, consistent and with a token, beside Node's own servers sending the same bytes. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { call, gets, pool, Watchers } from './load.js'
-import { cpu, launch, serve } from './process.js'
+import { startEtcd } from '../etcd-process.js'
+import { cpuInTurns } from './compare.js'
+import { call, gets, hangUp } from './http1.js'
+import { getsHttp2 } from './http2.js'
+import { CONFIGS, fill, key } from './objects.js'
+import { launch, serve } from './process.js'
 import type { Child } from './process.js'
 import { report } from './report.js'
+import type { Scale } from './scale.js'
+import { Ends } from './ends.js'
 
-const ROUNDS = 5
-const OBJECTS = 5000
-const LISTS = 50
-const CONFIGS = '/api/v1/namespaces/default/configmaps'
+export const UNBOUNDED = ['--max-mutating-requests-inflight=0', '--max-requests-inflight=0']
+const PATH = `${CONFIGS}/${key(7)}`
+const CPU = 'µs of CPU a request'
 
-export const object = (name: string, size = 1750): string => JSON.stringify({ metadata: { name, labels: { app: 'bench' } }, data: { text: 'x'.repeat(size) } })
-
-/** Runs `work` so many times against both, turn by turn, and gives the CPU of each per unit in µs. */
-async function compare (ours: Child, bare: Child, units: number, work: (child: Child) => Promise<void>): Promise<{ ours: number[], limit: number[] }> {
-  const found = { ours: [] as number[], limit: [] as number[] }
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [child, list] of [[ours, found.ours], [bare, found.limit]] as const) {
-      const before = cpu(child)
-      await work(child)
-      if (round > 0) list.push((cpu(child) - before) * 1000 / units) // the first warms both up
-    }
-  }
-  return found
+/** A bare server that sends the same object, and the same bytes for lists. */
+export async function bareFor (ours: Child, version: 1 | 2, listBytes = 0): Promise<Child> {
+  const files = { one: join(ours.folder, 'one.json'), list: join(ours.folder, 'list.json') }
+  writeFileSync(files.one, (await call(ours.port, 'GET', PATH)).body())
+  writeFileSync(files.list, Buffer.alloc(listBytes, 'x'))
+  return await serve(`./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key'))
 }
 
-export async function reads (): Promise<boolean> {
-  const ours = await launch(['--max-mutating-requests-inflight=0', '--max-requests-inflight=0'])
-  try {
-    await pool(OBJECTS, 64, async at => {
-      const { code } = await call(ours.port, 'POST', CONFIGS, object(`object-${String(at).padStart(6, '0')}`))
-      if (code !== 201) throw new Error(`create answered ${code}`)
-    })
-    const files = { one: join(ours.folder, 'one.json'), list: join(ours.folder, 'list.json') }
-    writeFileSync(files.one, (await call(ours.port, 'GET', `${CONFIGS}/object-000000`)).body())
-    const { bytes } = await call(ours.port, 'GET', CONFIGS)
-    writeFileSync(files.list, Buffer.alloc(bytes, 'x'))
-    const bare = await serve('./bare.js', files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key'))
-    const path = (child: Child, mine: string, its: string): string => child === bare ? its : mine
-    try {
-      const got = await compare(ours, bare, 20_000, async child => { await gets(child.port, path(child, `${CONFIGS}/object-000000`, '/one'), 20_000, 64) })
-      const listed = await compare(ours, bare, LISTS, async child => { for (let at = 0; at < LISTS; at++) await call(child.port, 'GET', path(child, CONFIGS, '/list')) })
-      const watched = await watching(ours, bare)
-      return [
-        report({ work: 'GET one object, 64 connections', unit: 'µs of server CPU', ...got, atLeast: 0.5 }),
-        report({ work: `LIST ${OBJECTS} objects, ${(bytes / 1e6).toFixed(1)} MB`, unit: 'µs of server CPU', ...listed, atLeast: 2 / 3 }),
-        report({ work: 'one event to 1,000 watchers, per watcher', unit: 'µs of server CPU', ...watched, atLeast: 0.5 })
-      ].every(Boolean)
-    } finally {
-      await bare.stop()
-    }
-  } finally {
-    await ours.stop()
-  }
+/** How many reads etcd has been asked for. */
+async function readsAsked (url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^grpc_server_started_total\{grpc_method="Range".*\} (\d+)/m.exec(text)?.[1])
 }
 
-const WATCHERS = 1000
-const EVENTS = 20
+export async function reads (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const { url } = await startEtcd(ends)
+  const embedded = ends.add(await launch(UNBOUNDED))
+  const etcd = ends.add(await launch([...UNBOUNDED, `--etcd-servers=${url}`]))
+  for (const server of [embedded, etcd]) await fill(server, 100)
+  const bare = ends.add(await bareFor(embedded, 1))
 
-async function watching (ours: Child, bare: Child): Promise<{ ours: number[], limit: number[] }> {
-  const WATCHED = '/api/v1/namespaces/orch-public/configmaps'
-  const { body } = await call(ours.port, 'POST', WATCHED, object('watched'))
-  const { metadata } = JSON.parse(body()) as { metadata: { resourceVersion: string } }
-  const event = `{"type":"MODIFIED","object":${body().trim()}}\n`
-  const mine = new Watchers()
-  const its = new Watchers()
-  await mine.open(ours.port, `/api/v1/configmaps?watch=1&resourceVersion=${metadata.resourceVersion}`, WATCHERS)
-  await its.open(bare.port, '/watch', WATCHERS)
-  let version = 0
-  try {
-    return await compare(ours, bare, WATCHERS * EVENTS, async child => {
-      for (let at = 0; at < EVENTS; at++) {
-        if (child === bare) await its.expect(1, () => call(bare.port, 'POST', '/event', event))
-        else await mine.expect(1, () => call(ours.port, 'PUT', `${WATCHED}/watched`, object('watched', 1700 + (version++ % 50))))
-      }
-    })
-  } finally {
-    mine.close()
-    its.close()
-  }
+  let asked = 0
+  let answered = 0
+  const costs = await cpuInTurns([embedded, etcd, bare], scale.rounds, scale.gets, async server => {
+    const before = server === etcd ? await readsAsked(url) : 0
+    await gets(server.port, server === bare ? '/one' : PATH, scale.gets, 64)
+    if (server !== etcd) return
+    asked += await readsAsked(url) - before
+    answered += scale.gets
+  })
+  const limit = costs.get(bare) ?? []
+  report({ work: 'GET, 64 connections, HTTP/1.1, embedded', unit: CPU, ours: costs.get(embedded) ?? [], limit, most: 1.6 })
+  report({ work: 'GET, 64 connections, HTTP/1.1, etcd', unit: CPU, ours: costs.get(etcd) ?? [], limit, most: 1.6 })
+  report({ work: 'reads asked of etcd, of 64 connections', unit: 'per GET', ours: [asked / answered], bound: 0.5 })
+}
+
+export async function readsHttp2 (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const ours = ends.add(await launch(UNBOUNDED))
+  await fill(ours, 100)
+  const bare = ends.add(await bareFor(ours, 2))
+  const costs = await cpuInTurns([ours, bare], scale.rounds, scale.gets, server =>
+    getsHttp2(server.port, server === bare ? '/one' : PATH, scale.gets, 16, 16))
+  report({ work: 'GET, 16 connections × 16 streams, HTTP/2, embedded', unit: CPU, ours: costs.get(ours) ?? [], limit: costs.get(bare) ?? [], most: 2 })
+  hangUp(ours.port)
 }

@@ -1,33 +1,68 @@
-/** Medians and ratios, one line each. */
+/** One line per figure as it is found, and the table of all of them for the documents. */
 
-export const median = (values: readonly number[]): number => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-export interface Measured {
-  readonly work: string
-  /** What both numbers are, such as 'µs of server CPU per request'. */
-  readonly unit: string
-  readonly ours: readonly number[]
-  readonly limit?: readonly number[]
-  /** Least share of the limit's rate: the limit's cost divided by ours. Or the most `ours` may be. */
-  readonly atLeast?: number
-  readonly atMost?: number
+/** The smallest value that so large a part of the values, 0 to 1, does not exceed. */
+export function quantile (values: readonly number[], part: number): number {
+  return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN
 }
 
-const figure = (value: number): string => value >= 100 ? value.toFixed(0) : value.toPrecision(3)
+export interface Row {
+  readonly work: string
+  /** What the numbers are, such as 'µs of CPU a request'. */
+  readonly unit: string
+  /** One number per round; what is quoted is their median. */
+  readonly ours: readonly number[]
+  /** The same work done by the least that could do it, in the same rounds. */
+  readonly limit?: readonly number[]
+  /** What ours divided by the limit may be at most, for costs. */
+  readonly most?: number
+  /** What ours divided by the limit must be at least, for rates. */
+  readonly least?: number
+  /** What ours may be at most by itself. */
+  readonly bound?: number
+}
 
-export function report ({ work, unit, ours, limit, atLeast, atMost }: Measured): boolean {
+export interface Line {
+  readonly work: string
+  readonly ours: string
+  readonly limit: string
+  readonly ratio: string
+  readonly goal: string
+  /** 'kept', 'MISSED' or '' where there is no goal. */
+  readonly kept: string
+}
+
+/** All of this process, in the order they were found. */
+export const lines: Line[] = []
+
+export const figure = (value: number): string => Math.abs(value) >= 100 || value === 0 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
+
+export function report ({ work, unit, ours, limit, most, least, bound }: Row): void {
   const mine = median(ours)
-  const bare = limit === undefined ? undefined : median(limit)
-  const share = bare === undefined ? undefined : bare / mine
-  const kept = (atLeast === undefined || (share ?? 0) >= atLeast) && (atMost === undefined || mine <= atMost)
-  const parts = [
-    work.padEnd(58),
-    `${figure(mine)} ${unit}`,
-    ...(bare === undefined ? [] : [`limit ${figure(bare)}`, `ratio ${(share ?? 0).toFixed(2)}`]),
-    ...(atLeast === undefined ? [] : [`goal ≥ ${atLeast.toFixed(2)}`]),
-    ...(atMost === undefined ? [] : [`goal < ${atMost}`]),
-    ...(atLeast === undefined && atMost === undefined ? [] : [kept ? 'kept' : 'MISSED'])
+  const ratio = limit === undefined ? NaN : mine / median(limit)
+  const goals = [
+    ...(most === undefined ? [] : [{ text: `≤ ${most} ×`, kept: ratio <= most }]),
+    ...(least === undefined ? [] : [{ text: `≥ ${least} ×`, kept: ratio >= least }]),
+    ...(bound === undefined ? [] : [{ text: `≤ ${figure(bound)}`, kept: mine <= bound }])
   ]
-  console.log(parts.join('  '))
-  return kept
+  const line = {
+    work,
+    ours: `${figure(mine)} ${unit}`,
+    limit: limit === undefined ? '' : figure(median(limit)),
+    ratio: limit === undefined ? '' : ratio.toFixed(2),
+    goal: goals.map(({ text }) => text).join(', '),
+    kept: goals.length === 0 ? '' : goals.every(({ kept }) => kept) ? 'kept' : 'MISSED'
+  }
+  lines.push(line)
+  console.log([
+    work.padEnd(62), line.ours,
+    ...(limit === undefined ? [] : [`limit ${line.limit}`, `ratio ${line.ratio}`]),
+    ...(goals.length === 0 ? [] : [`goal ${line.goal}`, line.kept])
+  ].join('  '))
+}
+
+/** Markdown, as `docs/performance.md` has it. */
+export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
 }

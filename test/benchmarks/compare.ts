@@ -1,0 +1,27 @@
+/** Rounds taken in turns, so that whatever else the machine does falls on all alike. */
+import { cpu } from './process.js'
+import type { Child } from './process.js'
+
+/**
+ * What `measure` gives for each party, round by round; the first round warms up and is not counted.
+ * Every other round goes backwards: who comes after whom is nobody's advantage.
+ */
+export async function inTurns<Party> (parties: readonly Party[], rounds: number, measure: (party: Party) => Promise<number>): Promise<Map<Party, number[]>> {
+  const found = new Map(parties.map(party => [party, [] as number[]]))
+  for (let round = 0; round <= rounds; round++) {
+    for (const party of round % 2 === 0 ? parties : parties.toReversed()) {
+      const value = await measure(party)
+      if (round > 0) found.get(party)?.push(value)
+    }
+  }
+  return found
+}
+
+/** Microseconds of CPU a unit costs each server. */
+export async function cpuInTurns<Party extends Child> (parties: readonly Party[], rounds: number, units: number, work: (party: Party) => Promise<void>): Promise<Map<Party, number[]>> {
+  return await inTurns(parties, rounds, async party => {
+    const before = cpu(party)
+    await work(party)
+    return (cpu(party) - before) * 1000 / units
+  })
+}
