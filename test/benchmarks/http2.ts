@@ -219,3 +219,14 @@ export async function listsHttp2 (port: number, path: string, count: number): Pr
   connection.close()
   return bytes
 }
+
+const idle = new Map<number, Http2Connection[]>()
+
+/** One POST on a connection that is kept for the next. @throws Error for any status but 200 */
+export async function callHttp2 (port: number, path: string, body: string): Promise<void> {
+  const free = idle.get(port) ?? []
+  idle.set(port, free)
+  const connection = free.pop() ?? await Http2Connection.open(port)
+  await new Promise<void>((resolve, reject) => { connection.send(path, { end: resolve, fail: reject }, Buffer.from(body)) })
+  free.push(connection)
+}

@@ -15,6 +15,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   reads: async () => (await import('./reads.js')).reads,
   h2: async () => (await import('./reads.js')).readsHttp2,
   lists: async () => (await import('./lists.js')).listing,
+  watch: async () => (await import('./watch.js')).watching,
   writes: async () => (await import('./writes.js')).writes,
   growth: async () => (await import('./growth.js')).growth
 }

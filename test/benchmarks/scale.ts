@@ -6,8 +6,14 @@ export interface Scale {
   /** In what is listed; a multiple of 500. */
   readonly objects: number
   readonly lists: number
+  readonly watchers: number
+  /** One at a time, in a round. */
+  readonly events: number
+  readonly burst: number
+  /** Events of which every arrival is timed. */
+  readonly deliveries: number
 }
 
-export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30 }
+export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, watchers: 1_000, events: 20, burst: 200, deliveries: 50 }
 /** Says nothing about speed; shows that the benchmarks work. */
-export const TINY: Scale = { rounds: 1, gets: 300, objects: 500, lists: 1 }
+export const TINY: Scale = { rounds: 1, gets: 300, objects: 500, lists: 1, watchers: 10, events: 2, burst: 20, deliveries: 2 }
