@@ -3,10 +3,11 @@
  * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
  * then closes every connection.
  */
-import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type ServerHttp2Session, type SecureServerOptions } from 'node:http2'
+import { constants, createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
+import { CoreRequest, CoreResponse } from './core-stream.js'
 
 export interface ListenerOptions {
   readonly tls: TlsOptions
@@ -77,6 +78,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
   // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
   const server = createSecureServer(secure, known as unknown as Parameters<typeof createSecureServer>[1])
+  overCoreStreams(server, known)
   // Of HTTP/1; the server takes them from itself, not from its options, and its type does not know them.
   Object.assign(server, {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -163,6 +165,37 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       for (const socket of sockets) socket.destroy()
     }
   }
+}
+
+type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
+
+/**
+ * Requests that end with their headers are handed over without the compatibility layer of Node; others, which are
+ * those with a body, through it. Its listener is the one the server has added for the handler.
+ */
+function overCoreStreams (server: Http2SecureServer, handler: RequestListener): void {
+  const [compatible, ...more] = server.listeners('stream') as StreamListener[]
+  if (compatible === undefined || more.length > 0) return // another way of Node's: then everything goes that way
+  const sockets = new WeakMap<Http2Session, Socket>()
+  // A session begins while its server hears of its connection; it would hand out a stand-in of it that throws once it has closed.
+  let connecting: Socket | undefined
+  server.prependListener('secureConnection', socket => { connecting = socket })
+  server.on('session', session => {
+    if (connecting !== undefined) sockets.set(session, connecting)
+    connecting = undefined
+  })
+  server.removeListener('stream', compatible)
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => {
+    const method = headers[':method']
+    const socket = stream.session === undefined ? undefined : sockets.get(stream.session)
+    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') || headers.expect !== undefined || socket === undefined) {
+      compatible.call(server, stream, headers, flags, rawHeaders)
+      return
+    }
+    const request = new CoreRequest(stream, headers, rawHeaders, socket)
+    // They do what is used of those of HTTP/1, as the compatible ones do.
+    handler(request as unknown as IncomingMessage, new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage })
+  })
 }
 
 /** Of an answer over HTTP/2. */
