@@ -71,7 +71,7 @@ export default async function orch (fastify: FastifyInstance, options: ServerOpt
     overrides: overridesOf(options.storage),
     prefix: options.storePrefix ?? '/registry',
     mediaType: options.storageMediaType ?? PROTOBUF_TYPE,
-    windowSize: options.watchCacheSize ?? 100,
+    windowSizeOf: (group, plural) => options.watchCacheSizes?.[`${group}/${plural}`] ?? options.watchCacheSize ?? 100,
     compactionInterval: options.compactionInterval ?? 5 * MINUTE,
     healthTimeout: options.storage?.healthcheckTimeout ?? 2000,
     disabledAdmission: options.disabledAdmission ?? [],

@@ -96,7 +96,13 @@ function checkStores (values: Values, refuse: (name: FlagName, mend: string) => 
 }
 
 /** Flags whose effect is on something that other flags have switched off; for the log. */
-export function idleFlags ({ values, given }: Parsed): string[] {
+export function idleFlags (parsed: Parsed): string[] {
+  const { values, given } = parsed
+  const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
+  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleAuditFlags(parsed)]
+}
+
+function idleAuditFlags ({ values, given }: Parsed): string[] {
   const path = values['audit-log-path']
   const rotation: FlagName[] = ['audit-log-maxage', 'audit-log-maxbackup', 'audit-log-maxsize', 'audit-log-compress']
   if (path === '-') return rotation.filter(name => given.has(name)).map(name => `--${name} has no effect: standard output is not rotated`)

@@ -11,7 +11,7 @@ import { checkCombinations, idleFlags, storeOverrides, storeServers } from './co
 import { gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
-import type { Values } from './flags/index.js'
+import type { FlagName, Values } from './flags/index.js'
 import { parseArguments, type Parsed } from './parse.js'
 import { disabledGroupVersions } from './runtime-config.js'
 import type { AuditOptions, ServerOptions, StorageOptions } from './server-options.js'
@@ -43,7 +43,8 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     storePrefix: values['etcd-prefix'],
     storageMediaType: mediaType(values['storage-media-type']),
     compactionInterval: values['etcd-compaction-interval'],
-    watchCacheSize: values['default-watch-cache-size'],
+    watchCacheSize: values['watch-cache'] ? values['default-watch-cache-size'] : 0,
+    watchCacheSizes: values['watch-cache'] ? await watchCacheSizes(parsed) : {},
     metrics: {
       countInterval: values['etcd-count-metric-poll-period'],
       sizeInterval: values['etcd-db-metric-poll-interval'],
@@ -95,13 +96,32 @@ async function storageOptions ({ values, given }: Parsed): Promise<StorageOption
   }
   const overrides = storeOverrides(values['etcd-servers-overrides'])
   if (overrides.length > 0) {
-    const { resources } = await import('../schemas/resources.js')
-    const served = new Set(resources.map(({ group, plural }) => `${group}/${plural}`))
-    const unknown = overrides.find(({ resource }) => !served.has(resource))
-    if (unknown !== undefined) throw new FlagError('etcd-servers-overrides', given.get('etcd-servers-overrides'), `${unknown.resource} is no resource of this version; leave it out or name one of ${[...served].sort().join(', ')}`)
+    await checkResources('etcd-servers-overrides', given.get('etcd-servers-overrides'), overrides.map(({ resource }) => resource), (group, plural) => `${group}/${plural}`)
     storage.overrides = Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
   }
   return storage
+}
+
+/** Names of resources in a flag are those of resources there are. @throws FlagError */
+async function checkResources (flag: FlagName, given: string | undefined, names: readonly string[], nameOf: (group: string, plural: string) => string): Promise<void> {
+  const { resources } = await import('../schemas/resources.js')
+  const known = new Set(resources.map(({ group, plural }) => nameOf(group, plural)))
+  const unknown = names.find(name => !known.has(name))
+  if (unknown !== undefined) throw new FlagError(flag, given, `${unknown} is no resource of this version; leave it out or name one of ${[...known].sort().join(', ')}`)
+}
+
+/** By `group/plural`. */
+async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<string, number>> {
+  const sizes = values['watch-cache-sizes'].map(text => {
+    const [name = '', size = ''] = text.split('#')
+    return { name, size: Number(size) }
+  })
+  if (sizes.length === 0) return {}
+  await checkResources('watch-cache-sizes', given.get('watch-cache-sizes'), sizes.map(({ name }) => name), (group, plural) => group === '' ? plural : `${plural}.${group}`)
+  return Object.fromEntries(sizes.map(({ name, size }) => {
+    const [plural = '', ...group] = name.split('.')
+    return [`${group.join('.')}/${plural}`, size]
+  }))
 }
 
 /** A folder that can be written to, or that can be made. */

@@ -49,8 +49,13 @@ export interface ServerOptions {
   metrics?: MetricsOptions
   /** Built-in group versions that are not served, `v1` for the core group. */
   disabledGroupVersions?: string[]
-  /** Events kept per resource for watches before the back end is asked, at least; no fewer than 2,000 are. Default 100. */
+  /**
+   * Events kept per resource for watches before the back end is asked, at least; no fewer than 2,000 are. Default 100.
+   * With 0 nothing of a resource is kept in memory: the back end answers everything.
+   */
   watchCacheSize?: number
+  /** The same for single resources, by `group/plural`, `/configmaps` for one of the core group. */
+  watchCacheSizes?: Record<string, number>
 
   anonymous?: boolean
   /** Contents of --token-auth-file (CSV). */

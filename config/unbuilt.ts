@@ -16,8 +16,6 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
   // storage
   'encryption-provider-config': [],
   'lease-reuse-duration-seconds': [],
-  'watch-cache': [],
-  'watch-cache-sizes': [],
   'event-ttl': [],
   'enable-garbage-collector': [],
   // authentication
@@ -119,7 +117,6 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
 
 /** Values of flags that are otherwise built. */
 const UNBUILT_VALUES: Partial<Record<FlagName, ReadonlyArray<string | number>>> = {
-  'default-watch-cache-size': [0],
   'authorization-mode': ['ABAC', 'Webhook', 'RBAC', 'Node'],
   'audit-log-mode': ['batch'],
   'storage-media-type': ['application/yaml']

@@ -20,7 +20,8 @@ export interface StoragePluginOptions {
   readonly overrides: ReadonlyMap<string, () => Promise<Backend>>
   readonly prefix: string
   readonly mediaType: StorageMediaType
-  readonly windowSize: number
+  /** Events kept in memory for the watches of a resource, 0 for none of its objects in memory. */
+  readonly windowSizeOf: (group: string, plural: string) => number
   /** Milliseconds; 0 never compacts. */
   readonly compactionInterval: number
   /** Milliseconds the store may take to prove that it answers. */
@@ -41,7 +42,7 @@ export default fp<StoragePluginOptions>(async (fastify, options) => {
     backendOf: (group, plural) => others.get(`${group}/${plural}`) ?? main,
     prefix: options.prefix,
     mediaType: options.mediaType,
-    windowSize: options.windowSize,
+    windowSizeOf: options.windowSizeOf,
     admission: new AdmissionChain([...builtIn, ...options.admission]),
     log
   })
@@ -62,7 +63,7 @@ export default fp<StoragePluginOptions>(async (fastify, options) => {
     metrics.trackStore(at === 0 ? backend.name : `${backend.name}-override-${at - 1}`, () => backend.status())
   })
   health.add('informer-sync', () => {
-    for (const { cache, definition } of resources.all()) if (!cache.loaded) throw new Error(`${definition.plural} are not loaded yet`)
+    for (const { cache, definition } of resources.all()) if (cache?.loaded === false) throw new Error(`${definition.plural} are not loaded yet`)
   }, { healthz: false, livez: false })
 
   fastify.addHook('onReady', done => {

@@ -35,9 +35,9 @@ export { decodeMessage, decodeProtobuf, openEnvelope } from './protobuf/decode.j
 export type { DecodedProtobuf, Envelope } from './protobuf/decode.js'
 
 // Selectors.
-export { parseLabelSelector } from './selectors/labels.js'
+export { NO_LABELS, parseLabelSelector } from './selectors/labels.js'
 export type { LabelSelectorMatcher, Labels, Selector } from './selectors/labels.js'
-export { fieldValues, parseFieldSelector } from './selectors/fields.js'
+export { fieldValues, NO_FIELDS, parseFieldSelector } from './selectors/fields.js'
 export type { FieldSelectorMatcher, FieldValues } from './selectors/fields.js'
 
 // Tables.

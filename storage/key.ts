@@ -16,3 +16,10 @@ export function wholeSeconds (ttlSeconds: number): number {
   if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
   return Math.ceil(ttlSeconds)
 }
+
+/** The character after '/': ends a range of everything below a path. */
+const AFTER_SLASH = '0'
+
+/** The keys below a path that ends in '/', or the one key. */
+export const rangeOf = (scope: string): { start: string, end: string } =>
+  ({ start: scope, end: scope.endsWith('/') ? scope.slice(0, -1) + AFTER_SLASH : `${scope}\0` })

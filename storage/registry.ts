@@ -5,7 +5,9 @@ import type { ResourceStoreOptions } from './resource-store.js'
 import type { Strategy } from './strategy.js'
 import type { Backend } from './backend.js'
 
-export interface RegistryOptions extends Omit<ResourceStoreOptions, 'definition' | 'strategy' | 'backend'> {
+export interface RegistryOptions extends Omit<ResourceStoreOptions, 'definition' | 'strategy' | 'backend' | 'windowSize'> {
+  /** As `windowSize` of a store. */
+  readonly windowSizeOf: (group: string, plural: string) => number
   /** The back end of a resource, `--etcd-servers-overrides`. */
   readonly backendOf: (group: string, plural: string) => Backend
 }
@@ -21,8 +23,9 @@ export class ResourceRegistry {
   add (definition: ResourceDefinition, strategy: Strategy): ResourceStore {
     const name = `${definition.group}/${definition.plural}`
     if (this.#stores.has(name)) throw new TypeError(`resource ${name} is served already`)
-    const { backendOf, ...rest } = this.#options
-    const store = new ResourceStore({ ...rest, definition, strategy, backend: backendOf(definition.group, definition.plural) })
+    const { backendOf, windowSizeOf, ...rest } = this.#options
+    const { group, plural } = definition
+    const store = new ResourceStore({ ...rest, definition, strategy, backend: backendOf(group, plural), windowSize: windowSizeOf(group, plural) })
     this.#stores.set(name, store)
     return store
   }
@@ -41,10 +44,10 @@ export class ResourceRegistry {
 
   /** Resolves when every cache has been loaded. */
   async open (): Promise<void> {
-    await Promise.all(this.all().map(store => store.cache.open()))
+    await Promise.all(this.all().map(store => store.open()))
   }
 
   close (): void {
-    for (const store of this.#stores.values()) store.cache.close()
+    for (const store of this.#stores.values()) store.close()
   }
 }

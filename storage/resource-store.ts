@@ -12,6 +12,7 @@ import type { Backend, KeyValue, Revision } from './backend.js'
 import { Entry } from './cache/entry.js'
 import { WatchCache } from './cache/watch-cache.js'
 import { StorageError } from './errors.js'
+import { rangeOf } from './key.js'
 import type { Strategy } from './strategy.js'
 
 export type StorageMediaType = typeof JSON_TYPE | typeof PROTOBUF_TYPE
@@ -24,14 +25,12 @@ export interface ResourceStoreOptions {
   readonly prefix: string
   readonly mediaType: StorageMediaType
   readonly admission: AdmissionChain
+  /** Events its cache keeps for watches at least; 0 answers everything from the back end. */
   readonly windowSize: number
   readonly log: (message: string, error: unknown) => void
 }
 
 const PROTOBUF_MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
-/** The character after '/': ends a range of everything below a path. */
-const AFTER_SLASH = '0'
-
 /** Keys are printable ASCII; the rest of a name is percent-encoded, and so is the percent sign, so that no two names share a key. */
 function keyPart (name: string): string {
   return /^[!-$&-~]*$/.test(name) ? name : name.toWellFormed().replace(/[^!-$&-~]/gu, encodeURIComponent)
@@ -42,7 +41,8 @@ export class ResourceStore {
   readonly strategy: Strategy
   readonly backend: Backend
   readonly admission: AdmissionChain
-  readonly cache: WatchCache
+  /** Undefined where reads are answered by the back end. */
+  readonly cache: WatchCache | undefined
   /** How errors name the resource. */
   readonly resource: GroupResource
   readonly #root: string
@@ -57,26 +57,34 @@ export class ResourceStore {
     this.resource = { group: definition.group, resource: definition.plural }
     this.#root = `${prefix}/${definition.storagePrefix}`
     this.#protobuf = definition.protobuf && options.mediaType !== JSON_TYPE
-    this.cache = new WatchCache({
-      backend,
-      start: `${this.#root}/`,
-      end: `${this.#root}${AFTER_SLASH}`,
-      decode: (kv, revision) => this.decode(kv, revision),
-      windowSize: options.windowSize,
-      log: options.log
-    })
+    this.cache = options.windowSize === 0
+      ? undefined
+      : new WatchCache({
+        backend,
+        scope: this.scope(''),
+        decode: (kv, revision) => this.decode(kv, revision),
+        windowSize: options.windowSize,
+        log: options.log
+      })
   }
+
+  /** Resolves when reads can be answered. */
+  async open (): Promise<void> { await this.cache?.open() }
+
+  close (): void { this.cache?.close() }
 
   key (namespace: string, name: string): string {
     const { namespaced } = this.definition
     return namespaced ? `${this.#root}/${keyPart(namespace)}/${keyPart(name)}` : `${this.#root}/${keyPart(name)}`
   }
 
-  /** The keys of a namespace, or of all with ''. */
-  range (namespace: string): { start: string, end: string } {
-    const path = namespace === '' || !this.definition.namespaced ? this.#root : `${this.#root}/${keyPart(namespace)}`
-    return { start: `${path}/`, end: `${path}${AFTER_SLASH}` }
+  /** The path above the keys of a namespace, or of all with ''; ends in '/'. */
+  scope (namespace: string): string {
+    return namespace === '' || !this.definition.namespaced ? `${this.#root}/` : `${this.#root}/${keyPart(namespace)}/`
   }
+
+  /** The keys of a namespace, or of all with ''. */
+  range (namespace: string): { start: string, end: string } { return rangeOf(this.scope(namespace)) }
 
   /** The bytes to store: without resourceVersion, which is the store's own to say. */
   encode (object: ApiObject): Uint8Array {

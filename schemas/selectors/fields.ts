@@ -6,7 +6,7 @@ import { DecodeError } from '../decode-error.js'
 import type { ApiObject, ResourceDefinition } from '../resource.js'
 import type { Selector } from './labels.js'
 
-/** Values of the fields a type offers, in the order of `fieldValues`. */
+/** Values of the fields a type can be selected by: the name, the namespace, then those it declares, in their order. */
 export type FieldValues = readonly string[]
 
 export interface FieldSelectorMatcher extends Selector<FieldValues> {
@@ -16,14 +16,15 @@ export interface FieldSelectorMatcher extends Selector<FieldValues> {
 
 interface Term { readonly field: string, readonly equal: boolean, readonly value: string }
 
-const EVERYTHING: FieldSelectorMatcher = { empty: true, matches: () => true, text: '', exact: new Map() }
+/** Selects everything. */
+export const NO_FIELDS: FieldSelectorMatcher = { empty: true, matches: () => true, text: '', exact: new Map() }
 const MAX_LENGTH = 64 * 1024
 
 /** @throws DecodeError for bad syntax and for fields the type can't be selected by */
 export function parseFieldSelector (text: string, resource: ResourceDefinition): FieldSelectorMatcher {
   if (text.length > MAX_LENGTH) throw new DecodeError(`the field selector is longer than ${MAX_LENGTH} characters`)
   const terms = splitTerms(text).filter(part => part !== '').map(part => parseTerm(part, text))
-  if (terms.length === 0) return EVERYTHING
+  if (terms.length === 0) return NO_FIELDS
   const tests = terms.map(({ field, equal, value }) => {
     const at = indexOf(field, resource)
     return (values: FieldValues) => (values[at] === value) === equal

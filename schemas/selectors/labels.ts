@@ -25,13 +25,14 @@ interface Requirement {
   readonly values: readonly string[]
 }
 
-const EVERYTHING: LabelSelectorMatcher = { empty: true, matches: () => true, text: '' }
+/** Selects everything. */
+export const NO_LABELS: LabelSelectorMatcher = { empty: true, matches: () => true, text: '' }
 const MAX_LENGTH = 64 * 1024
 
 /** @throws DecodeError that says what was found where something else was expected */
 export function parseLabelSelector (text: string): LabelSelectorMatcher {
   if (text.length > MAX_LENGTH) throw new DecodeError(`the label selector is longer than ${MAX_LENGTH} characters`)
-  if (text.trim() === '') return EVERYTHING
+  if (text.trim() === '') return NO_LABELS
   const requirements = new Parser(text).requirements()
   const tests = requirements.map(test)
   return {

@@ -56,6 +56,8 @@ export class Entry {
     this.fields = fields
   }
 
+  get name (): string { return this.fields[0] ?? '' }
+
   /** The object, parsed once while it is used, and shared: treat it as frozen. */
   get object (): ApiObject { return this.derive(OBJECT, () => this.copy()) }
 

@@ -8,6 +8,7 @@
  */
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
+import { rangeOf } from '../key.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
 import { Offers } from './offers.js'
@@ -15,21 +16,16 @@ import type { Offer } from './offers.js'
 import { OrderedMap } from './ordered-map.js'
 import { Pins } from './pins.js'
 import type { Snapshot } from './pins.js'
+import { Subscribers } from './subscribers.js'
+import type { Place } from './subscribers.js'
 import { EventWindow } from './window.js'
 
 export type { Snapshot } from './pins.js'
 
-export interface Subscriber {
-  /** There is something new after the cursor; called at most once per turn of the loop. */
-  wake: () => void
-  /** No more events will come; the cursor's place is lost. */
-  end: (error: StorageError) => void
-}
-
 export interface WatchCacheOptions {
   readonly backend: Backend
-  readonly start: string
-  readonly end: string
+  /** The path above all its keys. */
+  readonly scope: string
   /** Bytes to entry; throws 'Corrupt'. `revision` is what the entry's resourceVersion will be. */
   readonly decode: (kv: KeyValue, revision: Revision) => Entry
   /** Events kept at least. */
@@ -38,6 +34,8 @@ export interface WatchCacheOptions {
 }
 
 const PAGE = 1000
+/** Events that are undone to show a past state. */
+const MOST_UNDONE = 1000
 const PIECE_MS = 10
 /** Reads that name a revision the store has not reached wait this long. */
 const FUTURE_WAIT_MS = 3000
@@ -60,18 +58,20 @@ export class WatchCache {
   #loaded = false
   #closed = false
   #loading: Promise<void> | undefined
+  /** Of the watch that follows a list, until it has caught up. */
+  #starting: { readonly resolve: () => void, readonly reject: (error: StorageError) => void } | undefined
   readonly #offers = new Offers()
   readonly #pins = new Pins()
   #failure: unknown
   /** When loading began to fail. */
   #failingSince = Infinity
-  #subscribers = new Set<Subscriber>()
-  #waking = false
+  readonly #subscribers: Subscribers
   #waiters = new Set<() => void>()
 
   constructor (options: WatchCacheOptions) {
     this.#options = options
     this.#window = new EventWindow(0, options.windowSize)
+    this.#subscribers = new Subscribers(options.scope)
   }
 
   /** Loads once; later calls share the first. Retried until it succeeds or the cache is closed. */
@@ -87,7 +87,8 @@ export class WatchCache {
   close (): void {
     this.#closed = true
     this.#watch?.cancel()
-    this.#endSubscribers(new StorageError('Closed', 'the server is closing'))
+    this.#starting?.resolve()
+    this.#subscribers.end(new StorageError('Closed', 'the server is closing'))
     this.#wakeWaiters()
   }
 
@@ -97,6 +98,7 @@ export class WatchCache {
     return now !== undefined && now > this.#revision ? now : this.#revision
   }
 
+  get (key: string): Entry | undefined { return this.#map.get(key) }
   get snapshot (): Snapshot { return { revision: this.revision, map: this.#map } }
 
   /** Undefined when the map already shows every acknowledged write, else a promise of that. */
@@ -121,10 +123,10 @@ export class WatchCache {
   async ready (): Promise<void> {
     if (this.#loaded) return
     void this.open()
-    const until = Date.now() + LOAD_WAIT_MS
+    const until = performance.now() + LOAD_WAIT_MS
     while (!this.#loaded) {
-      const left = Math.min(until, this.#failingSince + FAILING_WAIT_MS) - Date.now()
-      if (left <= 0 || this.#closed) throw new StorageError('Unavailable', `the objects below ${this.#options.start} are not loaded`, { cause: this.#failure })
+      const left = Math.min(until, this.#failingSince + FAILING_WAIT_MS) - performance.now()
+      if (left <= 0 || this.#closed) throw new StorageError('Unavailable', `the objects below ${this.#options.scope} are not loaded`, { cause: this.#failure })
       await this.#pause(left)
     }
   }
@@ -136,10 +138,10 @@ export class WatchCache {
   async reach (revision: Revision, waitMs = FUTURE_WAIT_MS): Promise<void> {
     if (!this.#loaded) await this.ready()
     if (this.revision >= revision) return
-    const until = Date.now() + waitMs
+    const until = performance.now() + waitMs
     while (this.revision < revision) {
       if (this.#closed) throw new StorageError('Closed', 'the server is closing')
-      const left = until - Date.now()
+      const left = until - performance.now()
       if (left <= 0) throw new StorageError('FutureRevision', `revision ${revision} is newer than ${this.revision}`)
       if (this.#options.backend.revisionNow() === undefined) this.#watch?.requestProgress()
       await this.#pause(Math.min(POLL_MS, left))
@@ -160,8 +162,24 @@ export class WatchCache {
 
   /** The state at exactly that revision, if it is still known here. */
   snapshotAt (revision: Revision): Snapshot | undefined {
-    if (revision <= this.revision && revision >= this.#changed) return { revision, map: this.#map }
-    return this.#pins.at(revision)
+    if (revision > this.revision) return undefined
+    if (revision >= this.#changed) return { revision, map: this.#map }
+    return this.#pins.at(revision) ?? this.#before(revision)
+  }
+
+  /** The map as it was, by undoing what the window has seen since: as little as it costs to read a page from the back end. */
+  #before (revision: Revision): Snapshot | undefined {
+    const window = this.#window
+    const first = revision < window.since ? window.begin : window.firstAfter(revision)
+    if (revision < window.since || window.end - first > MOST_UNDONE) return undefined
+    let map = this.#map
+    for (let number = window.end - 1; number >= first; number--) {
+      const { entry, previous } = window.at(number) as CacheEvent // between begin and end
+      map = previous === undefined ? map.delete(entry.key) : map.set(entry.key, previous)
+    }
+    const snapshot = { revision, map }
+    this.#pins.add(snapshot, window)
+    return snapshot
   }
 
   /** Remembers a snapshot whose later pages somebody will ask for. */
@@ -170,10 +188,9 @@ export class WatchCache {
   /** Hands over the writer's own object before a write, so that its event need not be decoded. */
   offer (key: string, offer: Offer): void { this.#offers.add(key, offer) }
 
-  subscribe (subscriber: Subscriber): () => void {
-    this.#subscribers.add(subscriber)
-    return () => { this.#subscribers.delete(subscriber) }
-  }
+  subscribe (place: Place): void { this.#subscribers.add(place) }
+  unsubscribe (place: Place): void { this.#subscribers.delete(place) }
+  get subscribers (): number { return this.#subscribers.size }
 
   async #load (): Promise<void> {
     for (let attempt = 0; !this.#closed; attempt++) {
@@ -182,9 +199,9 @@ export class WatchCache {
         return
       } catch (error) {
         if (this.#closed || isStorageError(error, 'Closed')) return
-        if (attempt === 0) this.#options.log(`loading ${this.#options.start} failed, trying again until it succeeds`, error)
+        if (attempt === 0) this.#options.log(`loading ${this.#options.scope} failed, trying again until it succeeds`, error)
         this.#failure = error
-        if (this.#failingSince === Infinity) this.#failingSince = Date.now()
+        if (this.#failingSince === Infinity) this.#failingSince = performance.now()
         this.#wakeWaiters()
         await this.#pause(Math.min(MOST_RETRY_MS, 100 * 2 ** attempt))
       }
@@ -192,9 +209,9 @@ export class WatchCache {
   }
 
   async #list (): Promise<void> {
-    const { backend, end, decode } = this.#options
+    const { backend, scope, decode } = this.#options
     const pairs: Array<[string, Entry]> = []
-    let start = this.#options.start
+    let { start, end } = rangeOf(scope)
     let revision: Revision | undefined
     let since = performance.now()
     for (;;) {
@@ -216,17 +233,25 @@ export class WatchCache {
     this.#revision = this.#changed = revision
     this.#window = new EventWindow(revision, this.#options.windowSize)
     this.#pins.clear()
-    this.#follow(revision)
+    await new Promise<void>((resolve, reject) => {
+      this.#starting = { resolve, reject }
+      this.#follow(revision)
+    })
+  }
+
+  /** The watch has told of everything that was written while the list was read: from now on the back end's word on its newest revision counts. */
+  #caughtUp (): void {
     this.#loaded = true
     this.#failure = undefined
     this.#failingSince = Infinity
+    this.#starting?.resolve()
+    this.#starting = undefined
     this.#wakeWaiters()
   }
 
   #follow (after: Revision): void {
     this.#watch = this.#options.backend.watch({
-      start: this.#options.start,
-      end: this.#options.end,
+      ...rangeOf(this.#options.scope),
       after,
       onEvents: (events, revision) => {
         try {
@@ -237,27 +262,29 @@ export class WatchCache {
         }
       },
       onProgress: revision => {
-        if (revision <= this.#revision) return // waking nobody for nothing: waiters ask for progress again
-        this.#revision = revision
-        this.#wakeWaiters()
+        const further = revision > this.#revision
+        if (further) this.#revision = revision
+        if (!this.#loaded) this.#caughtUp()
+        else if (further) this.#wakeWaiters() // for nothing new nobody is woken: waiters ask for progress again
       },
       onEnd: error => { this.#lost(error) }
     })
+    this.#watch.requestProgress()
   }
 
   #apply (events: BackendEvent[], revision: Revision): void {
-    const now = Date.now()
+    const now = performance.now()
     for (const event of events) {
       const made = this.#eventOf(event)
       if (made === undefined) continue
       this.#map = made.type === 'DELETED' ? this.#map.delete(event.kv.key) : this.#map.set(event.kv.key, made.entry)
       this.#changed = made.revision
-      this.#window.push(made, now)
+      this.#subscribers.tell(event.kv.key, made.revision, this.#window.push(made, now))
     }
     if (revision > this.#revision) this.#revision = revision
     this.#pins.trim(this.#options.backend.compactedRevision(), this.#window)
     this.#wakeWaiters()
-    this.#wakeSubscribers()
+    this.#subscribers.wake()
   }
 
   #eventOf (event: BackendEvent): CacheEvent | undefined {
@@ -279,29 +306,20 @@ export class WatchCache {
   /** The back end can't go on without a gap: everybody starts again from a new list. */
   #lost (error: StorageError): void {
     if (this.#closed) return
+    if (this.#starting !== undefined) {
+      this.#starting.reject(error)
+      this.#starting = undefined
+      return
+    }
     this.#loaded = false
-    this.#endSubscribers(new StorageError('Compacted', 'the history of changes was interrupted', { cause: error }))
+    this.#subscribers.end(new StorageError('Compacted', 'the history of changes was interrupted', { cause: error }))
     if (error.code === 'Closed') return
-    this.#options.log(`the watch of ${this.#options.start} ended, loading again`, error)
+    this.#options.log(`the watch of ${this.#options.scope} ended, loading again`, error)
     this.#loading = this.#load()
-  }
-
-  #endSubscribers (error: StorageError): void {
-    for (const subscriber of [...this.#subscribers]) subscriber.end(error)
-    this.#subscribers.clear()
   }
 
   #wakeWaiters (): void {
     if (this.#waiters.size === 0) return
     for (const wake of [...this.#waiters]) wake()
-  }
-
-  #wakeSubscribers (): void {
-    if (this.#waking || this.#subscribers.size === 0) return
-    this.#waking = true
-    setImmediate(() => {
-      this.#waking = false
-      for (const subscriber of this.#subscribers) subscriber.wake()
-    })
   }
 }

@@ -46,7 +46,9 @@ export class EventWindow {
   /** Events after this revision are all here. */
   get since (): Revision { return this.#since }
 
-  push (event: CacheEvent, now: number): void {
+  /** The number it got. */
+  push (event: CacheEvent, now: number): number {
+    const number = this.end
     const bytes = event.entry.json.length
     this.#slots.push({ event, at: now, bytes })
     this.#bytes += bytes
@@ -67,6 +69,7 @@ export class EventWindow {
       this.#first += this.#head
       this.#head = 0
     }
+    return number
   }
 
   at (number: number): CacheEvent | undefined {

@@ -4,17 +4,18 @@
  * it go. Beside a controller manager that does the same it is harmless: each step looks at what is there and
  * takes a conflict as somebody else's success.
  */
+import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
-import type { Entry } from '../cache/entry.js'
-import { cacheFeed } from '../cache/feed.js'
 import type { Feed } from '../cache/feed.js'
 import { isStorageError } from '../errors.js'
 import type { WriteContext } from '../operations/context.js'
 import { create } from '../operations/create.js'
 import { remove } from '../operations/delete.js'
+import { list } from '../operations/list.js'
 import { current } from '../operations/rewrite.js'
 import { change } from '../operations/update.js'
+import { watch } from '../operations/watch.js'
 import type { ResourceRegistry } from '../registry.js'
 import type { ResourceStore } from '../resource-store.js'
 
@@ -25,6 +26,8 @@ const RETRY_MS = 1000
 /** Something may hold an object of a namespace for long; it is looked at again, soon at first, then this often. */
 const RECHECK_MS = { first: 50, most: 5000 }
 const WORKERS = 8
+/** The newest state of all there is. */
+const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '' }
 
 export class NamespaceKeeper {
   readonly #resources: ResourceRegistry
@@ -45,9 +48,8 @@ export class NamespaceKeeper {
   async start (): Promise<void> {
     const store = this.#namespaces
     if (store === undefined) return
-    await store.cache.ready()
     await this.#makeSystemNamespaces(store)
-    this.#follow(store)
+    await this.#follow(store)
   }
 
   close (): void {
@@ -64,7 +66,7 @@ export class NamespaceKeeper {
 
   async #makeSystemNamespaces (store: ResourceStore): Promise<void> {
     for (const name of SYSTEM_NAMESPACES) {
-      if (store.cache.snapshot.map.get(store.key('', name)) !== undefined) continue
+      if (await current(store, store.key('', name)) !== undefined) continue
       const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject // what decoding `{metadata: {name}}` gives
       await create(store, object, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error
@@ -73,31 +75,32 @@ export class NamespaceKeeper {
   }
 
   /** Looks at every namespace once, and again at each that changes. */
-  #follow (store: ResourceStore): void {
-    if (this.#closing.signal.aborted) return
-    const feed = cacheFeed(store.cache, store.cache.revision, {
-      wake: () => { this.#takeAll(feed) },
+  async #follow (store: ResourceStore): Promise<void> {
+    const { initial, feed } = await watch(store, EVERYTHING, {
+      wake: () => { if (this.#feed !== undefined) this.#takeAll(this.#feed) },
       end: error => {
         if (error.code === 'Closed' || this.#closing.signal.aborted) return
         this.#after(RETRY_MS, () => { this.#restart(store) })
       }
     })
+    if (this.#closing.signal.aborted) return feed.close()
     this.#feed = feed
-    store.cache.snapshot.map.forEach('', '\uffff', entry => {
-      this.#queue(nameOf(entry))
+    initial?.map.forEach('', '\uffff', entry => {
+      this.#queue(entry.name)
       return true
     })
   }
 
   #restart (store: ResourceStore): void {
-    store.cache.ready().then(() => { this.#follow(store) }, () => { this.#after(RETRY_MS, () => { this.#restart(store) }) })
+    this.#feed?.close()
+    this.#follow(store).catch(() => { this.#after(RETRY_MS, () => { this.#restart(store) }) })
   }
 
   #takeAll (feed: Feed): void {
     for (;;) {
-      const { events, id } = feed.take(1000)
-      if (id === '') return
-      for (const event of events) if (event.type !== 'DELETED') this.#queue(nameOf(event.entry))
+      const { events, more } = feed.take(1000)
+      for (const event of events) if (event.type !== 'DELETED') this.#queue(event.entry.name)
+      if (!more) return
     }
   }
 
@@ -142,7 +145,7 @@ export class NamespaceKeeper {
     if (!finalizersOf(found.object).includes(FINALIZER)) return
     if (await this.#empty(name)) {
       this.#waits.delete(name)
-      return await this.#release(store, found, name)
+      return await this.#release(store, name)
     }
     const wait = Math.min(this.#waits.get(name) ?? RECHECK_MS.first, RECHECK_MS.most)
     this.#waits.set(name, wait * 2)
@@ -152,8 +155,7 @@ export class NamespaceKeeper {
   async #giveAccount (namespace: string): Promise<void> {
     const store = this.#resources.find('', 'serviceaccounts')
     if (store === undefined) return
-    await store.cache.ready()
-    if (store.cache.snapshot.map.get(store.key(namespace, 'default')) !== undefined) return
+    if (await current(store, store.key(namespace, 'default')) !== undefined) return
     const object: ApiObject = { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default', namespace } }
     await create(store, object, { namespace, name: '' }, this.#context).catch((error: unknown) => {
       const settled = isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')
@@ -172,19 +174,16 @@ export class NamespaceKeeper {
   }
 
   async #emptyOf (store: ResourceStore, namespace: string): Promise<number> {
-    await store.cache.fresh()
-    const { start, end } = store.range(namespace)
-    const entries: Entry[] = []
-    store.cache.snapshot.map.forEach(start, end, entry => entries.push(entry) > 0)
+    const { entries } = await list(store, { ...EVERYTHING, namespace, limit: 0, continue: '', resourceVersionMatch: '' })
     const queue = entries.values()
     let left = 0
     const work = async (): Promise<void> => {
       for (const entry of queue) {
-        if (entry.object.metadata.deletionTimestamp !== undefined) {
+        if (entry.read().metadata.deletionTimestamp !== undefined) {
           left++
           continue
         }
-        const gone = await remove(store, { namespace, name: nameOf(entry) }, { preconditions: { uid: entry.object.metadata.uid } }, this.#context)
+        const gone = await remove(store, { namespace, name: entry.name }, { preconditions: { uid: entry.read().metadata.uid } }, this.#context)
           .then(({ removed }) => removed, (error: unknown) => {
             if (isStatusError(error, 'NotFound')) return true
             if (isStatusError(error, 'Conflict')) return false
@@ -198,8 +197,8 @@ export class NamespaceKeeper {
   }
 
   /** Takes our finalizer away; the namespace goes with the last of them. */
-  async #release (store: ResourceStore, found: Entry, name: string): Promise<void> {
-    await change(store, found, { namespace: '', name, subresource: 'finalize' }, this.#context, object => {
+  async #release (store: ResourceStore, name: string): Promise<void> {
+    await change(store, { namespace: '', name, subresource: 'finalize' }, this.#context, object => {
       const spec = (object as ApiObject & { spec?: { finalizers?: string[] } }).spec ?? {}
       Object.assign(object, { spec: { ...spec, finalizers: finalizersOf(object).filter(finalizer => finalizer !== FINALIZER) } })
       return object
@@ -209,5 +208,4 @@ export class NamespaceKeeper {
   }
 }
 
-const nameOf = (entry: Entry): string => entry.object.metadata.name ?? ''
 const finalizersOf = (object: ApiObject): string[] => (object as ApiObject & { spec?: { finalizers?: string[] } }).spec?.finalizers ?? []

@@ -98,6 +98,6 @@ export function offer (store: ResourceStore, key: string, object: ApiObject): Of
     value: store.encode(object),
     entry: revision => made?.revision === revision ? made : made = store.entry(key, object, revision)
   }
-  store.cache.offer(key, offered)
+  store.cache?.offer(key, offered)
   return offered
 }

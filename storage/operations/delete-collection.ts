@@ -28,7 +28,7 @@ export async function removeCollection (store: ResourceStore, selected: ListRequ
         since = performance.now()
       }
       if (context.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
-      const { name = '', namespace = '' } = entry.object.metadata
+      const { name = '', namespace = '' } = entry.read().metadata
       try {
         await remove(store, { name, namespace }, request, context)
       } catch (error) {

@@ -3,13 +3,14 @@
  * with a deletionTimestamp and stays until the last holder lets go; any other is removed at once.
  * (Interface: Deletion of an object.)
  */
+import type { ApiObject } from '../../schemas/index.js'
 import { badRequest, conflict, invalid } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { now } from './create.js'
-import { current, erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -30,25 +31,25 @@ const PROPAGATION_FINALIZERS = new Set(['orphan', 'foregroundDeletion'])
 
 /** @throws StatusError 404, 409 Conflict, whatever admission refuses with; StorageError */
 export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
-  const found = await current(store, store.key(target.namespace, target.name))
-  return await rewrite(store, found, target, context, base => attempt(store, base, target, request, context))
+  return await rewrite(store, target, context, base => attempt(store, base, target, request, context))
 }
 
 async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Outcome<Deleted>> {
-  checkPreconditions(store, base, target, request)
-  const admission = admissionRequest(store, context, target, 'DELETE', undefined, base.object)
+  const object = base.read()
+  checkPreconditions(store, base, object, target, request)
+  const admission = admissionRequest(store, context, target, 'DELETE', undefined, object)
   await store.admission.mutate(admission)
   await store.admission.validate(admission)
 
   const marked = mark(store, base, request)
   const removed = removable(store, marked)
-  const outcome = removed ? await erase(store, base, base.object, context) : await replace(store, base, marked, context)
-  return 'done' in outcome ? { done: { entry: outcome.done, removed } } : outcome
+  const outcome = removed ? await erase(store, base, object, context) : await replace(store, base, marked, context)
+  return 'done' in outcome ? { ...outcome, done: { entry: outcome.done, removed } } : outcome
 }
 
-function checkPreconditions (store: ResourceStore, base: Entry, target: Target, { preconditions }: DeleteRequest): void {
+function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObject, target: Target, { preconditions }: DeleteRequest): void {
   const { uid, resourceVersion } = preconditions ?? {}
-  const there = base.object.metadata.uid ?? ''
+  const there = object.metadata.uid ?? ''
   if (uid !== undefined && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
   if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) {
     throw conflict(store.resource, target.name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${base.revision}`)
@@ -56,7 +57,7 @@ function checkPreconditions (store: ResourceStore, base: Entry, target: Target, 
 }
 
 /** The object as it looks once its deletion has begun. */
-function mark (store: ResourceStore, base: Entry, { propagationPolicy }: DeleteRequest): Entry['object'] {
+function mark (store: ResourceStore, base: Entry, { propagationPolicy }: DeleteRequest): ApiObject {
   const object = base.copy()
   const { metadata } = object
   const begun = metadata.deletionTimestamp !== undefined

@@ -1,8 +1,14 @@
 /** GET of one object. */
 import { badRequest, notFound } from '../../schemas/status.js'
-import type { Revision } from '../backend.js'
+import type { Backend, Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
+import type { WatchCache } from '../cache/watch-cache.js'
+import { StorageError } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
+
+/** Reads that name a revision the store has not reached wait this long. */
+export const FUTURE_WAIT_MS = 3000
+const POLL_MS = 25
 
 /** @throws StatusError 400 */
 export function parseRevision (text: string, parameter = 'resourceVersion'): Revision {
@@ -18,21 +24,41 @@ export function parseRevision (text: string, parameter = 'resourceVersion'): Rev
  */
 export function get (store: ResourceStore, namespace: string, name: string, resourceVersion: string): Entry | Promise<Entry> {
   const key = store.key(namespace, name)
-  const wait = freshness(store, resourceVersion)
-  return wait === undefined ? find(store, key, name) : wait.then(() => find(store, key, name))
+  const { cache } = store
+  if (cache === undefined) return stored(store, key, name, resourceVersion)
+  const wait = freshness(cache, resourceVersion)
+  return wait === undefined ? find(store, cache, key, name) : wait.then(() => find(store, cache, key, name))
 }
 
 /** Undefined when the cache is already as new as the version asks for. */
-export function freshness (store: ResourceStore, resourceVersion: string): Promise<void> | undefined {
-  const { cache } = store
+export function freshness (cache: WatchCache, resourceVersion: string): Promise<void> | undefined {
   if (resourceVersion === '') return cache.fresh()
   const revision = parseRevision(resourceVersion)
   if (!cache.loaded) return cache.ready().then(() => cache.reach(revision))
   return cache.revision >= revision ? undefined : cache.reach(revision)
 }
 
-function find (store: ResourceStore, key: string, name: string): Entry {
-  const entry = store.cache.snapshot.map.get(key)
+function find (store: ResourceStore, cache: WatchCache, key: string, name: string): Entry {
+  const entry = cache.get(key)
   if (entry === undefined) throw notFound(store.resource, name)
   return entry
+}
+
+/** From the back end, whose newest state is as new as any version asks for that was ever given out. */
+async function stored (store: ResourceStore, key: string, name: string, resourceVersion: string): Promise<Entry> {
+  if (resourceVersion !== '') await reached(store.backend, parseRevision(resourceVersion))
+  const { kv } = await store.backend.get(key)
+  if (kv === undefined) throw notFound(store.resource, name)
+  return store.decode(kv, kv.modRevision)
+}
+
+/** Resolves when the store has come to that revision. @throws StorageError 'FutureRevision' when it does not come soon */
+export async function reached (backend: Backend, revision: Revision): Promise<void> {
+  const until = performance.now() + FUTURE_WAIT_MS
+  for (;;) {
+    const newest = revision === 0 ? 0 : await backend.revision()
+    if (newest >= revision) return
+    if (performance.now() > until) throw new StorageError('FutureRevision', `revision ${revision} is newer than ${newest}`)
+    await new Promise(resolve => { setTimeout(resolve, POLL_MS) })
+  }
 }

@@ -7,11 +7,11 @@ import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/i
 import { badRequest, expired, StatusError } from '../../schemas/status.js'
 import type { Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
-import type { Snapshot } from '../cache/watch-cache.js'
+import type { Snapshot, WatchCache } from '../cache/watch-cache.js'
 import { decodeToken, encodeToken } from '../continue-token.js'
 import { isStorageError } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
-import { freshness, parseRevision } from './get.js'
+import { freshness, parseRevision, reached } from './get.js'
 
 export interface ListRequest {
   /** '' for all namespaces. */
@@ -76,16 +76,22 @@ function refuseToken (): never {
 /** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable' */
 export async function list (store: ResourceStore, request: ListRequest): Promise<ListResult> {
   const state = stateOf(request)
+  const { cache, backend } = store
   if (state.kind !== 'exact') {
-    const wait = freshness(store, state.kind === 'newest' ? '' : state.revision)
+    const version = state.kind === 'newest' ? '' : state.revision
+    if (cache === undefined) {
+      await reached(backend, version === '' ? 0 : parseRevision(version))
+      return await history(store, request, 0, undefined)
+    }
+    const wait = freshness(cache, version)
     if (wait !== undefined) await wait
-    if (!store.cache.loaded) await store.cache.ready()
-    return await page(store, request, store.cache.snapshot, undefined)
+    if (!cache.loaded) await cache.ready()
+    return await page(store, cache, request, cache.snapshot, undefined)
   }
-  await store.cache.reach(state.revision)
-  const known = store.cache.snapshotAt(state.revision)
-  if (state.revision < store.backend.compactedRevision()) throw expired(state.from === undefined ? TOO_OLD : EXPIRED)
-  return known !== undefined ? await page(store, request, known, state.from) : await history(store, request, state.revision, state.from)
+  await (cache === undefined ? reached(backend, state.revision) : cache.reach(state.revision))
+  const known = cache?.snapshotAt(state.revision)
+  if (state.revision < backend.compactedRevision()) throw expired(state.from === undefined ? TOO_OLD : EXPIRED)
+  return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
 }
 
 /** What both sources share: where to start, what to keep, when to stop. */
@@ -99,7 +105,7 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
   return { start, end, first, everything, wanted }
 }
 
-async function page (store: ResourceStore, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
+async function page (store: ResourceStore, cache: WatchCache, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
   const { start, end, first, everything, wanted } = selection(store, request, from)
   const { map, revision } = snapshot
   const limit = request.limit === 0 ? Infinity : request.limit
@@ -116,12 +122,12 @@ async function page (store: ResourceStore, request: ListRequest, snapshot: Snaps
   }
   const more = next !== undefined && map.count(next, end) > 0
   if (!more || next === undefined) return { revision, entries, continue: '', remaining: undefined }
-  store.cache.pin(snapshot)
+  cache.pin(snapshot)
   return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
 }
 
 /** A selector on the name of an object in one namespace asks for one key. */
-function exactKey (store: ResourceStore, { fields, namespace }: ListRequest): string | undefined {
+export function exactKey (store: ResourceStore, { fields, namespace }: Pick<ListRequest, 'fields' | 'namespace'>): string | undefined {
   const name = fields.exact.get('metadata.name')
   const within = namespace === '' ? fields.exact.get('metadata.namespace') : namespace
   if (name === undefined || name === '' || (store.definition.namespaced && (within === undefined || within === ''))) return undefined
@@ -149,17 +155,23 @@ async function breathe (signal: AbortSignal | undefined): Promise<void> {
   await new Promise(resolve => { setImmediate(resolve) })
 }
 
-/** The same page from the back end, at a revision the cache no longer knows. */
-async function history (store: ResourceStore, request: ListRequest, revision: Revision, from: string | undefined): Promise<ListResult> {
+/** The same page from the back end, at a revision the cache does not know; 0 is the newest. */
+async function history (store: ResourceStore, request: ListRequest, at: Revision, from: string | undefined): Promise<ListResult> {
   const { start, end, first, everything, wanted } = selection(store, request, from)
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
-  let next = first
+  let next = exactKey(store, request) ?? first
+  const gone = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? expired(from === undefined ? TOO_OLD : EXPIRED) : error }
+  if (next !== first) {
+    const { revision, kv } = await store.backend.get(next, at).catch(gone)
+    const entry = kv === undefined || next < first ? undefined : store.decode(kv, kv.modRevision)
+    return { revision, entries: entry !== undefined && wanted(entry) ? [entry] : [], continue: '', remaining: undefined }
+  }
+  let revision = at
   for (;;) {
     const size = everything ? Math.min(BACKEND_PAGE, limit - entries.length) : BACKEND_PAGE
-    const { kvs, more, count } = await store.backend.list({ start: next, end, revision, limit: size }).catch((error: unknown) => {
-      throw isStorageError(error, 'Compacted') ? expired(from === undefined ? TOO_OLD : EXPIRED) : error
-    })
+    const { kvs, more, count, revision: shown } = await store.backend.list({ start: next, end, revision, limit: size }).catch(gone)
+    revision ||= shown
     let used = 0
     for (const kv of kvs) {
       const entry = store.decode(kv, kv.modRevision)

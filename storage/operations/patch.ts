@@ -1,12 +1,11 @@
 /** PATCH: a change stated as a difference, applied to whatever is there when it is written. */
 import type { ApiObject } from '../../schemas/index.js'
 import type { PatchType } from '../../schemas/media-types.js'
-import { badRequest, notFound } from '../../schemas/status.js'
+import { badRequest } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Target, WriteContext } from './context.js'
-import { current } from './rewrite.js'
 import { change } from './update.js'
 import type { Written } from './update.js'
 
@@ -21,9 +20,7 @@ export interface PatchRequest {
 /** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
   const apply = applier(store, request, target)
-  const found = await current(store, store.key(target.namespace, target.name))
-  if (found === undefined) throw notFound(store.resource, target.name)
-  const entry = await change(store, found, target, context, async copy => {
+  const entry = await change(store, target, context, async copy => {
     const object = request.decode(await apply(copy))
     if (object.metadata.name !== target.name) throw badRequest(`the patch changes metadata.name to ${JSON.stringify(object.metadata.name ?? '')}; an object's name cannot change`)
     if (store.definition.namespaced && object.metadata.namespace !== target.namespace) throw badRequest(`the patch changes metadata.namespace to ${JSON.stringify(object.metadata.namespace ?? '')}; an object's namespace cannot change`)

@@ -2,9 +2,13 @@
  * The read-modify-write loop of PUT, PATCH and DELETE: from what is there one attempt makes what shall be and
  * writes it if nobody wrote meanwhile; else the next attempt begins with what stands there now. The verbs
  * differ in their attempt, which is admitted and validated each time; all else is here.
+ *
+ * Where asking for the newest state costs a call, the first attempt begins with what the cache has: a write that
+ * compares the version can't succeed on anything else than the newest. Whatever else it comes to is only believed
+ * when what it began with proves to be the newest.
  */
 import type { ApiObject } from '../../schemas/index.js'
-import { notFound, timeout } from '../../schemas/status.js'
+import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -13,26 +17,49 @@ import type { Target, WriteContext } from './context.js'
 import { offer } from './create.js'
 
 /** What one attempt came to. `instead` stood in its way, undefined where the object is gone. */
-export type Outcome<T> = { readonly done: T } | { readonly instead: Entry | undefined }
+export type Outcome<T> =
+  | { readonly done: T, /** Nothing was written, so the store has not confirmed that the attempt began with the newest. */ readonly unwritten: boolean }
+  | { readonly instead: Entry | undefined }
 
 /** What stands under the key, from the cache where that is sure to be the newest. */
 export async function current (store: ResourceStore, key: string): Promise<Entry | undefined> {
-  await store.cache.fresh()
-  return store.cache.snapshot.map.get(key)
+  const { cache } = store
+  if (cache !== undefined) {
+    await cache.fresh()
+    return cache.get(key)
+  }
+  const { kv } = await store.backend.get(key)
+  return kv === undefined ? undefined : store.decode(kv, kv.modRevision)
 }
 
 /**
  * Attempts until one is done.
- * @param found what was the newest when it was read
  * @param gone what it comes to when there is nothing (any more); throws 404 where that is not said
  * @throws StatusError 504 when the request ends before an attempt is done; whatever an attempt throws
  */
-export async function rewrite<T, G = never> (store: ResourceStore, found: Entry | undefined, target: Target, context: WriteContext, attempt: (base: Entry) => Promise<Outcome<T>>, gone: () => G = () => { throw notFound(store.resource, target.name) }): Promise<T | G> {
-  for (let base = found; base !== undefined;) {
-    const outcome: Outcome<T> = await attempt(base)
-    if ('done' in outcome) return outcome.done
-    if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
-    base = outcome.instead
+export async function rewrite<T, G = never> (store: ResourceStore, target: Target, context: WriteContext, attempt: (base: Entry) => Promise<Outcome<T>>, gone: () => G = () => { throw notFound(store.resource, target.name) }): Promise<T | G> {
+  const key = store.key(target.namespace, target.name)
+  let base = store.cache?.loaded === true && !context.dryRun ? store.cache.get(key) : undefined
+  let sure = base === undefined || store.backend.revisionNow() !== undefined
+  if (base === undefined) base = await current(store, key)
+  while (base !== undefined) {
+    const outcome: Outcome<T> | { failure: unknown } = await attempt(base).catch((failure: unknown) => {
+      if (sure || !isStatusError(failure)) throw failure
+      return { failure }
+    })
+    if ('instead' in outcome) {
+      if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
+      base = outcome.instead
+      sure = true
+      continue
+    }
+    if ('done' in outcome && (sure || !outcome.unwritten)) return outcome.done
+    const { revision }: Entry = base
+    base = await current(store, key)
+    sure = true
+    if (base?.revision !== revision) continue
+    if ('failure' in outcome) throw outcome.failure
+    return outcome.done
   }
   return gone()
 }
@@ -40,9 +67,9 @@ export async function rewrite<T, G = never> (store: ResourceStore, found: Entry 
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
 export async function replace (store: ResourceStore, base: Entry, object: ApiObject, { dryRun, size = 0 }: WriteContext): Promise<Outcome<Entry>> {
   const unchanged = store.json(object, base.revision) + '\n' === base.json.toString()
-  if (unchanged) return { done: base }
+  if (unchanged) return { done: base, unwritten: true }
   await giveWay(Math.max(size, base.json.length))
-  if (dryRun) return { done: store.entry(base.key, object, base.revision) }
+  if (dryRun) return { done: store.entry(base.key, object, base.revision), unwritten: true }
   const { value, entry } = offer(store, base.key, object)
   return outcomeOf(store, await store.backend.update(base.key, value, base.revision), entry)
 }
@@ -50,12 +77,12 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
 /** Removes `base`, whose last state is shown as `object`. */
 export async function erase (store: ResourceStore, base: Entry, object: ApiObject, { dryRun }: WriteContext): Promise<Outcome<Entry>> {
   const entry = (revision: number): Entry => store.entry(base.key, object, revision)
-  if (dryRun) return { done: entry(base.revision) }
+  if (dryRun) return { done: entry(base.revision), unwritten: true }
   return outcomeOf(store, await store.backend.delete(base.key, base.revision), entry)
 }
 
 function outcomeOf (store: ResourceStore, result: WriteResult, entry: (revision: number) => Entry): Outcome<Entry> {
-  if (result.succeeded) return { done: entry(result.revision) }
+  if (result.succeeded) return { done: entry(result.revision), unwritten: false }
   return { instead: result.current === undefined ? undefined : store.decode(result.current, result.current.modRevision) }
 }
 

@@ -11,7 +11,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest, giveWay, refuse } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
-import { current, erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
 /** From a copy of what is there to what shall be; may change and return its argument. Throws a StatusError to refuse. */
 export type Change = (current: ApiObject) => ApiObject | Promise<ApiObject>
@@ -32,12 +32,11 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  */
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
   checkIdentity(store, object, target)
-  const key = store.key(target.namespace, target.name)
   const createOnUpdate = store.definition.createOnUpdate && (target.subresource ?? '') === ''
   // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
   for (let attempts = 0; ; attempts++) {
     // Each attempt needs an object of its own: preparing it changes it.
-    const replaced = await rewrite(store, await current(store, key), target, context, base => attempt(store, base, target, context, () => clone(object)), () => undefined)
+    const replaced = await rewrite(store, target, context, base => attempt(store, base, target, context, () => clone(object)), () => undefined)
     if (replaced !== undefined) return { entry: replaced, created: false }
     if (!createOnUpdate) throw notFound(store.resource, target.name)
     try {
@@ -64,11 +63,12 @@ function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: T
 }
 
 /**
- * Changes `found`, which must have been the newest when it was read.
+ * Changes what is there.
  * @returns what is stored now; under dry run what would be
+ * @throws StatusError 404, and as `update`
  */
-export async function change (store: ResourceStore, found: Entry, target: Target, context: WriteContext, make: Change): Promise<Entry> {
-  return await rewrite(store, found, target, context, base => attempt(store, base, target, context, make))
+export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Change): Promise<Entry> {
+  return await rewrite(store, target, context, base => attempt(store, base, target, context, make))
 }
 
 async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Outcome<Entry>> {
@@ -96,7 +96,7 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, conte
 /** The version and uid a request names must be those of what is there. */
 function checkVersion (store: ResourceStore, { metadata }: ApiObject, base: Entry, target: Target): void {
   const { resourceVersion = '', uid = '' } = metadata
-  const there = base.object.metadata.uid ?? ''
+  const there = base.read().metadata.uid ?? ''
   if (uid !== '' && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
   if (resourceVersion === '' || resourceVersion === '0') {
     if (store.definition.unconditionalUpdate) return

@@ -5,13 +5,19 @@
  */
 import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
 import { expired } from '../../schemas/status.js'
+import type { Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import type { CacheEvent, EventType } from '../cache/event.js'
-import { cacheFeed, historyFeed } from '../cache/feed.js'
+import { cacheFeed } from '../cache/feed.js'
 import type { Feed } from '../cache/feed.js'
-import type { Snapshot, Subscriber } from '../cache/watch-cache.js'
+import { HistoryFeed } from '../cache/history-feed.js'
+import { OrderedMap } from '../cache/ordered-map.js'
+import type { Subscriber } from '../cache/subscribers.js'
+import type { Snapshot } from '../cache/watch-cache.js'
+import { rangeOf } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { freshness, parseRevision } from './get.js'
+import { exactKey, list } from './list.js'
 
 export interface WatchRequest {
   /** '' for all namespaces. */
@@ -34,7 +40,7 @@ export interface ObjectWatch {
   readonly initial: Snapshot | undefined
   readonly range: { readonly start: string, readonly end: string }
   readonly wanted: (entry: Entry) => boolean
-  /** True when every event of the resource is shown as it is: such watches share their bytes. */
+  /** True when every event of its feed is shown as it is: such watches share their bytes. */
   readonly everything: boolean
   readonly show: (event: CacheEvent) => Shown | undefined
   readonly feed: Feed
@@ -51,30 +57,42 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
   const { cache, backend } = store
   const { resourceVersion } = request
   const after = resourceVersion === '' ? 0 : parseRevision(resourceVersion)
+  const scope = exactKey(store, request) ?? store.scope(request.namespace)
+  const view = viewOf(store, scope, request)
+  const history = (from: Revision): Feed => new HistoryFeed({ backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache })
+  if (cache === undefined) {
+    if (after === 0) {
+      const initial = await snapshotOf(store, request)
+      return { ...view, initial, feed: history(initial.revision) }
+    }
+    if (after < backend.compactedRevision()) throw expired(TOO_OLD)
+    return { ...view, initial: undefined, feed: history(after) }
+  }
   if (after === 0) {
-    const wait = freshness(store, resourceVersion)
+    const wait = freshness(cache, resourceVersion)
     if (wait !== undefined) await wait
   }
   if (!cache.loaded) await cache.ready()
-  const view = viewOf(store, request)
   if (after === 0) {
     const initial = cache.snapshot
-    return { ...view, initial, feed: cacheFeed(cache, initial.revision, subscriber) }
+    return { ...view, initial, feed: cacheFeed(cache, initial.revision, scope, subscriber) }
   }
   if (after < backend.compactedRevision()) throw expired(TOO_OLD)
-  const feed = after >= cache.window.since
-    ? cacheFeed(cache, after, subscriber)
-    : historyFeed({ backend, ...view.range, after, decode: (kv, revision) => store.decode(kv, revision), subscriber })
-  return { ...view, initial: undefined, feed }
+  return { ...view, initial: undefined, feed: after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : history(after) }
 }
 
-function viewOf (store: ResourceStore, { namespace, labels, fields }: WatchRequest): Omit<ObjectWatch, 'initial' | 'feed'> {
-  const range = store.range(namespace)
+/** The newest state of what is asked for, read from the back end. */
+async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise<Snapshot> {
+  const { revision, entries } = await list(store, { ...request, limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: '' })
+  return { revision, map: OrderedMap.fromSorted(entries.map(entry => [entry.key, entry])) }
+}
+
+function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): Omit<ObjectWatch, 'initial' | 'feed'> {
+  const { start } = store.range(namespace)
   const selects = !labels.empty || !fields.empty
   const wanted = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
-  const inRange = (key: string): boolean => key.startsWith(range.start)
   const show = (event: CacheEvent): Shown | undefined => {
-    if (!inRange(event.entry.key)) return undefined
+    if (!event.entry.key.startsWith(start)) return undefined // a selector may name another namespace than the path
     if (!selects) return { type: event.type, event, last: false }
     const is = event.type !== 'DELETED' && wanted(event.entry)
     const unknown = event.previous === undefined && event.type !== 'ADDED'
@@ -83,6 +101,5 @@ function viewOf (store: ResourceStore, { namespace, labels, fields }: WatchReque
     if (!was) return undefined
     return { type: 'DELETED', event, last: event.type !== 'DELETED' }
   }
-  const whole = !selects && range.start === store.range('').start
-  return { range, wanted, everything: whole, show }
+  return { range: rangeOf(scope), wanted, everything: !selects, show }
 }

@@ -42,7 +42,7 @@ async function operation (options: BackendOptions): Promise<number[]> {
   const store = new ResourceStore({
     definition: configMaps, strategy: {}, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
   })
-  await store.cache.open()
+  await store.open()
   const { signal } = new AbortController()
   try {
     return await rounds(async (round, at) => {
@@ -50,7 +50,7 @@ async function operation (options: BackendOptions): Promise<number[]> {
       await create(store, decoded, { namespace: 'default', name: '' }, { user: undefined, dryRun: false, warn: () => {}, signal })
     })
   } finally {
-    store.cache.close()
+    store.close()
     await backend.close()
   }
 }

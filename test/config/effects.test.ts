@@ -118,14 +118,36 @@ t.test('--default-watch-cache-size keeps at least so many changes, however old',
   const server = await serve(t, ['--default-watch-cache-size=2100'], { storage: { kind: 'memory' } })
   const cache = server.orch.resources.find('', 'configmaps')?.cache
   if (cache === undefined) throw new Error('there are no config maps')
-  let clock = Date.now()
-  t.intercept(Date, 'now', { value: () => clock++ })
+  let clock = performance.now()
+  t.intercept(performance, 'now', { value: () => clock++ })
   await server.post(CONFIG_MAPS, configMap('a'))
   for (let at = 0; at < 2200; at++) {
     clock += 60_000
     await server.patch(`${CONFIG_MAPS}/a`, { data: { at: String(at) } })
   }
   t.equal(cache.window.end - cache.window.begin, 2100)
+})
+
+t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes say what is kept in memory, and everything is served without it', async t => {
+  const cases: Array<[string[], boolean, boolean]> = [
+    [['--watch-cache=false'], false, false],
+    [['--default-watch-cache-size=0'], false, false],
+    [['--default-watch-cache-size=0', '--watch-cache-sizes=configmaps#100'], true, false],
+    [['--watch-cache-sizes=clusterrolebindings.rbac.authorization.orch.io#0'], true, false],
+    [['--watch-cache-sizes=configmaps#0', '--watch-cache-sizes=secrets#5000'], false, true]
+  ]
+  for (const [flags, configs, bindings] of cases) {
+    const server = await serve(t, flags, { storage: { kind: 'memory' } })
+    t.equal(server.orch.resources.find('', 'configmaps')?.cache !== undefined, configs, flags.join(' '))
+    t.equal(server.orch.resources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache !== undefined, bindings)
+    const { json } = await server.post(CONFIG_MAPS, configMap('a'))
+    t.equal((await server.get(`${CONFIG_MAPS}/a`)).json['metadata'].uid, json['metadata'].uid)
+    t.equal((await server.patch(`${CONFIG_MAPS}/a`, { data: { x: 'y' } })).code, 200)
+    t.equal((await server.get('/readyz')).code, 200)
+    await until('the namespaces to be made', async () => (await server.get('/api/v1/namespaces')).json['items'].length >= 4)
+    t.equal((await server.call('DELETE', `${CONFIG_MAPS}/a`)).code, 200)
+    t.equal((await server.get(CONFIG_MAPS)).json['items'].length, 0)
+  }
 })
 
 t.test('--etcd-compaction-interval forgets the past', async t => {

@@ -40,7 +40,6 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--etcd-servers=http://a:1 --etcd-cafile=c', /--etcd-cafile=c: is for servers with https/],
   ['--etcd-servers=http://a:1 --etcd-certfile=c --etcd-keyfile=k', /--etcd-certfile=c: is for servers with https/],
   ['--tls-min-version=VersionTLS13 --tls-cipher-suites=TLS_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', /TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 is no suite of TLS 1.3/],
-  ['--default-watch-cache-size=0', /0 is not supported by this version yet/],
   ['--etcd-certfile=a', /needs --etcd-keyfile/],
   ['--etcd-cafile=a', /needs --etcd-servers/],
   ['--storage-backend=etcd3', /needs --etcd-servers/],

@@ -2,6 +2,7 @@
 import { decode, parseFieldSelector, parseLabelSelector } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { configMaps } from '../../schemas/resources.js'
+import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { AdmissionChain } from '../../storage/admission-chain.js'
 import type { AdmissionPlugin } from '../../storage/admission.js'
 import type { Backend } from '../../storage/backend.js'
@@ -10,7 +11,7 @@ import type { ListRequest } from '../../storage/operations/list.js'
 import { ResourceStore } from '../../storage/resource-store.js'
 import type { Test } from '../build.js'
 
-export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[] } = {}): ResourceStore {
+export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[], windowSize?: number } = {}): ResourceStore {
   const store = new ResourceStore({
     definition: configMaps,
     strategy: {},
@@ -18,14 +19,20 @@ export function configMapStore (t: Test, backend: Backend, options: { mediaType?
     prefix: '/registry',
     mediaType: options.mediaType ?? 'application/vnd.orch.protobuf',
     admission: new AdmissionChain(options.admission ?? []),
-    windowSize: 100,
+    windowSize: options.windowSize ?? 100,
     log: () => {}
   })
   t.teardown(async () => {
-    store.cache.close()
+    store.close()
     await backend.close()
   })
   return store
+}
+
+/** Its cache, which it has. */
+export function cacheOf ({ cache }: ResourceStore): WatchCache {
+  if (cache === undefined) throw new Error('the store has no cache')
+  return cache
 }
 
 export const config = (name: string, data: Record<string, string> = {}): ApiObject =>

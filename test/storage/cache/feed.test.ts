@@ -1,56 +1,172 @@
 import t from 'tap'
-import { cacheFeed, historyFeed } from '../../../storage/cache/feed.js'
+import { cacheFeed } from '../../../storage/cache/feed.js'
 import type { Feed } from '../../../storage/cache/feed.js'
+import { HistoryFeed } from '../../../storage/cache/history-feed.js'
 import { EventWindow } from '../../../storage/cache/window.js'
 import { CacheEvent } from '../../../storage/cache/event.js'
 import { Entry } from '../../../storage/cache/entry.js'
+import type { Subscriber } from '../../../storage/cache/subscribers.js'
+import type { Backend, BackendWatch, WatchRequest } from '../../../storage/backend.js'
 import { openBackend } from '../../../storage/open.js'
 import { create } from '../../../storage/operations/create.js'
 import { remove } from '../../../storage/operations/delete.js'
 import { update } from '../../../storage/operations/update.js'
-import { config, configMapStore, context, target } from '../store.js'
+import type { ResourceStore } from '../../../storage/resource-store.js'
+import type { Test } from '../../build.js'
+import { cacheOf, config, configMapStore, context, target } from '../store.js'
 
-const quiet = { wake: () => {}, end: () => {} }
+const quiet: Subscriber = { wake: () => {}, end: () => {} }
+const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
 function drain (feed: Feed): string[] {
   const found: string[] = []
   for (;;) {
-    const { events, id } = feed.take(3)
-    if (id === '') return found
-    for (const { type, revision, entry } of events) found.push(`${type} ${entry.object.metadata.name} ${revision}`)
+    const { events, more } = feed.take(3)
+    for (const { type, revision, entry } of events) found.push(`${type} ${entry.name} ${revision}`)
+    if (!more) return found
   }
 }
 
-t.test('history and cache tell the same story', async t => {
-  const backend = await openBackend({ kind: 'memory' })
-  const store = configMapStore(t, backend)
-  await store.cache.open()
-  const after = await backend.revision()
+/** Twenty objects, some of them changed, some removed. */
+async function busy (store: ResourceStore): Promise<void> {
   for (let at = 0; at < 20; at++) {
     await create(store, config(`c${at}`), target(''), context)
     if (at % 2 === 0) await update(store, config(`c${at}`, { x: 'y' }), target(`c${at}`), context)
     if (at % 3 === 0) await remove(store, target(`c${at}`), {}, context)
   }
-  const fromCache = drain(cacheFeed(store.cache, after, quiet))
-  const history = historyFeed({ backend, ...store.range(''), after, decode: (kv, revision) => store.decode(kv, revision), subscriber: quiet })
-  const fromHistory: string[] = []
-  while (fromHistory.length < fromCache.length) {
-    await new Promise(resolve => { setImmediate(resolve) })
-    fromHistory.push(...drain(history))
+}
+const BUSY_EVENTS = 37
+
+const historyOf = (store: ResourceStore, after: number, scope = store.scope(''), subscriber = quiet, backend: Backend = store.backend): HistoryFeed =>
+  new HistoryFeed({ backend, scope, after, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache: store.cache })
+
+async function memoryStore (t: Test, windowSize?: number): Promise<ResourceStore> {
+  const store = configMapStore(t, await openBackend({ kind: 'memory' }), windowSize === undefined ? {} : { windowSize })
+  await store.open()
+  return store
+}
+
+t.test('history and cache tell the same story, of all, of a namespace and of one object', async t => {
+  const store = await memoryStore(t)
+  const after = await store.backend.revision()
+  await busy(store)
+  for (const [scope, count] of [[store.scope(''), BUSY_EVENTS], [store.scope('default'), BUSY_EVENTS], [store.key('default', 'c0'), 3], [store.scope('other'), 0], [store.key('default', 'c'), 0]] as const) {
+    const fromCache = drain(cacheFeed(cacheOf(store), after, scope, quiet))
+    const history = historyOf(store, after, scope)
+    const fromHistory: string[] = []
+    for (let turns = 0; turns < 20; turns++) {
+      await turn()
+      fromHistory.push(...drain(history))
+    }
+    t.same(fromHistory, fromCache, scope)
+    t.equal(fromCache.length, count, scope)
+    history.close()
   }
-  t.same(fromHistory, fromCache)
-  t.equal(fromCache.length, 37)
+  t.equal(cacheOf(store).subscribers, 4 + 1, 'closed feeds leave nothing behind')
+})
+
+t.test('only those whom a change concerns are woken, once until they look', async t => {
+  const store = await memoryStore(t)
+  const woken: string[] = []
+  const feeds = [store.scope(''), store.scope('default'), store.scope('other'), store.key('default', 'one'), store.key('default', 'two')].map(scope =>
+    cacheFeed(cacheOf(store), cacheOf(store).revision, scope, { wake: () => { woken.push(scope.slice('/registry/configmaps'.length)) }, end: () => {} }))
+  const told = async (work: () => Promise<unknown>): Promise<string[]> => {
+    await work()
+    await turn()
+    return woken.splice(0)
+  }
+  t.same(await told(() => create(store, config('one'), target(''), context)), ['/', '/default/', '/default/one'])
+  t.same(await told(() => create(store, config('two'), target(''), context)), ['/default/two'], 'the others have not looked yet')
+  for (const feed of feeds) drain(feed)
+  t.same(await told(() => update(store, config('two', { a: 'b' }), target('two'), context)), ['/', '/default/', '/default/two'])
+})
+
+t.test('a narrow feed never loses its place, however much happens elsewhere', async t => {
+  const store = await memoryStore(t)
+  const cache = cacheOf(store)
+  const feed = cacheFeed(cache, cache.revision, store.key('default', 'one'), quiet)
+  const entry = new Entry(store.key('default', 'x'), 1, '{"metadata":{}}', undefined, [])
+  const first = cache.revision + 1
+  for (let at = 0; at < 3000; at++) cache.window.push(new CacheEvent('MODIFIED', first, entry, entry), at * 100_000)
+  t.ok(cache.window.begin > 0)
+  await create(store, config('one'), target(''), context)
+  t.equal(drain(feed).length, 1)
+})
+
+t.test('a place that fell off the window says so', async t => {
+  const store = await memoryStore(t)
+  const cache = cacheOf(store)
+  const feed = cacheFeed(cache, cache.revision, store.scope(''), quiet)
+  await create(store, config('one'), target(''), context)
+  const entry = new Entry('/registry/configmaps/default/x', 1, '{"metadata":{}}', undefined, [])
+  for (let revision = 10; revision < 3000; revision++) cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
+  t.throws(() => feed.take(1), { code: 'Compacted' })
+})
+
+/** Counts the watches that are open on a back end, and their asking. */
+function counted (backend: Backend): { backend: Backend, open: () => number, asked: WatchRequest[] } {
+  const asked: WatchRequest[] = []
+  let open = 0
+  const watch = (request: WatchRequest): BackendWatch => {
+    asked.push(request)
+    open++
+    const inner = backend.watch(request)
+    let over = false
+    return { requestProgress: () => { inner.requestProgress() }, cancel: () => { if (!over) open--; over = true; inner.cancel() } }
+  }
+  return { backend: new Proxy(backend, { get: (of, name) => name === 'watch' ? watch : Reflect.get(of, name, of) }), open: () => open, asked }
+}
+
+t.test('a feed of history goes over to the window without a gap or a repeat while writes go on', async t => {
+  const store = await memoryStore(t)
+  const { backend, open } = counted(store.backend)
+  const after = await store.backend.revision()
+  await busy(store)
+  const history = historyOf(store, after, store.scope(''), quiet, backend)
+  const found: string[] = []
+  const wrote = Promise.all(Array.from({ length: 200 }, (_, at) => create(store, config(`later${at}`), target(''), context)))
+  for (let turns = 0; turns < 50 || found.length < BUSY_EVENTS + 200; turns++) {
+    await turn()
+    found.push(...drain(history))
+  }
+  await wrote
+  t.equal(open(), 0, 'the watch of the back end is over')
+  t.same(found, drain(cacheFeed(cacheOf(store), after, store.scope(''), quiet)))
+  await create(store, config('last'), target(''), context)
+  t.equal(drain(history).length, 1, 'and it is live')
+  t.equal(history.revision(), cacheOf(store).revision)
   history.close()
 })
 
-t.test('a cursor that fell off the window says so', async t => {
-  const backend = await openBackend({ kind: 'memory' })
-  const store = configMapStore(t, backend)
-  await store.cache.open()
-  const feed = cacheFeed(store.cache, await backend.revision(), quiet)
-  const entry = new Entry('/registry/configmaps/default/x', 1, '{"metadata":{}}', undefined, [])
-  for (let revision = 10; revision < 3000; revision++) store.cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
-  t.throws(() => feed.take(1), { code: 'Compacted' })
+t.test('a reader that does not read is read ahead for no more than a bound, and misses nothing', async t => {
+  const store = await memoryStore(t, 0)
+  const { backend, open, asked } = counted(store.backend)
+  const after = await store.backend.revision()
+  for (let at = 0; at < 40; at++) await create(store, config(`c${at}`, { text: 'x'.repeat(500_000) }), target(''), context)
+  const history = historyOf(store, after, store.scope(''), quiet, backend)
+  for (let turns = 0; turns < 100; turns++) await turn()
+  t.equal(open(), 0, 'it does not go on reading')
+  const found: string[] = []
+  while (found.length < 40) {
+    await turn()
+    found.push(...drain(history))
+  }
+  t.equal(new Set(found).size, 40)
+  t.ok(asked.length > 1, 'it took up where it had stopped')
+  history.close()
+})
+
+t.test('a feed of history does not vouch for what it has not been given', async t => {
+  const store = await memoryStore(t, 0)
+  const after = await store.backend.revision()
+  await busy(store)
+  const history = historyOf(store, after)
+  t.equal(history.revision(), after, 'nothing has come yet')
+  for (let turns = 0; turns < 5; turns++) await turn()
+  t.equal(history.revision(), undefined, 'events wait')
+  drain(history)
+  t.equal(history.revision(), await store.backend.revision())
+  history.close()
 })
 
 t.test('a window forgets the oldest, knows since when it is whole, and finds revisions', async t => {
