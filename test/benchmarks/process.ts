@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 export interface Child { readonly port: number, readonly process: ChildProcess, readonly folder: string, stop: () => Promise<void> }
 
 /** Milliseconds of CPU the process has used, all its threads, user and system. */
-export function cpu ({ process }: Pick<Child, 'process'>): number {
+export function cpu ({ process }: { process: { readonly pid?: number | undefined } }): number {
   const tasks = `/proc/${process.pid}/task`
   let nanoseconds = 0
   for (const task of readdirSync(tasks)) nanoseconds += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])

@@ -6,6 +6,8 @@ export interface Scale {
   /** In what is listed; a multiple of 500. */
   readonly objects: number
   readonly lists: number
+  /** In a round; over HTTPS and on etcd half of it. */
+  readonly writes: number
   readonly watchers: number
   /** One at a time, in a round. */
   readonly events: number
@@ -14,6 +16,6 @@ export interface Scale {
   readonly deliveries: number
 }
 
-export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, watchers: 1_000, events: 20, burst: 200, deliveries: 50 }
+export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, writes: 10_000, watchers: 1_000, events: 20, burst: 200, deliveries: 50 }
 /** Says nothing about speed; shows that the benchmarks work. */
-export const TINY: Scale = { rounds: 1, gets: 300, objects: 500, lists: 1, watchers: 10, events: 2, burst: 20, deliveries: 2 }
+export const TINY: Scale = { rounds: 1, gets: 300, objects: 500, lists: 1, writes: 200, watchers: 10, events: 2, burst: 20, deliveries: 2 }

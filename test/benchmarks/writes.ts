@@ -1,126 +1,144 @@
 /**
- * Creates by 64 writers beside what the store's own package does with the same values and durability: the
- * operation itself (decode, default, validate, encode, store) in one process, and the same over HTTPS.
+ * Creates and updates by 64 writers: the operations themselves beside what is below them alone, and the same
+ * over HTTPS, where the server's CPU is its own.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
-import { configMaps } from '../../schemas/resources.js'
-import { AdmissionChain } from '../../storage/admission-chain.js'
-import { openBackend } from '../../storage/open.js'
-import type { BackendOptions } from '../../storage/open.js'
-import { create } from '../../storage/operations/create.js'
-import { ResourceStore } from '../../storage/resource-store.js'
 import { startEtcd } from '../etcd-process.js'
+import { Ends } from './ends.js'
 import { call, pool } from './http1.js'
+import { CONFIGS, object } from './objects.js'
 import { cpu, launch } from './process.js'
-import { object } from './objects.js'
-import { report } from './report.js'
+import type { Child } from './process.js'
+import { UNBOUNDED } from './reads.js'
+import { quantile, report } from './report.js'
+import type { Scale } from './scale.js'
+import { etcd3Alone, lineAlone, lmdbAlone, ourOperations } from './writers.js'
+import type { Request, Writer } from './writers.js'
 
 const WRITERS = 64
-const WRITES = 10_000
-const ROUNDS = 3
-const name = (round: number, at: number): string => `object-${round}-${String(at).padStart(6, '0')}`
+const KINDS = ['create', 'update'] as const
+type Kind = typeof KINDS[number]
 
-/** The bytes an object of the benchmark takes in the store. */
-const stored = (text: string): Buffer => Buffer.from(encodeProtobuf(configMaps.message, decode(configMaps.message, parseJson(Buffer.from(text)).value).object))
-
-/** Milliseconds of wall time for so many writes, by the median of rounds. */
-async function rounds (work: (round: number, at: number) => Promise<void>): Promise<number[]> {
-  const times: number[] = []
-  for (let round = 0; round <= ROUNDS; round++) {
-    const since = performance.now()
-    await pool(WRITES, WRITERS, at => work(round, at))
-    if (round > 0) times.push((performance.now() - since) * 1000 / WRITES)
-  }
-  return times
+/** What one round of one kind showed. */
+interface Round {
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p99: number
+  /** Microseconds a write: of this process, or of the server. */
+  readonly cpu: number
 }
 
-async function operation (options: BackendOptions): Promise<number[]> {
-  const backend = await openBackend(options)
-  const store = new ResourceStore({
-    definition: configMaps, strategy: {}, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
+type Rounds = Record<Kind, Round[]>
+
+/** Twice the same objects, once to create and once to update them with. */
+function requests (round: number, count: number): Record<Kind, Request[]> {
+  const of = (size: number): Request[] => Array.from({ length: count }, (_, at) => {
+    const name = `object-${round}-${String(at).padStart(7, '0')}`
+    return { name, body: Buffer.from(object(name, false, size)) }
   })
-  await store.open()
-  const { signal } = new AbortController()
-  try {
-    return await rounds(async (round, at) => {
-      const { object: decoded } = decode(configMaps.message, parseJson(Buffer.from(object(name(round, at)))).value)
-      await create(store, decoded, { namespace: 'default', name: '' }, { user: undefined, dryRun: false, warn: () => {}, signal })
-    })
-  } finally {
-    store.close()
-    await backend.close()
+  return { create: of(2048), update: of(2047) }
+}
+
+async function timed (all: readonly Request[], write: (request: Request) => Promise<unknown>, cpuNow: () => number): Promise<Round> {
+  const times: number[] = []
+  const before = cpuNow()
+  const began = performance.now()
+  await pool(all.length, WRITERS, async at => {
+    const request = all[at]
+    if (request === undefined) throw new RangeError('no such request')
+    const since = performance.now()
+    await write(request)
+    times.push(performance.now() - since)
+  })
+  return { perSecond: all.length * 1000 / (performance.now() - began), p99: quantile(times, 0.99), cpu: (cpuNow() - before) * 1000 / all.length }
+}
+
+const ownCpu = (): number => cpu({ process })
+
+async function inTurns (writers: readonly Writer[], rounds: number, count: number, cpuOf: (writer: Writer) => number = ownCpu): Promise<Map<Writer, Rounds>> {
+  const found = new Map<Writer, Rounds>(writers.map(writer => [writer, { create: [], update: [] }]))
+  for (let round = 0; round <= rounds; round++) {
+    const bodies = requests(round, count)
+    for (const writer of round % 2 === 0 ? writers : writers.toReversed()) {
+      for (const kind of KINDS) {
+        const shown = await timed(bodies[kind], request => writer[kind](request), () => cpuOf(writer))
+        if (round > 0) found.get(writer)?.[kind].push(shown)
+      }
+    }
+  }
+  return found
+}
+
+/** The server as a writer. */
+function overHttps ({ port }: Child): Writer {
+  const send = async (method: string, path: string, body: Buffer, expected: number): Promise<void> => {
+    const { code } = await call(port, method, path, body.toString())
+    if (code !== expected) throw new Error(`${method} was answered ${code}`)
+  }
+  return {
+    create: ({ body }) => send('POST', CONFIGS, body, 201),
+    update: ({ name, body }) => send('PUT', `${CONFIGS}/${name}`, body, 200),
+    close: async () => {}
   }
 }
 
-async function lmdbAlone (): Promise<number[]> {
-  const { open } = await import('lmdb')
+const rates = (rounds: readonly Round[] = []): number[] => rounds.map(({ perSecond }) => perSecond)
+const costs = (rounds: readonly Round[] = []): number[] => rounds.map(({ cpu }) => cpu)
+const slowest = (rounds: readonly Round[] = []): number[] => rounds.map(({ p99 }) => p99)
+
+async function embedded (scale: Scale): Promise<void> {
+  await using ends = new Ends()
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
-  const database = open<Buffer, string>({ path: folder, encoding: 'binary' })
-  try {
-    return await rounds(async (round, at) => {
-      const key = name(round, at)
-      await database.ifNoExists(key, () => { void database.put(key, stored(object(key))) })
-      await database.flushed
-    })
-  } finally {
-    await database.close()
-    rmSync(folder, { recursive: true, force: true })
+  ends.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  const alone = await lmdbAlone(folder)
+  const ours = await ourOperations({ kind: 'embedded', directory: join(folder, 'ours') })
+  for (const { close } of [alone, ours]) ends.teardown(close)
+  const found = await inTurns([ours, alone], scale.rounds, scale.writes)
+  const [mine, its] = [found.get(ours), found.get(alone)]
+  for (const kind of KINDS) {
+    const work = `${kind}, ${WRITERS} writers, embedded, the operation`
+    report({ work: `${work}, beside lmdb alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.5 })
+    report({ work: `${work}, p99`, unit: 'ms', ours: slowest(mine?.[kind]), limit: slowest(its?.[kind]), bound: 20 })
+    report({ work: `${work}`, unit: 'µs of CPU, all threads', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
+  }
+  await served(scale, 'embedded', [])
+}
+
+async function etcd (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const { url } = await startEtcd(ends)
+  const count = scale.writes / 2
+  const alone = await lineAlone(url)
+  const known = await etcd3Alone(url)
+  const ours = await ourOperations({ kind: 'etcd', servers: [url] })
+  for (const { close } of [alone, known, ours]) ends.teardown(close)
+  const found = await inTurns([ours, alone, known], scale.rounds, count)
+  const [mine, its, theirs] = [found.get(ours), found.get(alone), found.get(known)]
+  for (const kind of KINDS) {
+    const work = `${kind}, ${WRITERS} writers, etcd, the operation`
+    report({ work: `${work}, beside our line alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.7 })
+    report({ work: `${work}, beside etcd3 alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(theirs?.[kind]) })
+    report({ work: `${work}, beside our line alone`, unit: 'µs of CPU', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
+  }
+  await served(scale, 'etcd', [`--etcd-servers=${url}`, '--etcd-prefix=/https'])
+}
+
+async function served (scale: Scale, store: string, flags: readonly string[]): Promise<void> {
+  await using ends = new Ends()
+  const server = ends.add(await launch([...UNBOUNDED, ...flags]))
+  const writer = overHttps(server)
+  const found = (await inTurns([writer], scale.rounds, scale.writes / 2, () => cpu(server))).get(writer)
+  for (const kind of KINDS) {
+    const work = `${kind}, ${WRITERS} writers, ${store}, over HTTPS`
+    report({ work, unit: 'a second', ours: rates(found?.[kind]) })
+    report({ work: `${work}, p99`, unit: 'ms', ours: slowest(found?.[kind]) })
+    report({ work, unit: 'µs of CPU at the server', ours: costs(found?.[kind]) })
   }
 }
 
-async function etcdAlone (server: string): Promise<number[]> {
-  const { Etcd3 } = await import('etcd3')
-  const client = new Etcd3({ hosts: server })
-  try {
-    return await rounds(async (round, at) => {
-      const key = name(round, at)
-      await client.put(`/alone/${key}`).value(stored(object(key)))
-    })
-  } finally {
-    client.close()
-  }
-}
-
-/** Wall and server CPU per create over HTTPS. */
-async function overHttps (flags: readonly string[]): Promise<{ wall: number[], server: number[] }> {
-  const ours = await launch([...flags, '--max-mutating-requests-inflight=0'])
-  const server: number[] = []
-  try {
-    let before = 0
-    const wall = await rounds(async (round, at) => {
-      if (at === 0) before = cpu(ours)
-      const { code } = await call(ours.port, 'POST', '/api/v1/namespaces/default/configmaps', object(name(round, at)))
-      if (code !== 201) throw new Error(`create answered ${code}`)
-      if (at === WRITES - 1 && round > 0) server.push((cpu(ours) - before) * 1000 / WRITES)
-    })
-    return { wall, server }
-  } finally {
-    await ours.stop()
-  }
-}
-
-export async function writes (): Promise<void> {
-  const unit = 'µs a write, wall'
-  const lmdb = await lmdbAlone()
-  const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
-  report({ work: 'create, 64 writers, embedded: the operation', unit, ours: await operation({ kind: 'embedded', directory: folder }), limit: lmdb, most: 3 })
-  rmSync(folder, { recursive: true, force: true })
-  const embedded = await overHttps([])
-  report({ work: 'create, 64 writers, embedded: over HTTPS', unit, ours: embedded.wall, limit: lmdb })
-  report({ work: 'create, 64 writers, embedded: over HTTPS', unit: 'µs of server CPU', ours: embedded.server })
-
-  const ends: Array<() => unknown> = []
-  const etcd = await startEtcd({ teardown: end => { ends.push(end) } })
-  try {
-    const alone = await etcdAlone(etcd.url)
-    report({ work: 'create, 64 writers, etcd: the operation', unit, ours: await operation({ kind: 'etcd', servers: [etcd.url] }), limit: alone, most: 1.5 })
-    const served = await overHttps([`--etcd-servers=${etcd.url}`, '--etcd-prefix=/https'])
-    report({ work: 'create, 64 writers, etcd: over HTTPS', unit, ours: served.wall, limit: alone })
-    report({ work: 'create, 64 writers, etcd: over HTTPS', unit: 'µs of server CPU', ours: served.server })
-  } finally {
-    for (const end of ends) await end()
-  }
+export async function writes (scale: Scale): Promise<void> {
+  await embedded(scale)
+  await etcd(scale)
 }

@@ -1,0 +1,101 @@
+/**
+ * Those whose writes are compared, all in this process: our operations (decode, default, admit, validate,
+ * encode, store) and, as limits, what is below them alone, with the same compare-and-put of values as large.
+ */
+import { join } from 'node:path'
+import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
+import { configMaps } from '../../schemas/resources.js'
+import { AdmissionChain } from '../../storage/admission-chain.js'
+import { Connection } from '../../storage/etcd/connection.js'
+import { openBackend } from '../../storage/open.js'
+import type { BackendOptions } from '../../storage/open.js'
+import { create } from '../../storage/operations/create.js'
+import { update } from '../../storage/operations/update.js'
+import { ResourceStore } from '../../storage/resource-store.js'
+import { object } from './objects.js'
+
+/** What a write is given: a name, and the object of that name as a client sends it. */
+export interface Request { readonly name: string, readonly body: Buffer }
+
+export interface Writer {
+  create: (request: Request) => Promise<unknown>
+  /** Of what `create` made. */
+  update: (request: Request) => Promise<unknown>
+  close: () => Promise<unknown>
+}
+
+const read = (body: Buffer) => decode(configMaps.message, parseJson(body).value).object
+
+/** The bytes an object of the benchmark takes in the store; the last one tells two of them apart. */
+function storedValue (last: number): Buffer {
+  const value = Buffer.from(encodeProtobuf(configMaps.message, read(Buffer.from(object('object-0-0000000')))))
+  value[value.length - 1] = last
+  return value
+}
+
+function refused (name: string): never {
+  throw new Error(`the write of ${name} was refused`)
+}
+
+export async function ourOperations (options: BackendOptions): Promise<Writer> {
+  const backend = await openBackend(options)
+  const store = new ResourceStore({
+    definition: configMaps, strategy: {}, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
+  })
+  await store.cache.open()
+  const { signal } = new AbortController()
+  const context = { user: undefined, dryRun: false, warn: () => {}, signal }
+  return {
+    create: ({ body }) => create(store, read(body), { namespace: 'default', name: '' }, context),
+    update: ({ name, body }) => update(store, read(body), { namespace: 'default', name }, context),
+    close: async () => {
+      store.cache.close()
+      await backend.close()
+    }
+  }
+}
+
+/** A plain commit, synced before it answers, is what our embedded store does too. */
+export async function lmdbAlone (folder: string): Promise<Writer> {
+  const { open } = await import('lmdb')
+  const table = open<Buffer, string>({ path: join(folder, 'alone.mdb'), noSubdir: true, encoding: 'binary', overlappingSync: false, useVersions: true })
+  const [first, second] = [storedValue(1), storedValue(2)]
+  return {
+    create: async ({ name }) => await table.ifNoExists(name, () => { void table.put(name, first, 1) }) || refused(name),
+    update: async ({ name }) => await table.ifVersion(name, 1, () => { void table.put(name, second, 2) }) || refused(name),
+    close: () => table.close()
+  }
+}
+
+/** The line to etcd of our own, without anything above it. */
+export async function lineAlone (server: string): Promise<Writer> {
+  const line = new Connection({ servers: [server] })
+  const revisions = new Map<string, number>()
+  const [first, second] = [storedValue(1), storedValue(2)]
+  const write = async (name: string, value: Buffer, expected: number): Promise<void> => {
+    const { succeeded, revision } = await line.txn({ key: Buffer.from(`/alone/${name}`), expected, value, lease: undefined, previous: expected !== 0 })
+    if (!succeeded) refused(name)
+    revisions.set(name, revision)
+  }
+  return {
+    create: ({ name }) => write(name, first, 0),
+    update: ({ name }) => write(name, second, revisions.get(name) ?? 0),
+    close: async () => { line.close() }
+  }
+}
+
+export async function etcd3Alone (server: string): Promise<Writer> {
+  const { Etcd3 } = await import('etcd3')
+  const client = new Etcd3({ hosts: server })
+  const [first, second] = [storedValue(1), storedValue(2)]
+  const write = async (name: string, compared: 'Create' | 'Version', expected: number, value: Buffer): Promise<void> => {
+    const key = `/etcd3/${name}`
+    const { succeeded } = await client.if(key, compared, '==', expected).then(client.put(key).value(value)).else(client.get(key)).commit()
+    if (!succeeded) refused(name)
+  }
+  return {
+    create: ({ name }) => write(name, 'Create', 0, first),
+    update: ({ name }) => write(name, 'Version', 1, second),
+    close: async () => { client.close() }
+  }
+}
