@@ -42,14 +42,14 @@ export async function ourOperations (options: BackendOptions): Promise<Writer> {
   const store = new ResourceStore({
     definition: configMaps, strategy: {}, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
   })
-  await store.cache.open()
+  await store.open()
   const { signal } = new AbortController()
   const context = { user: undefined, dryRun: false, warn: () => {}, signal }
   return {
     create: ({ body }) => create(store, read(body), { namespace: 'default', name: '' }, context),
     update: ({ name, body }) => update(store, read(body), { namespace: 'default', name }, context),
     close: async () => {
-      store.cache.close()
+      store.close()
       await backend.close()
     }
   }
