@@ -6,7 +6,7 @@
 import { constants, createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import type { TlsOptions } from 'node:tls'
+import type { TlsOptions, TLSSocket } from 'node:tls'
 import { CoreRequest, CoreResponse } from './core-stream.js'
 
 export interface ListenerOptions {
@@ -51,6 +51,10 @@ const HIGHEST_STREAM = 2 ** 31 - 1
 /** Milliseconds of silence before the system asks a peer whether it is still there. */
 const KEEP_ALIVE = 30_000
 
+/** Answers under way on a connection of HTTP/1, kept on its socket: a map of sockets would be asked twice per request. */
+const UNDER_WAY = Symbol('answers under way')
+interface Counted extends Socket { [UNDER_WAY]?: number }
+
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
   const secure: SecureServerOptions = {
     ...options.tls,
@@ -62,17 +66,31 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
   const { goawayChance = 0 } = options
   let arrivals = 0
+  /** Connections close as soon as they are idle. */
+  let ending = false
+  /** Shared by all answers of HTTP/1. */
+  const answered = function (this: ServerResponse): void {
+    const socket: Counted = this.req.socket
+    if ((socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 1) - 1) === 0 && ending) socket.end()
+  }
   const known: RequestListener = (request, response) => {
     arrivals++
-    // Streams that are open go on; the client opens its next one elsewhere, through a balancer perhaps at another server.
-    if (goawayChance > 0 && request.httpVersionMajor === 2 && Math.random() < goawayChance) sessionOf(response)?.close()
-    const path = originForm(request.url ?? '')
-    if (!METHODS_KNOWN.has(request.method ?? '')) {
+    if (request.httpVersionMajor === 1) {
+      const socket: Counted = request.socket
+      socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 0) + 1
+      response.on('close', answered)
+    } else if (goawayChance > 0 && Math.random() < goawayChance) {
+      // Streams that are open go on; the client opens its next one elsewhere, through a balancer perhaps at another server.
+      sessionOf(response)?.close()
+    }
+    const { url = '' } = request
+    const path = url.startsWith('/') && !url.includes('#') ? url : originForm(url)
+    if (request.httpVersionMajor === 2 && !METHODS_KNOWN.has(request.method ?? '')) {
       refuse(response, 405, 'MethodNotAllowed', 'the request has an unknown method')
     } else if (path === undefined) {
       refuse(response, 400, 'BadRequest', 'the request target is neither a path nor a URL, or has a fragment')
     } else {
-      request.url = path
+      if (path !== url) request.url = path
       handler(request, response)
     }
   }
@@ -89,17 +107,12 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     keepAliveTimeout: IDLE
   })
 
-  const sockets = new Set<Socket>()
+  const sockets = new Set<TLSSocket & Counted>()
   const sessions = new Set<ServerHttp2Session>()
-  /** Answers under way per HTTP/1 connection. */
-  const busy = new WeakMap<Socket, number>()
   let stopping = false
-  /** Connections close as soon as they are idle. */
-  let ending = false
 
   server.on('secureConnection', socket => {
     sockets.add(socket)
-    if (socket.alpnProtocol !== 'h2') busy.set(socket, 0)
     socket.setKeepAlive(true, KEEP_ALIVE)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -113,17 +126,6 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     })
     session.setTimeout(IDLE, () => { if (streams === 0) session.close() })
     if (ending) session.close()
-  })
-  server.prependListener('request', (request: unknown, response: unknown) => {
-    const { httpVersionMajor, socket } = request as IncomingMessage // both versions have these
-    if (httpVersionMajor !== 1) return
-    busy.set(socket, (busy.get(socket) ?? 0) + 1)
-    const done = response as ServerResponse // of HTTP/1, as its request
-    done.once('close', () => {
-      const left = (busy.get(socket) ?? 1) - 1
-      busy.set(socket, left)
-      if (ending && left === 0) socket.end()
-    })
   })
   for (const event of ['tlsClientError', 'sessionError'] as const) server.on(event, (error: Error) => options.onConnectionError?.(error))
 
@@ -139,7 +141,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
         ending = true
         server.close()
         for (const session of sessions) session.close()
-        for (const socket of sockets) if (busy.get(socket) === 0) socket.end()
+        for (const socket of sockets) if (socket.alpnProtocol !== 'h2' && (socket[UNDER_WAY] ?? 0) === 0) socket.end()
       }
       const linger = (seen: number, left: number): void => {
         setTimeout(() => {

@@ -17,9 +17,16 @@ export interface AuthorizationOptions {
 }
 
 const MODES: Record<AuthorizationMode, Authorizer> = {
-  AlwaysAllow: { name: 'AlwaysAllow', authorize: () => ({ decision: 'Allow' }) },
-  AlwaysDeny: { name: 'AlwaysDeny', authorize: () => ({ decision: 'NoOpinion', reason: 'Everything is forbidden.' }) }
+  AlwaysAllow: { name: 'AlwaysAllow', authorize: () => ALLOW },
+  AlwaysDeny: { name: 'AlwaysDeny', authorize: () => DENY }
 }
+const ALLOW: Answer = { decision: 'Allow' }
+const DENY: Answer = { decision: 'NoOpinion', reason: 'Everything is forbidden.' }
+
+const DECISION = 'authorization.orch.io/decision'
+const REASON = 'authorization.orch.io/reason'
+/** Of most requests. */
+const ALLOWED = Object.freeze({ [DECISION]: 'allow', [REASON]: '' })
 
 type Answer = { decision: Decision, reason?: string }
 
@@ -37,33 +44,32 @@ export function refusal ({ user, info }: Attributes, reason: string): StatusErro
 
 /** The chain as one function; synchronous as long as the authorizers asked are. */
 export function chain (authorizers: readonly Authorizer[]): (attributes: Attributes) => Answer | Promise<Answer> {
-  const ask = (from: number, attributes: Attributes, reasons: string[]): Answer | Promise<Answer> => {
+  const ask = (from: number, attributes: Attributes, before: readonly string[]): Answer | Promise<Answer> => {
+    let reasons = before
     for (let at = from; at < authorizers.length; at++) {
       const answer = (authorizers[at] as Authorizer).authorize(attributes)
       if (answer instanceof Promise) {
-        return answer.then(settled => decided(settled, reasons) ?? ask(at + 1, attributes, reasons))
+        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joined(reasons, settled)) : settled)
       }
-      const final = decided(answer, reasons)
-      if (final !== undefined) return final
+      if (answer.decision !== 'NoOpinion') return answer
+      reasons = joined(reasons, answer)
     }
     return { decision: 'NoOpinion', reason: reasons.join(', ') }
   }
-  return attributes => ask(0, attributes, [])
+  return attributes => ask(0, attributes, NONE)
 }
 
-function decided (answer: Answer, reasons: string[]): Answer | undefined {
-  if (answer.decision !== 'NoOpinion') return answer
-  if (answer.reason) reasons.push(answer.reason)
-  return undefined
-}
+const NONE: readonly string[] = []
+const joined = (reasons: readonly string[], { reason }: Answer): readonly string[] => reason ? [...reasons, reason] : reasons
 
 export default fp<AuthorizationOptions>(async (fastify, { modes, authorizers }) => {
   const authorize = chain([...authorizers, ...modes.map(mode => MODES[mode])])
 
   const settle = (request: FastifyRequest, attributes: Attributes, answer: Answer): StatusError | undefined => {
-    request.orch.annotations['authorization.orch.io/decision'] = answer.decision === 'Allow' ? 'allow' : 'forbid'
-    request.orch.annotations['authorization.orch.io/reason'] = answer.reason ?? ''
-    return answer.decision === 'Allow' ? undefined : refusal(attributes, answer.reason ?? '')
+    const { decision, reason = '' } = answer
+    const allowed = decision === 'Allow'
+    request.orch.annotations = allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
+    return allowed ? undefined : refusal(attributes, reason)
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -34,15 +34,15 @@ export interface RequestContext {
   accept: Negotiated | undefined
   /** Sent as Warning headers (code 299). */
   readonly warnings: string[]
-  /** Annotations of the audit event. */
-  readonly annotations: Record<string, string>
+  /** Annotations of the audit event. Who adds one replaces all. */
+  annotations: Readonly<Record<string, string>>
   /** The failure the request ended with, for audit and metrics. */
   failure: StatusError | undefined
   /** Aborts when nobody waits for the answer any more: the client has gone or the deadline has passed. */
   readonly signal: AbortSignal
   /** Aborts `signal`. */
   end: () => void
-  /** Calls back, in order, when the answer has gone out or the connection has. Cheaper than a listener of each one's own. */
+  /** Calls back, in order, when the answer has gone out or the connection has; at once when that is so already. Cheaper than a listener of each one's own. */
   onClosed: (then: () => void) => void
 }
 

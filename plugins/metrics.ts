@@ -43,12 +43,12 @@ const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const SUBJECT = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
 
-const VERBS: Record<string, string> = {
+const VERBS = new Map(Object.entries({
   get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETECOLLECTION', proxy: 'CONNECT', post: 'POST', put: 'PUT', head: 'HEAD', options: 'OPTIONS'
-}
+}))
 
 /** The verb label: a closed set whatever the client sent. */
-const verbLabel = (verb: string): string => Object.hasOwn(VERBS, verb) ? VERBS[verb] ?? 'other' : 'other'
+const verbLabel = (verb: string): string => VERBS.get(verb) ?? 'other'
 
 /** What part of the cluster a request was about. */
 function scopeLabel (info: RequestInfo): string {
@@ -59,6 +59,12 @@ function scopeLabel (info: RequestInfo): string {
 
 /** What a finished request moves, found once for requests alike. */
 interface Series {
+  readonly verb: string
+  readonly dryRun: boolean
+  readonly group: string
+  readonly version: string
+  readonly subresource: string
+  readonly scope: string
   readonly codes: (code: number) => Counter
   readonly duration: Histogram
   readonly size: Histogram
@@ -140,18 +146,28 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   const reading = inFlight.with('readOnly')
   const mutating = inFlight.with('mutating')
 
-  const cache = new Map<string, Series>()
+  // By resource, and then by comparing: a key of all of it would be a string made and hashed for each request.
+  const cache = new Map<string, Series[]>()
+  let cached = 0
   const seriesOf = (request: FastifyRequest, verb: string): Series => {
     const { info, dryRun } = request.orch
-    const { group, version, resource, subresource } = request.is404 ? NOTHING : info
-    const scope = request.is404 ? '' : scopeLabel(info)
-    const key = `${verb} ${dryRun ? '!' : ''}${group}/${version}/${resource}/${subresource} ${scope}`
-    let series = cache.get(key)
+    const unknown = request.is404
+    const { group, version, resource, subresource } = unknown ? NOTHING : info
+    const scope = unknown ? '' : scopeLabel(info)
+    let known = cache.get(resource)
+    let series = known?.find(one => one.verb === verb && one.scope === scope && one.subresource === subresource &&
+      one.group === group && one.version === version && one.dryRun === dryRun)
     if (series === undefined) {
       const subject = [group, version, resource, subresource, scope, 'apiserver']
       const dry = dryRun ? 'All' : ''
       const codes = new Map<number, Counter>()
       series = {
+        verb,
+        dryRun,
+        group,
+        version,
+        subresource,
+        scope,
         codes: code => {
           let counter = codes.get(code)
           if (counter === undefined) codes.set(code, counter = requests.with(verb, dry, ...subject, String(code)))
@@ -160,7 +176,11 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
         duration: durations.with(verb, dry, ...subject),
         size: sizes.with(verb, ...subject)
       }
-      if (cache.size < LIMIT) cache.set(key, series)
+      if (cached < LIMIT) {
+        if (known === undefined) cache.set(resource, known = [])
+        known.push(series)
+        cached++
+      }
     }
     return series
   }

@@ -17,7 +17,7 @@ const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
 const PRETTY = /^(?:|0|1|true|false)$/i
 
-const MOST_REMEMBERED = 500
+const MOST_REMEMBERED = 100
 
 export default fp(async fastify => {
   // The decoders need the bytes as they came, whatever the Content-Type says or lacks.
@@ -25,14 +25,15 @@ export default fp(async fastify => {
   fastify.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 3 * 1024 * 1024 }, (_request, body, done) => { done(null, body) })
 
   // Clients send the same few headers over and over; the answers are remembered, up to a bound.
-  const remembered = new Map<string, Negotiated | null>()
+  const remembered = new Map<Offer, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
+    [OBJECT, STREAM, DOCUMENT].map(offer => [offer, [new Map(), new Map()]]))
   const choose = (header: string | undefined, offer: Offer, pretty: boolean): Negotiated | undefined => {
-    const key = `${offer.watch ? 'w' : offer.protobuf ? 'o' : 'd'}${pretty ? 'p' : '-'}${header ?? ''}`
-    const known = remembered.get(key)
+    const all = remembered.get(offer)?.[pretty ? 1 : 0]
+    const known = all?.get(header ?? '')
     if (known !== undefined) return known ?? undefined
     const found = negotiate(header, offer)
     const made = found === undefined || !pretty ? found : { ...found, pretty: true }
-    if (remembered.size < MOST_REMEMBERED && key.length < 1000) remembered.set(key, made ?? null)
+    if (all !== undefined && all.size < MOST_REMEMBERED && (header ?? '').length < 1000) all.set(header ?? '', made ?? null)
     return made
   }
 
@@ -40,7 +41,7 @@ export default fp(async fastify => {
     const { info, query } = request.orch
     const offer = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (offer === undefined) return done()
-    const pretty = query.get('pretty')
+    const pretty = query.size === 0 ? null : query.get('pretty')
     if (pretty !== null && !PRETTY.test(pretty)) return done(badRequest(`pretty: invalid value ${JSON.stringify(pretty.slice(0, 100))}: it must be true or false`))
     const accept = choose(request.headers.accept, offer, truthy(pretty))
     if (accept === undefined) return done(notAcceptable(offer.protobuf ? MEDIA_TYPES : DOCUMENT_TYPES))

@@ -3,21 +3,21 @@
  * subresource, namespace, name. Authorization and routing both read this one parse, so they can never
  * disagree about what was asked for. First in the chain; gives every request its `request.orch`.
  */
-import { randomUUID } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo, UserInfo } from '../schemas/request.js'
 import { badRequest, noSuchPath } from '../schemas/status.js'
 import type { StatusError } from '../schemas/status.js'
+import { nextAuditId } from './audit-id.js'
 import type { Negotiated, RequestContext } from './context.js'
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 /** Namespace subresources: below them a second segment is no resource of the namespace. */
-const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+const ofNamespace = (segment: string): boolean => segment === 'status' || segment === 'finalize'
 
 /** No group, namespace or object is called so: a path with one of them is no resource's, rather than that of a whole collection. */
-const UNNAMED = new Set(['', '.', '..'])
+const unnamed = (segment: string): boolean => segment === '' || segment === '.' || segment === '..'
 
 const nonResource = (method: string, path: string): RequestInfo => ({
   path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
@@ -32,18 +32,18 @@ export function parseRequest (method: string, path: string, query: string): Requ
   const parts = plain.split('/')
   if (parts.at(-1) === '') parts.pop()
   const core = parts[1] === 'api'
-  const first = core ? 3 : 4
-  if ((!core && parts[1] !== 'apis') || parts.length <= first || parts.some((part, at) => at > 0 && UNNAMED.has(part))) return nonResource(method, plain)
-  const group = core ? '' : parts[2] as string // there are more parts than `first`
-  const version = parts[first - 1] as string
-  let rest = parts.slice(first)
+  let at = core ? 3 : 4
+  if ((!core && parts[1] !== 'apis') || parts.length <= at) return nonResource(method, plain)
+  for (let index = 1; index < parts.length; index++) if (unnamed(parts[index] as string)) return nonResource(method, plain)
+  const group = core ? '' : parts[2] as string // there are more parts than `at`
+  const version = parts[at - 1] as string
   let namespace = ''
-  if (rest[0] === 'namespaces' && rest.length > 1) {
-    namespace = rest[1] as string
-    if (rest.length > 2 && !(core && NAMESPACE_SUBRESOURCES.has(rest[2] as string))) rest = rest.slice(2)
+  if (parts[at] === 'namespaces' && parts.length > at + 1) {
+    namespace = parts[at + 1] as string
+    if (parts.length > at + 2 && !(core && ofNamespace(parts[at + 2] as string))) at += 2
   }
-  const [resource = '', name = '', subresource = ''] = rest
-  if (rest.length > 3) return nonResource(method, plain)
+  if (parts.length > at + 3) return nonResource(method, plain)
+  const { [at]: resource = '', [at + 1]: name = '', [at + 2]: subresource = '' } = parts
   return { path: plain, isResourceRequest: true, verb: verbOf(method, name, query), group, version, resource, subresource, namespace, name }
 }
 
@@ -90,23 +90,26 @@ export function watches (query: string): boolean {
 /** Shared by all requests without a query, and so never changed. */
 const NO_QUERY = new URLSearchParams()
 
+const NO_ANNOTATIONS = Object.freeze({})
+
 class Context implements RequestContext {
-  readonly receivedAt = new Date()
-  readonly auditId = randomUUID()
+  readonly auditId = nextAuditId()
   user: UserInfo | undefined = undefined
   dryRun = false
   accept: Negotiated | undefined = undefined
   readonly warnings: string[] = []
-  readonly annotations: Record<string, string> = {}
+  annotations: Readonly<Record<string, string>> = NO_ANNOTATIONS
   failure: StatusError | undefined = undefined
   readonly info: RequestInfo
   readonly #search: string
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
   #ended = false
-
+  readonly #received = Date.now()
   readonly #raw: EventEmitter
+  /** Emptied when it was closed, as it holds what belongs to the request. */
   #closed: Array<() => void> | undefined
+  #gone = false
 
   constructor (info: RequestInfo, search: string, raw: EventEmitter) {
     this.info = info
@@ -115,13 +118,22 @@ class Context implements RequestContext {
   }
 
   onClosed (then: () => void): void {
+    if (this.#gone) {
+      then()
+      return
+    }
     if (this.#closed !== undefined) {
       this.#closed.push(then)
       return
     }
     const closed = this.#closed = [then]
-    this.#raw.once('close', () => { for (const one of closed) one() })
+    this.#raw.on('close', () => {
+      this.#gone = true
+      for (const one of closed.splice(0)) one()
+    })
   }
+
+  get receivedAt (): Date { return new Date(this.#received) }
 
   get query (): URLSearchParams {
     this.#query ??= this.#search === '' ? NO_QUERY : new URLSearchParams(this.#search)

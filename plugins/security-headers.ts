@@ -51,13 +51,11 @@ export async function originMatcher (expressions: readonly string[]): Promise<(o
 }
 
 async function securityHeaders (fastify: FastifyInstance, { allowedOrigins = [], strictTransportSecurity = [] }: SecurityHeadersOptions): Promise<void> {
-  const always: Record<string, string> = {
-    'cache-control': 'no-cache, private',
-    'x-content-type-options': 'nosniff',
-    ...(strictTransportSecurity.length > 0 ? { 'strict-transport-security': strictTransportSecurity.join('; ') } : {})
-  }
+  const strict = strictTransportSecurity.join('; ')
   fastify.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(always)
+    reply.header('cache-control', 'no-cache, private')
+    reply.header('x-content-type-options', 'nosniff')
+    if (strict !== '') reply.header('strict-transport-security', strict)
     done()
   })
   if (allowedOrigins.length === 0) return

@@ -16,7 +16,8 @@ import { listHandler } from './verbs/list.js'
 import { watchHandler } from './verbs/watch.js'
 import { createHandler, patchHandler, updateHandler } from './verbs/write.js'
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+/** Undefined when the answer has gone out or will without Fastify. */
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
 type Handlers = Partial<Record<string, Handler>>
 
 /** The handlers of a subresource that is its object seen from another side, such as status. */

@@ -26,7 +26,7 @@ function headerText (text: string): string {
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, entry: Entry, code = 200): FastifyReply {
   const { accept } = request.orch
   if (request.orch.warnings.length > 0) warn(request, reply)
-  reply.code(code)
+  if (code !== 200) reply.code(code)
   if (accept === undefined || (accept.format === 'json' && accept.as === undefined && !accept.pretty)) {
     return sendBytes(request, reply, JSON_TYPE, entry.json)
   }

@@ -35,27 +35,26 @@ type Found = UserInfo | undefined
 
 /** The chain as one function; synchronous as long as the authenticators asked are. Rejects or throws with the first failure when none succeeds. */
 export function chain (authenticators: readonly Authenticator[]): (credentials: Credentials) => Found | Promise<Found> {
-  const ask = (from: number, credentials: Credentials, failures: unknown[]): Found | Promise<Found> => {
+  const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): Found | Promise<Found> => {
+    let failures = before
     for (let at = from; at < authenticators.length; at++) {
       let found: Found | Promise<Found>
       try {
         found = (authenticators[at] as Authenticator).authenticate(credentials)
       } catch (error) {
-        failures.push(error)
+        failures = [...failures ?? [], error]
         continue
       }
       if (found instanceof Promise) {
-        return found.then(user => user ?? ask(at + 1, credentials, failures), error => {
-          failures.push(error)
-          return ask(at + 1, credentials, failures)
-        })
+        const known = failures
+        return found.then(user => user ?? ask(at + 1, credentials, known), error => ask(at + 1, credentials, [...known ?? [], error]))
       }
       if (found !== undefined) return found
     }
-    if (failures.length > 0) throw new StatusError('Unauthorized', 'Unauthorized', { cause: failures[0] })
+    if (failures !== undefined) throw new StatusError('Unauthorized', 'Unauthorized', { cause: failures[0] })
     return undefined
   }
-  return credentials => ask(0, credentials, [])
+  return credentials => ask(0, credentials, undefined)
 }
 
 export default fp<AuthenticationOptions>(async (fastify, options) => {

@@ -66,20 +66,25 @@ export function bearerToken (header: string | string[] | undefined): string | un
 }
 
 const MOST_REMEMBERED = 1000
+/** Characters of a header beside its token. */
+const MOST_BESIDE = 16
 
 export function tokenFileAuthenticator (text: string): Authenticator {
   const users = parseTokenFile(text)
-  // Good tokens seen lately, by themselves: spares the digest on each request. Only known ones get in, so it can't be filled from outside.
+  // Headers with good tokens seen lately, as they came: spares the parsing and the digest on each request. Only known
+  // tokens get in, in few ways to write them, so it can't be filled from outside.
   const seen = new Map<string, UserInfo>()
   return {
     name: 'token-file',
     authenticate ({ headers }) {
-      const token = bearerToken(headers.authorization)
-      if (token === undefined) return undefined
-      const known = seen.get(token)
+      const { authorization } = headers
+      if (typeof authorization !== 'string') return undefined
+      const known = seen.get(authorization)
       if (known !== undefined) return known
+      const token = bearerToken(authorization)
+      if (token === undefined) return undefined
       const user = users.get(digest(token))
-      if (user !== undefined && seen.size < MOST_REMEMBERED) seen.set(token, user)
+      if (user !== undefined && seen.size < MOST_REMEMBERED && authorization.length < token.length + MOST_BESIDE) seen.set(authorization, user)
       return user
     }
   }

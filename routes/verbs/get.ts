@@ -6,10 +6,11 @@ import { text } from '../query.js'
 import { sendEntry } from '../respond.js'
 
 export function getHandler (store: ResourceStore) {
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+  return (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | undefined => {
     const { info, query } = request.orch
-    const found = get(store, info.namespace, info.name, text(query, 'resourceVersion'))
-    if (!(found instanceof Promise)) return sendEntry(request, reply, store, found)
-    return found.then(entry => sendEntry(request, reply, store, entry))
+    const found = get(store, info.namespace, info.name, query.size === 0 ? '' : text(query, 'resourceVersion'))
+    if (found instanceof Promise) return found.then(entry => sendEntry(request, reply, store, entry))
+    sendEntry(request, reply, store, found) // not its result, which Fastify would take for something to wait for
+    return undefined
   }
 }

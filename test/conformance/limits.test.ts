@@ -1,8 +1,9 @@
 /** Interface, 'Limits': those that are built, by the option each flag becomes. */
 import t from 'tap'
+import { request } from 'node:http'
 import { BINDINGS, Watch, binding, build, listen } from '../build.js'
 import type { Answer } from '../build.js'
-import type { Authorizer } from '../../app.js'
+import type { Authenticator, Authorizer } from '../../app.js'
 
 /** Holds the requests about an object called held until it is told to let them go. */
 function gate (): { authorizer: Authorizer, open: () => void, waiting: () => number } {
@@ -95,4 +96,23 @@ t.test('the history of changes is kept for a while and then no longer', async t 
     await new Promise(resolve => { setTimeout(resolve, 5) })
   }
   t.equal((await server.get(BINDINGS)).code, 200)
+})
+
+t.test('a request whose client has gone before its turn takes no place of the others', async t => {
+  const releases: Array<() => void> = []
+  const slow: Authenticator = {
+    name: 'slow',
+    authenticate: ({ headers }) => headers['x-slow'] === undefined ? undefined : new Promise(resolve => { releases.push(() => { resolve(undefined) }) })
+  }
+  const server = await listen(t, { maxRequestsInflight: 1, authenticators: [slow] })
+  const left = request(`${server.url}${BINDINGS}`, { headers: { 'x-slow': '1' } })
+  left.on('error', () => {})
+  left.end()
+  while (releases.length === 0) await new Promise(resolve => setTimeout(resolve, 5))
+  left.destroy()
+  await new Promise(resolve => setTimeout(resolve, 50))
+  releases[0]?.()
+  await turn()
+  t.equal((await server.get(BINDINGS)).code, 200)
+  t.match((await server.get('/metrics')).body, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/, 'this one alone')
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { nextAuditId } from '../../plugins/audit-id.js'
 import Fastify from 'fastify'
 import orch from '../../app.js'
 import type { Attributes } from '../../schemas/request.js'
@@ -70,4 +71,10 @@ t.test('the root of the server is served under a prefix too, with and without a 
   t.teardown(() => app.close())
   await app.register(orch, { prefix: '/c' })
   for (const url of ['/c', '/c/', '/c?x=1']) t.match((await app.inject(url)).json(), { paths: /\/api/ }, url)
+})
+
+t.test('each request has a UUID of its own', async t => {
+  const seen = new Set(Array.from({ length: 70_000 }, () => nextAuditId()))
+  t.equal(seen.size, 70_000)
+  t.equal([...seen].every(id => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)), true)
 })
