@@ -154,7 +154,10 @@ export interface Backend {
   /** The highest compacted revision this process knows of (0: none). No I/O. */
   compactedRevision: () => Revision
 
-  /** The newest revision, linearizable: at least that of any write acknowledged before the call. */
+  /**
+   * The newest revision, linearizable: at least that of any write acknowledged before the call. Calls that share one
+   * question to the store are given one promise.
+   */
   revision: () => Promise<Revision>
 
   /**

@@ -62,6 +62,9 @@ export class WatchCache {
   #starting: { readonly resolve: () => void, readonly reject: (error: StorageError) => void } | undefined
   readonly #offers = new Offers()
   readonly #pins = new Pins()
+  /** The question for the newest revision that was asked last, and the cache having come so far. */
+  #asked: Promise<Revision> | undefined
+  #refreshed: Promise<void> | undefined
   #failure: unknown
   /** When loading began to fail. */
   #failingSince = Infinity
@@ -103,13 +106,21 @@ export class WatchCache {
 
   /** Undefined when the map already shows every acknowledged write, else a promise of that. */
   fresh (): Promise<void> | undefined {
-    if (this.#loaded && this.#options.backend.revisionNow() !== undefined) return undefined
-    return this.#refresh()
+    const { backend } = this.#options
+    if (this.#loaded && backend.revisionNow() !== undefined) return undefined
+    // Whoever shares the question shares all that follows from its answer.
+    const asked = backend.revision()
+    if (asked !== this.#asked || this.#refreshed === undefined) {
+      this.#asked = asked
+      this.#refreshed = this.#refresh(asked)
+    }
+    return this.#refreshed
   }
 
-  async #refresh (): Promise<void> {
-    const revision = await this.#options.backend.revision()
-    await this.ready()
+  async #refresh (asked: Promise<Revision>): Promise<void> {
+    const revision = await asked
+    if (!this.#loaded) await this.ready()
+    if (this.revision >= revision) return
     await this.reach(revision, LOAD_WAIT_MS).catch((error: unknown) => {
       // The caller named no version: it is the store's changes that do not come.
       throw isStorageError(error, 'FutureRevision') ? new StorageError('Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }) : error

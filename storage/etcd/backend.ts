@@ -99,9 +99,8 @@ class EtcdBackend implements Backend {
     return this.#compacted
   }
 
-  async revision (): Promise<Revision> {
-    if (this.#closed) throw closedError()
-    return await this.#newest.ask()
+  revision (): Promise<Revision> {
+    return this.#closed ? Promise.reject(closedError()) : this.#newest.ask()
   }
 
   revisionNow (): undefined {
