@@ -9,6 +9,8 @@ import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { AdmissionChain } from './admission-chain.js'
 import type { Backend, KeyValue, Revision } from './backend.js'
+import { ownBytes } from './cache/bytes.js'
+import type { Slab } from './cache/bytes.js'
 import { Entry } from './cache/entry.js'
 import { WatchCache } from './cache/watch-cache.js'
 import { StorageError } from './errors.js'
@@ -62,7 +64,7 @@ export class ResourceStore {
       : new WatchCache({
         backend,
         scope: this.scope(''),
-        decode: (kv, revision) => this.decode(kv, revision),
+        decode: (kv, revision, slab) => this.decode(kv, revision, slab),
         windowSize: options.windowSize,
         log: options.log
       })
@@ -95,8 +97,8 @@ export class ResourceStore {
   }
 
   /** @throws StorageError 'Corrupt' */
-  decode (kv: KeyValue, revision: Revision): Entry {
-    return this.entry(kv.key, this.#object(kv), revision)
+  decode (kv: KeyValue, revision: Revision, slab?: Slab): Entry {
+    return this.entry(kv.key, this.#object(kv), revision, slab)
   }
 
   /** The enveloped protobuf of a version, made once. Copied, as the writer's own buffer has room to spare. */
@@ -109,8 +111,9 @@ export class ResourceStore {
     return toJson(this.definition.message, object, revision === undefined ? undefined : String(revision))
   }
 
-  entry (key: string, object: ApiObject, revision: Revision): Entry {
-    return new Entry(key, revision, this.json(object, revision), object.metadata.labels, fieldValues(this.definition, object))
+  entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
+    const json = this.json(object, revision)
+    return new Entry(key, revision, slab === undefined ? ownBytes(json) : slab.hold(json), object.metadata.labels, fieldValues(this.definition, object))
   }
 
   #object (kv: KeyValue): ApiObject {

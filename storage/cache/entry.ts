@@ -8,21 +8,8 @@ import type { Revision } from '../backend.js'
 import { grown, now } from './forms.js'
 import type { Forms } from './forms.js'
 
-const NEWLINE = 0x0a
 /** A parsed object takes about so many times its JSON. */
 const PARSED = 2
-
-/**
- * The text and a newline in memory of its own. Node's shared pool would keep four times as much alive: each of its
- * slabs holds short-lived bytes of the same request beside ours.
- */
-function ownBytes (text: string): Buffer {
-  const length = Buffer.byteLength(text)
-  const bytes = Buffer.allocUnsafeSlow(length + 1)
-  bytes.write(text, 0, length)
-  bytes[length] = NEWLINE
-  return bytes
-}
 
 class Derived implements Forms {
   used = now()
@@ -48,10 +35,10 @@ export class Entry {
   /** Derived so far; the entry's own. */
   forms: Derived | undefined = undefined
 
-  constructor (key: string, revision: Revision, json: string, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
+  constructor (key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
     this.key = key
     this.revision = revision
-    this.json = ownBytes(json)
+    this.json = json
     this.labels = labels
     this.fields = fields
   }

@@ -9,6 +9,7 @@
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
+import { Slab } from './bytes.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
 import { Offers } from './offers.js'
@@ -27,7 +28,7 @@ export interface WatchCacheOptions {
   /** The path above all its keys. */
   readonly scope: string
   /** Bytes to entry; throws 'Corrupt'. `revision` is what the entry's resourceVersion will be. */
-  readonly decode: (kv: KeyValue, revision: Revision) => Entry
+  readonly decode: (kv: KeyValue, revision: Revision, slab?: Slab) => Entry
   /** Events kept at least. */
   readonly windowSize: number
   readonly log: (message: string, error: unknown) => void
@@ -222,6 +223,7 @@ export class WatchCache {
   async #list (): Promise<void> {
     const { backend, scope, decode } = this.#options
     const pairs: Array<[string, Entry]> = []
+    const slab = new Slab()
     let { start, end } = rangeOf(scope)
     let revision: Revision | undefined
     let since = performance.now()
@@ -229,7 +231,7 @@ export class WatchCache {
       const page = await backend.list({ start, end, limit: PAGE, ...(revision === undefined ? {} : { revision }) })
       revision ??= page.revision
       for (const kv of page.kvs) {
-        pairs.push([kv.key, decode(kv, kv.modRevision)])
+        pairs.push([kv.key, decode(kv, kv.modRevision, slab)])
         if (performance.now() - since > PIECE_MS) {
           await new Promise(resolve => { setImmediate(resolve) })
           since = performance.now()

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { applyDefaults, fieldValues, validateObject } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest } from '../../schemas/status.js'
+import { ownBytes } from '../cache/bytes.js'
 import { Entry } from '../cache/entry.js'
 import type { Offer } from '../cache/offers.js'
 import { isKey } from '../key.js'
@@ -85,7 +86,7 @@ async function attemptCreate (store: ResourceStore, object: ApiObject, target: T
 
 /** An object that was not stored, and so has no resourceVersion. */
 function unstored (store: ResourceStore, key: string, object: ApiObject): Entry {
-  return new Entry(key, 0, store.json(object), object.metadata.labels, fieldValues(store.definition, object))
+  return new Entry(key, 0, ownBytes(store.json(object)), object.metadata.labels, fieldValues(store.definition, object))
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Feed } from '../../../storage/cache/feed.js'
 import { HistoryFeed } from '../../../storage/cache/history-feed.js'
 import { EventWindow } from '../../../storage/cache/window.js'
 import { CacheEvent } from '../../../storage/cache/event.js'
+import { ownBytes } from '../../../storage/cache/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'
 import type { Subscriber } from '../../../storage/cache/subscribers.js'
 import type { Backend, BackendWatch, WatchRequest } from '../../../storage/backend.js'
@@ -85,7 +86,7 @@ t.test('a narrow feed never loses its place, however much happens elsewhere', as
   const store = await memoryStore(t)
   const cache = cacheOf(store)
   const feed = cacheFeed(cache, cache.revision, store.key('default', 'one'), quiet)
-  const entry = new Entry(store.key('default', 'x'), 1, '{"metadata":{}}', undefined, [])
+  const entry = new Entry(store.key('default', 'x'), 1, ownBytes('{"metadata":{}}'), undefined, [])
   const first = cache.revision + 1
   for (let at = 0; at < 3000; at++) cache.window.push(new CacheEvent('MODIFIED', first, entry, entry), at * 100_000)
   t.ok(cache.window.begin > 0)
@@ -98,7 +99,7 @@ t.test('a place that fell off the window says so', async t => {
   const cache = cacheOf(store)
   const feed = cacheFeed(cache, cache.revision, store.scope(''), quiet)
   await create(store, config('one'), target(''), context)
-  const entry = new Entry('/registry/configmaps/default/x', 1, '{"metadata":{}}', undefined, [])
+  const entry = new Entry('/registry/configmaps/default/x', 1, ownBytes('{"metadata":{}}'), undefined, [])
   for (let revision = 10; revision < 3000; revision++) cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
   t.throws(() => feed.take(1), { code: 'Compacted' })
 })
@@ -171,7 +172,7 @@ t.test('a feed of history does not vouch for what it has not been given', async 
 
 t.test('a window forgets the oldest, knows since when it is whole, and finds revisions', async t => {
   const window = new EventWindow(5, 100)
-  const entry = new Entry('k', 1, '{}', undefined, [])
+  const entry = new Entry('k', 1, ownBytes('{}'), undefined, [])
   for (let revision = 6; revision <= 5005; revision++) window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
   t.equal(window.end, 5000)
   t.ok(window.begin > 0)
@@ -184,10 +185,10 @@ t.test('a window forgets the oldest, knows since when it is whole, and finds rev
 
 t.test('recent events stay for a minute though more than the least come, within bounds', async t => {
   const window = new EventWindow(0, 100)
-  const entry = new Entry('k', 1, '{}', undefined, [])
+  const entry = new Entry('k', 1, ownBytes('{}'), undefined, [])
   for (let revision = 1; revision <= 50_000; revision++) window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision)
   t.equal(window.begin, 0, '50 seconds of 1,000 events each')
-  const large = new Entry('k', 1, JSON.stringify('x'.repeat(1024 * 1024)), undefined, [])
+  const large = new Entry('k', 1, ownBytes(JSON.stringify('x'.repeat(1024 * 1024))), undefined, [])
   for (let revision = 50_001; revision <= 50_400; revision++) window.push(new CacheEvent('MODIFIED', revision, large, large), revision)
   t.ok(window.end - window.begin < 100, 'no more than 64 MiB of objects')
 })

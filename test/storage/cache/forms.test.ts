@@ -1,8 +1,9 @@
 import t from 'tap'
+import { ownBytes } from '../../../storage/cache/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'
 import { formsHeld, sweep } from '../../../storage/cache/forms.js'
 
-const entry = (size = 10): Entry => new Entry('k', 1, JSON.stringify({ metadata: {}, text: 'x'.repeat(size) }), undefined, [])
+const entry = (size = 10): Entry => new Entry('k', 1, ownBytes(JSON.stringify({ metadata: {}, text: 'x'.repeat(size) })), undefined, [])
 
 t.afterEach(() => {
   sweep()
