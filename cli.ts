@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --min-semi-space-size=16 --max-semi-space-size=64
+#!/usr/bin/env -S node --min-semi-space-size=16 --max-semi-space-size=32
 /**
  * The launcher: flags → options → listen → signals → an orderly end. What is wrong with the start is said
  * in one line on standard error, exit code 1.
