@@ -1,54 +1,59 @@
-/** What should be flat as objects grow from 1,000 to 100,000, on the embedded store: server CPU per request. */
-import { call, gets, pool } from './http1.js'
-import { cpu, launch, memory } from './process.js'
+/** How each figure grows with the objects of the type, on the embedded store: CPU of the server, start, memory. */
+import { rmSync } from 'node:fs'
+import { Ends } from './ends.js'
+import { call, gets, hangUp, pool } from './http1.js'
 import { CONFIGS, key, object } from './objects.js'
+import { cpu, launch, memory, settle } from './process.js'
+import { UNBOUNDED } from './reads.js'
+import { figure, median, out, table } from './report.js'
+import type { Scale } from './scale.js'
+import { starts } from './start.js'
+import { filled } from './stored.js'
 
-const SIZES = [1_000, 10_000, 100_000]
-
-export async function growth (): Promise<boolean> {
-  const server = await launch(['--max-mutating-requests-inflight=0', '--max-requests-inflight=0'])
+export async function growth (scale: Scale): Promise<void> {
   const rows: string[][] = []
+  let folder: string | undefined
   let there = 0
+  for (const size of scale.sizes) {
+    folder = await filled(size, there, folder)
+    there = size
+    rows.push([size.toLocaleString('en'), ...(await figuresOf(scale, folder, size)).map(figure)])
+  }
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  out.print(table(['Objects', 'GET, µs', 'page of 500, µs', 'page from the middle, µs', 'create, µs', 'start, ms', 'own memory, MB', 'resident, MB'], rows))
+}
+
+async function figuresOf (scale: Scale, folder: string, size: number): Promise<number[]> {
+  const started = median((await starts(scale, folder)).wall)
+  await using ends = new Ends()
+  const server = await launch(UNBOUNDED, folder)
+  ends.teardown(() => server.kill())
+  await settle(server, scale.pause)
+  const own = memory(server, 'RssAnon')
+  const resident = memory(server)
   const measure = async (units: number, work: () => Promise<void>): Promise<number> => {
     const costs: number[] = []
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round <= scale.rounds; round++) {
       const before = cpu(server)
       await work()
       if (round > 0) costs.push((cpu(server) - before) * 1000 / units)
     }
-    return Math.min(...costs) // other programs on the machine only ever add
+    return median(costs)
   }
-  /** Until the collector has done with what the fill left. */
-  const settle = async (): Promise<void> => {
-    for (let before = -1; cpu(server) - before > 20;) {
-      before = cpu(server)
-      await new Promise(resolve => { setTimeout(resolve, 1000) })
-    }
-  }
-  try {
-    for (const size of SIZES) {
-      await pool(size - there, 64, async at => { await call(server.port, 'POST', CONFIGS, object(key(there + at))) })
-      there = size
-      await settle()
-      const got = await measure(20_000, () => gets(server.port, `${CONFIGS}/${key(size >> 1)}`, 20_000, 64))
-      const { body } = await call(server.port, 'GET', `${CONFIGS}?limit=${size >> 1}`)
-      const next = /"continue":"([^"]+)"/.exec(body())?.[1]
-      const paged = await measure(50, async () => { for (let at = 0; at < 50; at++) await call(server.port, 'GET', `${CONFIGS}?limit=500`) })
-      const deep = next === undefined ? NaN : await measure(50, async () => { for (let at = 0; at < 50; at++) await call(server.port, 'GET', `${CONFIGS}?limit=500&continue=${next}`) })
-      let extra = 0
-      const created = await measure(1000, async () => {
-        const from = extra
-        extra += 1000
-        await pool(1000, 64, async at => { await call(server.port, 'POST', '/api/v1/namespaces/orch-public/configmaps', object(`${size}-${from + at}`)) })
-      })
-      rows.push([size.toLocaleString('en'), got.toFixed(1), paged.toFixed(0), deep.toFixed(0), created.toFixed(0), memory(server, 'RssAnon').toFixed(0)])
-    }
-  } finally {
-    await server.stop()
-  }
-  console.log('\ngrowth, embedded: µs of server CPU\nobjects       GET   LIST page of 500   page from the middle   create   own MB')
-  for (const [size = '', got = '', paged = '', deep = '', created = '', resident = ''] of rows) {
-    console.log([size.padEnd(10), got.padStart(6), paged.padStart(18), deep.padStart(22), created.padStart(8), resident.padStart(8)].join(' '))
-  }
-  return true
+  const got = await measure(scale.gets, () => gets(server.port, `${CONFIGS}/${key(size >> 1)}`, scale.gets, 64))
+  const pages = async (query: string): Promise<number> => await measure(scale.lists, async () => {
+    for (let at = 0; at < scale.lists; at++) await call(server.port, 'GET', `${CONFIGS}?limit=500${query}`)
+  })
+  const first = await pages('')
+  const { body } = await call(server.port, 'GET', `${CONFIGS}?limit=${size >> 1}`)
+  const next = /"continue":"([^"]+)"/.exec(body())?.[1]
+  const middle = next === undefined ? NaN : await pages(`&continue=${next}`)
+  let round = 0
+  const creates = scale.writes / 5
+  const created = await measure(creates, async () => {
+    const names = `${size}-${round++}`
+    await pool(creates, 64, async at => { await call(server.port, 'POST', '/api/v1/namespaces/orch-public/configmaps', object(`${names}-${at}`)) })
+  })
+  hangUp(server.port)
+  return [got, first, middle, created, started, own, resident]
 }

@@ -18,3 +18,9 @@ export async function fill ({ port }: Child, count: number): Promise<void> {
     if (code !== 201) throw new Error(`create answered ${code}`)
   })
 }
+
+/** Where a watch of this collection can begin without being told what is there. */
+export async function newestVersion (port: number, collection = CONFIGS): Promise<string> {
+  const { body } = await call(port, 'GET', `${collection}?limit=1`)
+  return /"resourceVersion":"(\d+)"/.exec(body())?.[1] ?? ''
+}

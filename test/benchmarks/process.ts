@@ -10,7 +10,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export interface Child { readonly port: number, readonly process: ChildProcess, readonly folder: string, stop: () => Promise<void> }
+export interface Child {
+  readonly port: number
+  readonly process: ChildProcess
+  readonly folder: string
+  /** Kills it and removes its folder. */
+  stop: () => Promise<void>
+}
+
+export interface Launched extends Child {
+  /** Milliseconds from the start of the process to the first 200 of /readyz. */
+  readonly startMs: number
+  /** Kills it and leaves the folder to the next. */
+  kill: () => Promise<void>
+}
 
 /** Milliseconds of CPU the process has used, all its threads, user and system. */
 export function cpu ({ process }: { process: { readonly pid?: number | undefined } }): number {
@@ -23,6 +36,14 @@ export function cpu ({ process }: { process: { readonly pid?: number | undefined
 /** Resident memory in MB: all of it, or what is the process's own, without the pages of mapped files. */
 export function memory ({ process }: Pick<Child, 'process'>, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
   return Number(new RegExp(`${kind}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+/** Waits until the process has nothing left to do for so many milliseconds, such as collecting what a fill left. */
+export async function settle (child: Child, pause: number): Promise<void> {
+  for (let before = -Infinity; cpu(child) - before > 20;) {
+    before = cpu(child)
+    await new Promise(resolve => { setTimeout(resolve, pause) })
+  }
 }
 
 export async function freePort (): Promise<number> {
@@ -44,7 +65,7 @@ export function nodeFlags (): string[] {
 const program = fileURLToPath(new URL('../../cli.js', import.meta.url))
 
 /** The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
-export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Child & { readonly startMs: number }> {
+export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Launched> {
   const port = await freePort()
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
   const since = performance.now()
@@ -58,7 +79,7 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
     if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
     await new Promise(resolve => { setTimeout(resolve, 2) })
   }
-  return { port, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder) }
+  return { port, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
 }
 
 function ready (port: number): Promise<boolean> {
@@ -80,10 +101,13 @@ export async function serve (file: string, ...args: string[]): Promise<Child> {
   return { port, process: child, folder, stop: () => stop(child, folder) }
 }
 
+async function kill (child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
 async function stop (child: ChildProcess, folder: string): Promise<void> {
-  if (child.exitCode === null) {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  await kill(child)
   rmSync(folder, { recursive: true, force: true })
 }

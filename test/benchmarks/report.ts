@@ -36,6 +36,9 @@ export interface Line {
 /** All of this process, in the order they were found. */
 export const lines: Line[] = []
 
+/** Where what is found is shown. */
+export const out = { print: (text: string): void => { console.log(text) } }
+
 export const figure = (value: number): string => Math.abs(value) >= 100 || value === 0 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
 
 export function report ({ work, unit, ours, limit, most, least, bound }: Row): void {
@@ -55,7 +58,7 @@ export function report ({ work, unit, ours, limit, most, least, bound }: Row): v
     kept: goals.length === 0 ? '' : goals.every(({ kept }) => kept) ? 'kept' : 'MISSED'
   }
   lines.push(line)
-  console.log([
+  out.print([
     work.padEnd(62), line.ours,
     ...(limit === undefined ? [] : [`limit ${line.limit}`, `ratio ${line.ratio}`]),
     ...(goals.length === 0 ? [] : [`goal ${line.goal}`, line.kept])

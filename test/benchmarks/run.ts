@@ -17,7 +17,9 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   lists: async () => (await import('./lists.js')).listing,
   watch: async () => (await import('./watch.js')).watching,
   writes: async () => (await import('./writes.js')).writes,
-  growth: async () => (await import('./growth.js')).growth
+  memory: async () => (await import('./memory.js')).memoryUse,
+  growth: async () => (await import('./growth.js')).growth,
+  crowd: async () => (await import('./crowd.js')).crowd
 }
 
 async function runHere (name: string): Promise<void> {

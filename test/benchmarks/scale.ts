@@ -9,6 +9,14 @@ export interface Scale {
   /** In a round; over HTTPS and on etcd half of it. */
   readonly writes: number
   readonly watchers: number
+  /** Of idle watches, where memory and growth are measured. */
+  readonly crowd: number
+  /** Objects in the store, one after another; the last is what start and memory are measured with. */
+  readonly sizes: readonly number[]
+  /** Starts of which the median counts. */
+  readonly starts: number
+  /** Milliseconds of quiet before memory is read. */
+  readonly pause: number
   /** One at a time, in a round. */
   readonly events: number
   readonly burst: number
@@ -16,6 +24,6 @@ export interface Scale {
   readonly deliveries: number
 }
 
-export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, writes: 10_000, watchers: 1_000, events: 20, burst: 200, deliveries: 50 }
+export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, writes: 10_000, watchers: 1_000, crowd: 10_000, sizes: [1_000, 10_000, 100_000], starts: 5, pause: 1_000, events: 20, burst: 200, deliveries: 50 }
 /** Says nothing about speed; shows that the benchmarks work. */
-export const TINY: Scale = { rounds: 1, gets: 300, objects: 500, lists: 1, writes: 200, watchers: 10, events: 2, burst: 20, deliveries: 2 }
+export const TINY: Scale = { rounds: 1, gets: 100, objects: 500, lists: 1, writes: 100, watchers: 10, crowd: 20, sizes: [20, 200], starts: 1, pause: 10, events: 2, burst: 20, deliveries: 2 }

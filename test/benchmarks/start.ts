@@ -1,17 +1,41 @@
-/** Start to the first 200 of /readyz, and resident memory, on an empty embedded store. */
-import { launch, memory } from './process.js'
+/** Start to the first 200 of /readyz, with nothing stored and with much. */
+import { rmSync } from 'node:fs'
+import { cpu, launch } from './process.js'
 import { report } from './report.js'
+import type { Scale } from './scale.js'
+import { filled } from './stored.js'
 
-export async function start (): Promise<void> {
-  const times: number[] = []
-  const sizes: number[] = []
-  for (let round = 0; round < 7; round++) {
-    const server = await launch()
-    times.push(server.startMs)
-    await new Promise(resolve => { setTimeout(resolve, 1500) })
-    sizes.push(memory(server))
-    await server.stop()
+export interface Started {
+  /** Milliseconds on the wall, of each start. */
+  readonly wall: number[]
+  /** Milliseconds of CPU, of each start. */
+  readonly cpu: number[]
+}
+
+export async function start (scale: Scale): Promise<void> {
+  const most = scale.sizes.at(-1) ?? 0
+  const folder = await filled(most)
+  for (const [work, bound, found] of [
+    ['start to /readyz, empty', 450, await starts(scale)],
+    [`start to /readyz, ${most.toLocaleString('en')} stored objects`, 4000, await starts(scale, folder)]
+  ] as const) {
+    report({ work, unit: 'ms', ours: found.wall, bound })
+    report({ work, unit: 'ms of CPU', ours: found.cpu })
   }
-  report({ work: 'process start to first 200 from /readyz, embedded, empty', unit: 'ms', ours: times, bound: 450 })
-  report({ work: 'resident memory, idle', unit: 'MB', ours: sizes, bound: 110 })
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Some starts on what is in the folder, of which the first does not count; without one, each from nothing. */
+export async function starts (scale: Scale, folder?: string): Promise<Started> {
+  const found: Started = { wall: [], cpu: [] }
+  for (let at = 0; at <= scale.starts; at++) {
+    const server = await launch([], folder)
+    if (at > 0) {
+      found.wall.push(server.startMs)
+      found.cpu.push(cpu(server))
+    }
+    if (folder === undefined) await server.stop()
+    else await server.kill()
+  }
+  return found
 }

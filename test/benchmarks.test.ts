@@ -1,0 +1,61 @@
+import t from 'tap'
+import { createServer } from 'node:https'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from './build.js'
+import { selfSigned } from '../config/certify.js'
+import { crowd } from './benchmarks/crowd.js'
+import { growth } from './benchmarks/growth.js'
+import { listing } from './benchmarks/lists.js'
+import { memoryUse } from './benchmarks/memory.js'
+import { reads, readsHttp2 } from './benchmarks/reads.js'
+import { lines, out } from './benchmarks/report.js'
+import { TINY } from './benchmarks/scale.js'
+import { start } from './benchmarks/start.js'
+import { watching } from './benchmarks/watch.js'
+import { Watchers } from './benchmarks/watchers.js'
+import { writes } from './benchmarks/writes.js'
+
+const shown: string[] = []
+out.print = text => { shown.push(text) }
+
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, watching, writes, memoryUse, growth, crowd })) {
+  t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
+    lines.length = 0
+    shown.length = 0
+    await part(TINY)
+    t.not(shown.length, 0)
+    t.notMatch(shown.join('\n'), /NaN|undefined/)
+    for (const { work, ours } of lines) t.match(ours, /^-?[\d.,]+(e[+-]\d+)? \S/, work)
+  })
+}
+
+/** Two watches of a server that writes what the test says, to the first and to the second of them. */
+async function twoWatches (t: Test): Promise<{ watchers: Watchers, write: (first: string, second: string) => Promise<void>, end: () => Promise<void> }> {
+  const { certificate, key } = selfSigned('localhost', ['localhost'], new Date())
+  const open: ServerResponse[] = []
+  const server = createServer({ cert: certificate, key }, (_request, response) => {
+    response.flushHeaders()
+    open.push(response)
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  const watchers = new Watchers()
+  await watchers.open(1, (server.address() as AddressInfo).port, '/', 2) // it listens on a port
+  t.teardown(() => {
+    watchers.close()
+    server.close()
+  })
+  return { watchers, write: async (...texts) => { for (const [at, text] of texts.entries()) open[at]?.write(text) }, end: async () => { open[0]?.end() } }
+}
+
+t.test('a run fails when watches get other events, others of them, or in another order', async t => {
+  const { watchers, write } = await twoWatches(t)
+  t.equal(await watchers.expectSame(2, () => write('{"a":1}\n{"b":2}\n', '{"a":1}\n{"b":2}\n')), '{"a":1}\n{"b":2}\n')
+  await t.rejects(watchers.expectSame(2, () => write('{"a":1}\n{"b":2}\n', '{"b":2}\n{"a":1}\n')), /different bytes/)
+  await t.rejects(watchers.expect(1, () => write('{"a":1}\n{"a":1}\n', '')), /got/)
+})
+
+t.test('a run fails when a watch is ended', async t => {
+  const { watchers, end } = await twoWatches(t)
+  await t.rejects(watchers.expect(1, end), /a watch was ended/)
+})

@@ -1,0 +1,70 @@
+/** What a server keeps: idle, with many objects, with watchers more. Its own memory, and with the pages of mapped files. */
+import { Ends } from './ends.js'
+import { gets, hangUp } from './http1.js'
+import { CONFIGS, fill, key, newestVersion } from './objects.js'
+import { launch, memory, settle } from './process.js'
+import type { Child } from './process.js'
+import { UNBOUNDED } from './reads.js'
+import { report } from './report.js'
+import type { Scale } from './scale.js'
+import { filled } from './stored.js'
+import { Watchers } from './watchers.js'
+import type { Version } from './watchers.js'
+
+const watchPath = async (port: number): Promise<string> => `/api/v1/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=${await newestVersion(port)}`
+
+export async function memoryUse (scale: Scale): Promise<void> {
+  await idle(scale)
+  await large(scale)
+  for (const version of [2, 1] as const) await crowded(scale, version)
+}
+
+async function idle (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const server = ends.add(await launch())
+  await settle(server, scale.pause)
+  report({ work: 'memory, idle', unit: 'MB resident', ours: [memory(server)], bound: 110 })
+  report({ work: 'memory, idle, its own', unit: 'MB', ours: [memory(server, 'RssAnon')] })
+}
+
+async function large (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const most = scale.sizes.at(-1) ?? 0
+  const server = ends.add(await launch(UNBOUNDED, await filled(most)))
+  await settle(server, scale.pause)
+  const work = `memory, ${most.toLocaleString('en')} objects of 2 KiB cached`
+  report({ work, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 450 })
+  report({ work: `${work}, with the pages of the mapped store`, unit: 'MB resident', ours: [memory(server)] })
+  const before = memory(server, 'RssAnon')
+  const watchers = new Watchers()
+  await watchers.open(1, server.port, await watchPath(server.port), scale.watchers)
+  await settle(server, scale.pause)
+  report({ work: `memory, ${scale.watchers.toLocaleString('en')} watchers more, HTTP/1.1`, unit: 'MB', ours: [memory(server, 'RssAnon') - before], bound: 50 })
+  watchers.close()
+}
+
+/** Only what the watches add: the heap has its size before. */
+async function crowded (scale: Scale, version: Version): Promise<void> {
+  await using ends = new Ends()
+  const server = ends.add(await launch(UNBOUNDED))
+  await warm(server, scale, version)
+  const before = memory(server, 'RssAnon')
+  const watchers = new Watchers()
+  await watchers.open(version, server.port, await watchPath(server.port), scale.crowd)
+  await settle(server, scale.pause)
+  report({
+    work: `memory of an idle watch, of ${scale.crowd.toLocaleString('en')}, HTTP/${version === 1 ? '1.1 with TLS' : '2'}`,
+    unit: 'KB', ours: [(memory(server, 'RssAnon') - before) * 1024 / scale.crowd], bound: version === 1 ? 50 : 20
+  })
+  watchers.close()
+}
+
+async function warm (server: Child, scale: Scale, version: Version): Promise<void> {
+  await fill(server, 10)
+  await gets(server.port, `${CONFIGS}/${key(7)}`, scale.gets, 64)
+  const watchers = new Watchers()
+  await watchers.open(version, server.port, await watchPath(server.port), scale.crowd / 10)
+  watchers.close()
+  hangUp(server.port)
+  await settle(server, scale.pause)
+}
