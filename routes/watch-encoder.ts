@@ -12,9 +12,9 @@ import type { Shown } from '../storage/operations/watch.js'
 import type { ResourceStore } from '../storage/resource-store.js'
 import { includeObject, row, table, transformVersion } from './transform.js'
 import type { Form, IncludeObject } from './transform.js'
+import { chunk } from './watch-sink.js'
 
 export interface WatchEncoder {
-  readonly type: string
   /** An object of the state a watch begins with. */
   added: (entry: Entry) => Buffer
   /** Events shown as they are; `id` is equal exactly when they are. */
@@ -25,7 +25,7 @@ export interface WatchEncoder {
   failure: (status: Status) => Buffer
 }
 
-/** Encodes one event; `object` is the entry to show. */
+/** Encodes one event; `entry` is the object to show. */
 type One = (type: string, entry: Entry) => Buffer
 
 const NEWLINE_LENGTH = 1
@@ -37,7 +37,7 @@ function jsonEvent (type: string, entry: Entry): Buffer {
   let head = heads.get(type)
   if (head === undefined) heads.set(type, head = Buffer.from(`{"type":"${type}","object":`))
   const { json } = entry
-  const bytes = Buffer.allocUnsafe(head.length + json.length - NEWLINE_LENGTH + JSON_END.length)
+  const bytes = Buffer.allocUnsafeSlow(head.length + json.length - NEWLINE_LENGTH + JSON_END.length)
   head.copy(bytes)
   json.copy(bytes, head.length, 0, json.length - NEWLINE_LENGTH)
   JSON_END.copy(bytes, bytes.length - JSON_END.length)
@@ -46,14 +46,38 @@ function jsonEvent (type: string, entry: Entry): Buffer {
 
 const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${JSON.stringify({ type, object })}\n`)
 
-export function encoderOf (request: FastifyRequest, store: ResourceStore): WatchEncoder {
-  const { accept } = request.orch
-  const form: Form = accept ?? { format: 'json', as: undefined, asVersion: 'v1' }
+/** What an answer says of the form of its events, before anybody knows how they travel. */
+export interface WatchForm {
+  readonly type: string
+  /** @param chunked with the framing of HTTP/1.1 around each event, see `chunk` */
+  readonly encoder: (chunked: boolean) => WatchEncoder
+}
+
+export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
+  const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'v1' }
+  const protobuf = form.format === 'protobuf' && form.as !== 'Table'
+  return {
+    type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
+    encoder (chunked) {
+      const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
+      if (form.as === 'Table') return tableEncoder(store, form, includeObject(request), framed)
+      const name = `${chunked ? 'chunked ' : ''}${form.format} ${form.as === undefined ? '' : transformVersion(form)}`
+      let known = encoders.get(store)
+      if (known === undefined) encoders.set(store, known = new Map())
+      let encoder = known.get(name)
+      if (encoder === undefined) known.set(name, encoder = sharing(store, name, ...encodings(store, form, protobuf), framed))
+      return encoder
+    }
+  }
+}
+
+/** One for all watches of a store in the same form. */
+const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
+
+type Encodings = [one: One, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
+
+function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
   const { definition } = store
-  const bare = (revision: number) => ({ kind: definition.kind, apiVersion: definition.apiVersion, metadata: { resourceVersion: String(revision) } })
-  if (form.as === 'Table') return tableEncoder(store, form, includeObject(request), bare)
-  const protobuf = form.format === 'protobuf'
-  const type = protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json'
   const failure = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
   if (form.as !== undefined) {
     const version = transformVersion(form)
@@ -61,35 +85,42 @@ export function encoderOf (request: FastifyRequest, store: ResourceStore): Watch
       ? (kind, entry) => protobufWatchFrame(kind, partialMetadataProtobuf(entry.object, version))
       : (kind, entry) => jsonLine(kind, partialMetadata(entry.object, version))
     const bookmark = (revision: number): Buffer => protobuf
-      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bare(revision) as never, version))
-      : jsonLine('BOOKMARK', { ...bare(revision), kind: 'PartialObjectMetadata', apiVersion: version })
-    return sharing(store, type, `${form.format} metadata ${version}`, one, bookmark, failure)
+      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bare(store, revision) as never, version))
+      : jsonLine('BOOKMARK', { ...bare(store, revision), kind: 'PartialObjectMetadata', apiVersion: version })
+    return [one, bookmark, failure]
   }
-  if (!protobuf) return sharing(store, type, 'json', jsonEvent, revision => jsonLine('BOOKMARK', bare(revision)), failure)
-  return sharing(store, type, 'protobuf', (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry)),
-    revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(definition.message, bare(revision) as never)), failure)
+  if (!protobuf) return [jsonEvent, revision => jsonLine('BOOKMARK', bare(store, revision)), failure]
+  return [(kind, entry) => protobufWatchFrame(kind, store.protobuf(entry)),
+    revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(definition.message, bare(store, revision) as never)), failure]
 }
 
-/** The last joined run of each form of a store. */
-const runs = new WeakMap<ResourceStore, Map<string, { id: string, bytes: Buffer }>>()
+/** The object of a bookmark: its kind, and the version up to which everything was shown. */
+const bare = ({ definition }: ResourceStore, revision: number): object =>
+  ({ kind: definition.kind, apiVersion: definition.apiVersion, metadata: { resourceVersion: String(revision) } })
 
-function sharing (store: ResourceStore, type: string, form: string, one: One, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']): WatchEncoder {
-  const plain = (event: CacheEvent): Buffer => event.encoded(form, ({ type, entry }) => one(type, entry))
+/** Joined runs that are kept: watchers in one turn are at one place, or at a few. */
+const KEPT_RUNS = 4
+
+function sharing (store: ResourceStore, form: string, one: One, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], framed: (bytes: Buffer) => Buffer): WatchEncoder {
+  const first = ({ type, entry }: CacheEvent): Buffer => framed(one(type, entry))
+  const plain = (event: CacheEvent): Buffer => event.encoded(form, first)
   const last = ({ type, event }: Shown): Buffer => event.encoded(`${form} last`, ({ previous, entry, revision }) =>
-    one(type, store.entry(entry.key, (previous ?? entry).object, revision)))
+    framed(one(type, store.entry(entry.key, (previous ?? entry).object, revision))))
+  const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
+  let marked: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {
-    type,
-    added: entry => one('ADDED', entry),
-    bookmark,
-    failure,
+    added: entry => framed(one('ADDED', entry)),
+    bookmark (revision) {
+      if (marked?.revision !== revision) marked = { revision, bytes: framed(bookmark(revision)) }
+      return marked.bytes
+    },
+    failure: status => framed(failure(status)),
     batch (events, id) {
-      if (events.length === 1) return plain(events[0] as CacheEvent)
-      let known = runs.get(store)
-      if (known === undefined) runs.set(store, known = new Map())
-      const run = known.get(form)
-      if (run?.id === id) return run.bytes
+      if (events.length === 1) return plain(events[0] as CacheEvent) // there is one
+      for (const run of runs) if (run.id === id) return run.bytes
       const bytes = Buffer.concat(events.map(plain))
-      known.set(form, { id, bytes })
+      runs.unshift({ id, bytes })
+      if (runs.length > KEPT_RUNS) runs.pop()
       return bytes
     },
     shown (events, show) {
@@ -99,7 +130,7 @@ function sharing (store: ResourceStore, type: string, form: string, one: One, bo
         if (found === undefined) continue
         if (found.last) pieces.push(last(found))
         else if (found.type === event.type) pieces.push(plain(event))
-        else pieces.push(event.encoded(`${form} ${found.type}`, ({ entry }) => one(found.type, entry)))
+        else pieces.push(event.encoded(`${form} ${found.type}`, ({ entry }) => framed(one(found.type, entry))))
       }
       return pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces)
     }
@@ -107,12 +138,12 @@ function sharing (store: ResourceStore, type: string, form: string, one: One, bo
 }
 
 /** Tables are small and each watcher's own: the columns stand in its first event only. */
-function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, bare: (revision: number) => object): WatchEncoder {
+function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
     const made = table(store, { resourceVersion: String(revision) }, [row(store, object, include, form, Date.now())], form, first)
     first = false
-    return jsonLine(type, made)
+    return framed(jsonLine(type, made))
   }
   const shown: WatchEncoder['shown'] = (events, show) => Buffer.concat(events.map(event => {
     const found = show(event)
@@ -121,11 +152,10 @@ function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject,
     return wrapped(found.type, object, event.revision)
   }))
   return {
-    type: 'application/json',
     added: entry => wrapped('ADDED', entry.object, entry.revision),
     shown,
     batch: events => shown(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => jsonLine('BOOKMARK', { ...table(store, { resourceVersion: String(revision) }, [], form, false), rows: [{ cells: [], object: bare(revision) }] }),
-    failure: status => jsonLine('ERROR', status)
+    bookmark: revision => framed(jsonLine('BOOKMARK', { ...table(store, { resourceVersion: String(revision) }, [], form, false), rows: [{ cells: [], object: bare(store, revision) }] })),
+    failure: status => framed(jsonLine('ERROR', status))
   }
 }

@@ -19,10 +19,10 @@ export interface Taken {
 
 export interface Feed {
   /**
-   * Up to `most` events after the last ones taken, in order.
+   * Up to `most` events after the last ones taken, in order; fewer when the JSON of these has `bytes` or more.
    * @throws StorageError 'Compacted' when events were lost because they were not taken in time
    */
-  take: (most: number) => Taken
+  take: (most: number, bytes?: number) => Taken
   /** Everything up to this revision was taken, or did not concern the watch. Undefined while events wait. */
   revision: () => Revision | undefined
   close: () => void
@@ -47,15 +47,18 @@ export function cacheFeed (cache: WatchCache, after: Revision, scope: string, su
   }
 
   return {
-    take (most) {
+    take (most, bytes = Infinity) {
       const from = place.first
       if (from < 0) return NOTHING
       if (from < window.begin) throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
       const events: CacheEvent[] = []
       let number = from
-      for (; number < window.end && events.length < most; number++) {
+      let taken = 0
+      for (; number < window.end && events.length < most && taken < bytes; number++) {
         const event = window.at(number) as CacheEvent // between begin and end
-        if (place.wants(event.entry.key)) events.push(event)
+        if (!place.wants(event.entry.key)) continue
+        events.push(event)
+        taken += event.entry.json.length
       }
       const more = number < window.end
       place.first = more ? number : -1

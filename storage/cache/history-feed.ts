@@ -52,19 +52,22 @@ export class HistoryFeed implements Feed {
     this.#follow()
   }
 
-  take (most: number): Taken {
-    if (this.#joined !== undefined) return this.#joined.take(most)
+  take (most: number, bytes = Infinity): Taken {
+    if (this.#joined !== undefined) return this.#joined.take(most, bytes)
     if (this.#head === this.#waiting.length) {
       if (this.#failure !== undefined) throw this.#failure
       return NOTHING
     }
     const { decode } = this.#options
     const events: CacheEvent[] = []
-    while (this.#head < this.#waiting.length && events.length < most) {
+    let taken = 0
+    while (this.#head < this.#waiting.length && events.length < most && taken < bytes) {
       const event = this.#waiting[this.#head++] as BackendEvent // below the length
       this.#bytes -= sizeOf(event)
       const made = eventOf(event, decode)
-      if (made !== undefined) events.push(made)
+      if (made === undefined) continue
+      events.push(made)
+      taken += made.entry.json.length
     }
     if (this.#head < this.#waiting.length) return { events, id: `history/${++runs}`, more: true }
     this.#waiting = []

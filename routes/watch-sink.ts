@@ -1,0 +1,92 @@
+/**
+ * The way of a watch's bytes to its client, as short as the protocol allows: over HTTP/2 the core stream, over
+ * HTTP/1.1 the socket, with the framing of chunks made once for all watchers rather than by each answer.
+ * Where neither is at hand (an answer that waits behind another one on its connection, an injected request) the
+ * answer itself is written to, as any other.
+ */
+import type { ServerResponse } from 'node:http'
+import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
+import { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+
+/** A connection that has taken no byte for this long, with bytes waiting, is ended. */
+const STALLED_MS = 60_000
+
+export interface SinkListener {
+  /** The client has taken what it was behind with. */
+  drained: () => void
+  /** The answer is over: the client has gone, or was too long behind. Once. */
+  closed: () => void
+}
+
+export class Sink {
+  readonly #raw: ServerResponse
+  readonly #stream: ServerHttp2Stream | undefined
+  readonly #out: Writable
+  readonly #listener: SinkListener
+  /** Pieces have to be chunks already: see `chunk`. */
+  readonly chunked: boolean
+  /** The client is behind: `drained` will tell when it is not. */
+  blocked = false
+  #timed = false
+
+  /** @param raw an answer whose head is written */
+  constructor (raw: ServerResponse, listener: SinkListener) {
+    this.#raw = raw
+    this.#listener = listener
+    raw.flushHeaders()
+    const stream = this.#stream = (raw as unknown as Partial<Http2ServerResponse>).stream
+    // With a null socket it waits for the answers before it.
+    this.chunked = stream === undefined && raw.chunkedEncoding && raw.socket instanceof Socket
+    this.#out = stream ?? (this.chunked ? raw.socket as Socket : raw)
+    // From here on the chunks are ours.
+    if (this.chunked) raw.chunkedEncoding = false
+    raw.on('error', () => { listener.closed() })
+    raw.once('close', () => { listener.closed() })
+  }
+
+  /** False when the client is behind now. */
+  write (piece: Uint8Array): boolean {
+    if (this.#out.write(piece)) return true
+    if (this.blocked) return false
+    this.blocked = true
+    this.#time(STALLED_MS)
+    this.#out.once('drain', () => {
+      this.blocked = false
+      this.#time(0)
+      this.#listener.drained()
+    })
+    return false
+  }
+
+  /** Ends the answer when the client has taken what was written; one that does not is ended all the same. */
+  end (): void {
+    if (this.chunked) this.#raw.chunkedEncoding = true // for the last chunk
+    if (this.#out.writableLength > 0) this.#time(STALLED_MS)
+    this.#raw.end()
+  }
+
+  destroy (): void { this.#raw.destroy() }
+
+  #time (milliseconds: number): void {
+    const teller = this.#stream ?? this.#raw
+    if (this.#stream === undefined && !(this.#raw.socket instanceof Socket)) return // it has no connection yet, or none at all
+    if (!this.#timed && milliseconds > 0) {
+      this.#timed = true
+      teller.once('timeout', () => { this.destroy() })
+    }
+    teller.setTimeout(milliseconds)
+  }
+}
+
+const LAST = Buffer.from('\r\n')
+
+/** One chunk of HTTP/1.1, in memory of its own: it is kept for others who watch. */
+export function chunk (bytes: Uint8Array): Buffer {
+  const head = `${bytes.length.toString(16)}\r\n`
+  const framed = Buffer.allocUnsafeSlow(head.length + bytes.length + LAST.length)
+  framed.write(head, 0, 'latin1')
+  framed.set(bytes, head.length)
+  framed.set(LAST, head.length + bytes.length)
+  return framed
+}

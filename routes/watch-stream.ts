@@ -1,0 +1,164 @@
+/**
+ * One open watch: first the state it begins with, then events as they happen, now and then a bookmark, until
+ * its time is over, the client goes or the server closes. It writes as the client reads; a client that stops
+ * reading costs a cursor and at most a piece, and is ended when what it has not read is no longer kept or its
+ * connection has taken nothing for too long. (Interface: Watch, Events.)
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import { expired, internalError } from '../schemas/status.js'
+import type { Entry } from '../storage/cache/entry.js'
+import { isStorageError } from '../storage/errors.js'
+import { TOO_OLD } from '../storage/operations/watch.js'
+import type { ObjectWatch } from '../storage/operations/watch.js'
+import type { WatchEncoder } from './watch-encoder.js'
+import { Sink } from './watch-sink.js'
+import type { OpenWatch, OpenWatches } from './watch-turns.js'
+
+/** Between two bookmarks, at most; they are spread over the last part of it. */
+const BOOKMARK_MS = 60_000
+const BOOKMARK_SPREAD_MS = 10_000
+/** A client whose watch ends with its time has a version to go on from by then. */
+const BEFORE_END_MS = 2000
+/** A piece is so many bytes, or one event more: it is what a client that does not read costs. */
+const PIECE_BYTES = 64 * 1024
+const EVENTS_PER_PIECE = 500
+const TURN_MS = 8
+const ENTRIES_PER_LOOK = 64
+
+export interface StreamOptions {
+  readonly raw: ServerResponse
+  readonly watch: ObjectWatch
+  readonly encoder: (chunked: boolean) => WatchEncoder
+  readonly seconds: number
+  readonly bookmarks: boolean
+  readonly open: OpenWatches
+  /** Resolves when the revision of the watch is as new as the store's; undefined when it is now. */
+  readonly fresh: () => Promise<void> | undefined
+  readonly log: FastifyBaseLogger
+}
+
+export class WatchStream implements OpenWatch {
+  due = 0
+  queued = false
+  readonly #options: StreamOptions
+  readonly #sink: Sink
+  readonly #encoder: WatchEncoder
+  /** When its time is over. */
+  readonly #until: number
+  /** Key to go on from in the state it begins with; undefined when that is sent. */
+  #from: string | undefined
+  #over = false
+  #finishing = false
+  #bookmarkDue = false
+  #bookmarked = 0
+
+  /** Its head is sent; `pump` begins it. */
+  constructor (options: StreamOptions) {
+    const { raw, watch, seconds, open } = options
+    this.#options = options
+    this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } })
+    this.#encoder = options.encoder(this.#sink.chunked)
+    this.#from = watch.initial === undefined ? undefined : watch.range.start
+    this.#until = open.now() + seconds * 1000
+    open.add(this, this.#next())
+  }
+
+  /** There may be events: they are written in one of the next turns. */
+  wake (): void {
+    if (!this.#sink.blocked) this.#options.open.wake(this)
+  }
+
+  /** Writes what there is until there is nothing, the client is behind, or this turn's part is done. */
+  pump (): void {
+    if (this.#over) return
+    try {
+      if (!this.#sink.blocked && (this.#from === undefined || this.#state())) this.#events()
+      if (this.#over) return
+      if (this.#finishing) return this.#end(true)
+      if (this.#bookmarkDue) this.#bookmark()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  tick (): number {
+    if (this.#options.open.now() >= this.#until) this.#finishing = true
+    else if (this.#options.bookmarks) this.#bookmarkDue = true
+    if (!this.#finishing && !this.#bookmarkDue) return this.#next()
+    const fresh = this.#finishing ? undefined : this.#options.fresh()
+    const wake = (): void => { this.#options.open.wake(this) }
+    if (fresh === undefined) wake()
+    else fresh.then(wake, () => {}) // the store is away: there is another bookmark to come
+    return this.#next()
+  }
+
+  finish (): void { this.#finishing = true }
+
+  /** Milliseconds to its next tick. */
+  #next (): number {
+    const left = this.#until - this.#options.open.now()
+    if (!this.#options.bookmarks || left <= BEFORE_END_MS) return left
+    return Math.min(left - BEFORE_END_MS, BOOKMARK_MS - BOOKMARK_SPREAD_MS * Math.random())
+  }
+
+  /** Sends a part of the state to begin with; true when all is sent and the client is not behind. */
+  #state (): boolean {
+    const { initial, range, wanted } = this.#options.watch
+    if (this.#from === undefined || initial === undefined) return true
+    const until = performance.now() + TURN_MS
+    let next: string | undefined
+    let seen = 0
+    let bytes = 0
+    const pieces: Buffer[] = []
+    initial.map.forEach(this.#from, range.end, (entry: Entry, key) => {
+      if (wanted(entry)) bytes += pieces[pieces.push(this.#encoder.added(entry)) - 1]?.length ?? 0
+      if (bytes < PIECE_BYTES && (++seen % ENTRIES_PER_LOOK !== 0 || performance.now() < until)) return true
+      next = `${key}\0`
+      return false
+    })
+    this.#from = next
+    const open = bytes === 0 || this.#sink.write(pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces, bytes))
+    if (next !== undefined && open) this.#options.open.wake(this)
+    return next === undefined && open
+  }
+
+  #events (): void {
+    const { feed, everything, show } = this.#options.watch
+    const { events, id, more } = feed.take(EVENTS_PER_PIECE, PIECE_BYTES)
+    if (events.length > 0) {
+      const bytes = everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, show)
+      if (bytes.length > 0) this.#sink.write(bytes)
+    }
+    if (more) this.wake()
+  }
+
+  #bookmark (): void {
+    if (this.#sink.blocked || this.#from !== undefined) return
+    const revision = this.#options.watch.feed.revision()
+    if (revision === undefined) return // there are events: it comes behind them
+    this.#bookmarkDue = false
+    this.#bookmarked = revision
+    this.#sink.write(this.#encoder.bookmark(revision))
+  }
+
+  /** The history is lost, or an event can't be shown: says so, if anybody still reads, and ends. */
+  fail (error: unknown): void {
+    if (this.#over) return
+    const lost = isStorageError(error, 'Compacted')
+    const closed = isStorageError(error, 'Closed')
+    if (!lost && !closed) this.#options.log.error({ err: error }, 'a watch failed')
+    if (!closed && !this.#sink.blocked) this.#sink.write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
+    this.#end(true)
+  }
+
+  #end (politely: boolean): void {
+    if (this.#over) return
+    if (politely && this.#options.bookmarks && (this.#options.watch.feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
+    this.#over = true
+    this.#options.open.remove(this)
+    this.#options.watch.feed.close()
+    if (politely) this.#sink.end()
+    else this.#sink.destroy()
+  }
+}

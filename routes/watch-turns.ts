@@ -1,0 +1,153 @@
+/**
+ * What the open watches of one server share: one coarse clock instead of timers of each, one listener for
+ * the server's end, and one queue that spreads their writes over turns of the loop, however many wake at once.
+ */
+
+/** Milliseconds of a tick: how late a watch's time may be noticed. */
+const TICK_MS = 500
+/** Slots of the clock; a watch further ahead than all of them is looked at once a round. */
+const SLOTS = 128
+/** A turn that has lasted so long leaves the rest to the next one, and what else waits gets its part of the loop. */
+const TURN_MS = 8
+/** Between two looks at the clock: one write is some ten microseconds. */
+const WRITES_PER_LOOK = 16
+
+export interface OpenWatch {
+  /** Tick at which it is told the time; kept by the clock. */
+  due: number
+  /** In the queue already; kept by the queue. */
+  queued: boolean
+  /** Writes what there is, as much as one turn may. */
+  pump: () => void
+  /** Its time has come; it may wake, and does not end yet. @returns milliseconds until its time comes again */
+  tick: () => number
+  /** The server is closing: what is left is written in the next turns. */
+  finish: () => void
+}
+
+/** The passing of time, which a test may hold. */
+export interface Time {
+  /** Milliseconds; never goes back. */
+  readonly now: () => number
+  /** @returns what ends it */
+  readonly every: (milliseconds: number, then: () => void) => () => void
+}
+
+const systemTime: Time = {
+  now: () => performance.now(),
+  every (milliseconds, then) {
+    const timer = setInterval(then, milliseconds).unref()
+    return () => { clearInterval(timer) }
+  }
+}
+
+export class OpenWatches {
+  readonly #time: Time
+  readonly #slots = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
+  #queue: OpenWatch[] = []
+  #at = 0
+  #scheduled = false
+  #count = 0
+  #tick = 0
+  #stop: (() => void) | undefined
+
+  constructor (time = systemTime) { this.#time = time }
+
+  /** Milliseconds by the clock of their ticks. */
+  now (): number { return this.#time.now() }
+
+  /** Watches that are open. */
+  get size (): number { return this.#count }
+
+  /** @param milliseconds until its first tick */
+  add (watch: OpenWatch, milliseconds: number): void {
+    if (this.#count++ === 0) {
+      this.#tick = this.#reached()
+      this.#stop = this.#time.every(TICK_MS, () => { this.#advance() })
+    }
+    this.#place(watch, milliseconds)
+  }
+
+  remove (watch: OpenWatch): void {
+    if (!this.#slot(watch.due).delete(watch)) return
+    if (--this.#count === 0) this.#stop?.()
+  }
+
+  /** It has something to write: its `pump` is called in one of the next turns. */
+  wake (watch: OpenWatch): void {
+    if (watch.queued) return
+    watch.queued = true
+    this.#queue.push(watch)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(this.#run)
+  }
+
+  /** Ends them all. Those that one turn has time for have ended when it returns. */
+  readonly finish = (): void => {
+    for (const slot of this.#slots) {
+      for (const watch of slot) {
+        watch.finish()
+        this.wake(watch)
+      }
+    }
+    if (this.#scheduled) this.#turn()
+  }
+
+  readonly #run = (): void => {
+    this.#scheduled = this.#turn()
+    if (this.#scheduled) setImmediate(this.#run)
+  }
+
+  /** True when there is more than this turn had time for. */
+  #turn (): boolean {
+    const until = performance.now() + TURN_MS
+    // What wakes meanwhile, a watch with more to write among them, has its turn after all others.
+    const end = this.#queue.length
+    while (this.#at < end) {
+      const watch = this.#queue[this.#at++] as OpenWatch // below the length
+      watch.queued = false
+      watch.pump()
+      if (this.#at % WRITES_PER_LOOK === 0 && performance.now() > until) break
+    }
+    this.#queue.splice(0, this.#at)
+    this.#at = 0
+    return this.#queue.length > 0
+  }
+
+  #reached (): number { return Math.floor(this.#time.now() / TICK_MS) }
+
+  #slot (tick: number): Set<OpenWatch> { return this.#slots[tick % SLOTS] as Set<OpenWatch> } // a remainder is within
+
+  #place (watch: OpenWatch, milliseconds: number): void {
+    // One more: this tick has lasted a while already, and a time is never over early.
+    watch.due = this.#tick + 1 + Math.max(0, Math.ceil(milliseconds / TICK_MS))
+    this.#slot(watch.due).add(watch)
+  }
+
+  /** A loop that was held up, or a process that was stopped, catches up. */
+  #advance (): void {
+    const reached = this.#reached()
+    // Never more than one round: every slot is looked at then.
+    let tick = Math.max(this.#tick + 1, reached - SLOTS + 1)
+    this.#tick = reached
+    for (; tick <= reached; tick++) {
+      for (const watch of [...this.#slot(tick)]) {
+        if (watch.due > tick || !this.#slot(tick).delete(watch)) continue
+        this.#place(watch, watch.tick())
+      }
+    }
+  }
+}
+
+const servers = new WeakMap<AbortSignal, OpenWatches>()
+
+/** Those of the server that ends with `closing`; whoever asks first may hold their time. */
+export function openWatches (closing: AbortSignal, time = systemTime): OpenWatches {
+  let found = servers.get(closing)
+  if (found === undefined) {
+    servers.set(closing, found = new OpenWatches(time))
+    closing.addEventListener('abort', found.finish, { once: true })
+  }
+  return found
+}

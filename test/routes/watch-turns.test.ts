@@ -1,0 +1,118 @@
+import t from 'tap'
+import { setImmediate as turn } from 'node:timers/promises'
+import { OpenWatches, openWatches } from '../../routes/watch-turns.js'
+import type { OpenWatch } from '../../routes/watch-turns.js'
+import { HeldTime } from './held-time.js'
+
+class Fake implements OpenWatch {
+  due = 0
+  queued = false
+  pumps = 0
+  ticks = 0
+  finished = false
+  readonly #work: () => void
+  constructor (work: () => void = () => {}) { this.#work = work }
+  pump (): void {
+    this.pumps++
+    this.#work()
+  }
+
+  tick (): number {
+    this.ticks++
+    return 60_000
+  }
+
+  finish (): void { this.finished = true }
+}
+
+const busy = (milliseconds: number) => (): void => { for (const until = performance.now() + milliseconds; performance.now() < until;); }
+
+t.test('a watch that wakes many times in a turn writes once', async t => {
+  const open = new OpenWatches()
+  const watch = new Fake()
+  for (let at = 0; at < 5; at++) open.wake(watch)
+  t.equal(watch.pumps, 0, 'and not in the turn that woke it')
+  await turn()
+  t.equal(watch.pumps, 1)
+  open.wake(watch)
+  await turn()
+  t.equal(watch.pumps, 2)
+})
+
+t.test('many that wake at once leave turns of the loop to others', async t => {
+  const open = new OpenWatches()
+  const watches = Array.from({ length: 200 }, () => new Fake(busy(1)))
+  for (const watch of watches) open.wake(watch)
+  let turns = 0
+  while (watches.some(({ pumps }) => pumps === 0)) {
+    turns++
+    await turn()
+  }
+  t.ok(turns >= 5, `200 ms of work took ${turns} turns`)
+  t.ok(watches.every(({ pumps }) => pumps === 1))
+})
+
+t.test('a watch with more to write goes on behind the others', async t => {
+  const open = new OpenWatches()
+  const order: string[] = []
+  const long: Fake = new Fake(() => {
+    order.push('long')
+    if (long.pumps < 3) open.wake(long)
+  })
+  const short = new Fake(() => { order.push('short') })
+  open.wake(long)
+  open.wake(short)
+  for (let at = 0; at < 4; at++) await turn()
+  t.same(order, ['long', 'short', 'long', 'long'])
+})
+
+t.test('the time comes neither early nor much later', t => {
+  const time = new HeldTime()
+  const open = new OpenWatches(time)
+  const watches = [0, 499, 500, 1000, 59_000, 200_000].map(milliseconds => {
+    const watch = new Fake()
+    open.add(watch, milliseconds)
+    return { milliseconds, watch }
+  })
+  const seen = new Map<number, number>()
+  for (let now = 0; now < 201_500; now += 100) {
+    for (const { milliseconds, watch } of watches) if (watch.ticks > 0 && !seen.has(milliseconds)) seen.set(milliseconds, now)
+    time.pass(100)
+  }
+  for (const { milliseconds } of watches) {
+    const at = seen.get(milliseconds) ?? Infinity
+    t.ok(at >= milliseconds && at <= milliseconds + 1200, `${milliseconds}: ${at}`)
+  }
+  t.equal(open.size, watches.length)
+  for (const { watch } of watches) open.remove(watch)
+  for (const { watch } of watches) open.remove(watch)
+  t.equal(open.size, 0)
+  t.equal(time.running, 0, 'without watches there is no timer')
+  t.end()
+})
+
+t.test('a loop that was held up for minutes makes up for it', t => {
+  const time = new HeldTime()
+  const open = new OpenWatches(time)
+  const watches = Array.from({ length: 400 }, (_, at) => {
+    const watch = new Fake()
+    open.add(watch, at * 1000)
+    return watch
+  })
+  time.jump(401_500)
+  t.ok(watches.every(({ ticks }) => ticks === 1))
+  t.end()
+})
+
+t.test('the end of the server finishes every watch, the first of them at once', async t => {
+  const closing = new AbortController()
+  const open = openWatches(closing.signal)
+  t.equal(openWatches(closing.signal), open, 'one for a server')
+  const watches = Array.from({ length: 300 }, () => new Fake())
+  for (const watch of watches) open.add(watch, 60_000)
+  closing.abort()
+  t.ok(watches.every(({ finished }) => finished))
+  t.equal(watches[0]?.pumps, 1)
+  await turn()
+  t.ok(watches.every(({ pumps }) => pumps === 1))
+})
