@@ -54,7 +54,7 @@ export interface RangeResult {
  * written; `current` is then the value that stood in the way, undefined when the key does not exist.
  */
 export type WriteResult =
-  | { readonly succeeded: true, readonly revision: Revision, readonly previous: KeyValue | undefined }
+  | { readonly succeeded: true, readonly revision: Revision }
   | { readonly succeeded: false, readonly revision: Revision, readonly current: KeyValue | undefined }
 
 export interface WriteOptions {
@@ -67,6 +67,10 @@ export interface WriteOptions {
 
 export type LeaseId = string
 
+/**
+ * `previous` may be read from the store when it is first looked at: whoever wants it looks while being told of the
+ * event, as a later compaction takes it away.
+ */
 export type BackendEvent =
   | { readonly type: 'put', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
   /** `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined only when it is compacted away. */
@@ -134,7 +138,7 @@ export interface Backend {
   /** Replaces the value if the key's modRevision is `expected`. Outcome as `create`. */
   update: (key: string, value: Uint8Array, expected: Revision, options?: WriteOptions) => Promise<WriteResult>
 
-  /** Removes the key if its modRevision is `expected`. Outcome as `create`; `previous` is what was removed. */
+  /** Removes the key if its modRevision is `expected`. Outcome as `create`. */
   delete: (key: string, expected: Revision) => Promise<WriteResult>
 
   /**

@@ -2,8 +2,8 @@
  * One resource type in the store: its declaration, its strategy, where its keys are, how its objects
  * become bytes and back, and the cache that reads are answered from. The operations are functions over it.
  */
-import { decode, decodeProtobuf, encodeProtobuf, fieldValues, toJson } from '../schemas/index.js'
-import type { ApiObject, ResourceDefinition } from '../schemas/index.js'
+import { decode, decodeProtobuf, encodeProtobuf, fieldValues, joinJson, splitJson, toJson } from '../schemas/index.js'
+import type { ApiObject, ResourceDefinition, SplitJson } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
@@ -112,7 +112,18 @@ export class ResourceStore {
   }
 
   entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
-    const json = this.json(object, revision)
+    return this.#entry(key, object, this.json(object, revision), revision, slab)
+  }
+
+  /** The entries of one object at any revision, its JSON made once. */
+  entries (key: string, object: ApiObject, json: SplitJson): (revision: Revision) => Entry {
+    return revision => this.#entry(key, object, joinJson(json, String(revision)), revision, undefined)
+  }
+
+  /** Wire JSON that can be given any revision. */
+  splitJson (object: ApiObject): SplitJson { return splitJson(this.definition.message, object) }
+
+  #entry (key: string, object: ApiObject, json: string, revision: Revision, slab: Slab | undefined): Entry {
     return new Entry(key, revision, slab === undefined ? ownBytes(json) : slab.hold(json), object.metadata.labels, fieldValues(this.definition, object))
   }
 

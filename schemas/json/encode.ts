@@ -79,8 +79,8 @@ function scalar (value: unknown): string {
 
 /** The JSON of an object cut where its resourceVersion goes: `joinJson` puts one in, any number of times. */
 export interface SplitJson {
-  readonly head: Buffer
-  readonly tail: Buffer
+  readonly head: string
+  readonly tail: string
 }
 
 export function splitJson<T extends ApiObject> (message: Message<T>, object: T): SplitJson {
@@ -90,11 +90,11 @@ export function splitJson<T extends ApiObject> (message: Message<T>, object: T):
   const created = text.indexOf('"creationTimestamp":')
   const generation = text.indexOf('"generation":')
   const at = generation !== -1 && generation < created ? generation : created
-  return { head: Buffer.from(text.slice(0, at)), tail: Buffer.from(text.slice(at)) }
+  return { head: text.slice(0, at), tail: text.slice(at) }
 }
 
-export function joinJson ({ head, tail }: SplitJson, resourceVersion: string): Buffer {
-  return Buffer.concat([head, Buffer.from(`"resourceVersion":${quote(resourceVersion)},`), tail])
+export function joinJson ({ head, tail }: SplitJson, resourceVersion: string): string {
+  return `${head}"resourceVersion":${quote(resourceVersion)},${tail}`
 }
 
 /** What comes before and after the items of a list; between them go commas. */

@@ -5,7 +5,7 @@
  * answered only when all it rests on is durable and the watches have been told.
  */
 import type {
-  Backend, BackendEvent, BackendStatus, BackendWatch, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
+  Backend, BackendEvent, BackendStatus, BackendWatch, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
   WriteOptions, WriteResult
 } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -17,7 +17,7 @@ import { type Entry, KeyIndex, Version, VersionLog, visibleAt } from './history.
 import { Leases } from './leases.js'
 import type { Change, Medium } from './medium.js'
 import { Pace } from './pace.js'
-import { countAt, eventOf, keyValue, replay, valuesOf, versionsAt } from './snapshot.js'
+import { countAt, FreshEvent, keyValue, replay, valuesOf, versionsAt } from './snapshot.js'
 import { WatchHub } from './watches.js'
 
 export interface EngineOptions {
@@ -226,22 +226,14 @@ export class Engine implements Backend {
         return
       }
       const version = this.#append(this.#index.ensure(key), value, current?.created, lease)
-      let previous: KeyValue | undefined
       this.#committer.push({
         changes: [{ type: 'put', version }],
         version,
-        done: () => {
-          previous = this.#previousOf.get(version)
-          this.#previousOf.delete(version)
-          resolve({ succeeded: true, revision: version.revision, previous })
-        },
+        done: () => { resolve({ succeeded: true, revision: version.revision }) },
         failed: reject
       })
     })
   }
-
-  /** What the publication has already read, for the answers that follow it at once. */
-  readonly #previousOf = new Map<Version, KeyValue>()
 
   #append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
     const revision = ++this.#assigned
@@ -259,9 +251,7 @@ export class Engine implements Backend {
       this.#durable = version.revision
       if (version.created === version.revision) this.#index.adjust(version.entry, 1)
       else if (version.created === 0) this.#index.adjust(version.entry, -1)
-      const event = this.#eventOf(version)
-      if (event.previous !== undefined) this.#previousOf.set(version, event.previous)
-      events.push(event)
+      events.push(new FreshEvent(version, this.#value))
     }
     if (events.length === 0) return
     if (!this.#medium.keepsValues) {
@@ -269,15 +259,6 @@ export class Engine implements Backend {
     }
     this.#watches.publish(events, this.#durable)
     this.#delivered = this.#durable
-  }
-
-  /** What was committed is published, even where the disk no longer yields what was there before it. */
-  #eventOf (version: Version): BackendEvent {
-    try {
-      return eventOf(version, this.#value)
-    } catch {
-      return { type: version.created === 0 ? 'delete' : 'put', kv: keyValue(version, this.#value), previous: undefined }
-    }
   }
 
   #undo (lost: readonly Operation[], error: StorageError): void {

@@ -27,6 +27,35 @@ export function eventOf (version: Version, valueOf: ValueOf): BackendEvent {
   return { type: version.created === 0 ? 'delete' : 'put', kv: keyValue(version, valueOf), previous }
 }
 
+/** The same of a change just made: what was there before is read when somebody asks for it, which live watchers seldom do. */
+export class FreshEvent {
+  readonly type: 'put' | 'delete'
+  readonly kv: KeyValue
+  readonly #valueOf: ValueOf
+  #older: Version | undefined
+  #previous: KeyValue | undefined
+
+  constructor (version: Version, valueOf: ValueOf) {
+    const { older, created } = version
+    this.type = created === 0 ? 'delete' : 'put'
+    this.kv = keyValue(version, valueOf)
+    this.#valueOf = valueOf
+    this.#older = older === undefined || older.created === 0 ? undefined : older
+  }
+
+  get previous (): KeyValue | undefined {
+    if (this.#older !== undefined) {
+      try {
+        this.#previous = keyValue(this.#older, this.#valueOf)
+      } catch {
+        // Compacted meanwhile, or the disk no longer yields it: what was committed is told all the same.
+      }
+      this.#older = undefined
+    }
+    return this.#previous
+  }
+}
+
 /** The versions a reader of [start, end) sees, in order, at most `limit` of them (0 for all). */
 export async function versionsAt (index: KeyIndex, start: string, end: string, revision: Revision, limit: number): Promise<Version[]> {
   const found: Version[] = []

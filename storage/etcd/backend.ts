@@ -179,7 +179,7 @@ class EtcdBackend implements Backend {
     const before = this.#seen
     let answer: TxnAnswer
     try {
-      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, previous: kind === 'update' })
+      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!error.sent) throw failureOf(error)
@@ -187,7 +187,7 @@ class EtcdBackend implements Backend {
     }
     const { succeeded, revision, kv } = answer
     this.#note(revision)
-    return succeeded ? { succeeded, revision, previous: kv } : { succeeded, revision, current: kv }
+    return succeeded ? { succeeded, revision } : { succeeded, revision, current: kv }
   }
 }
 

@@ -32,13 +32,12 @@ export interface TxnMessage {
   /** Undefined deletes. */
   readonly value: Uint8Array | undefined
   readonly lease: string | undefined
-  readonly previous: boolean
 }
 
 export interface TxnAnswer {
   readonly revision: Revision
   readonly succeeded: boolean
-  /** What was replaced or removed, or what stood in the way. */
+  /** What stood in the way. */
   readonly kv: KeyValue | undefined
 }
 
@@ -109,18 +108,14 @@ export function encodeRange ({ key, rangeEnd, limit = 0, revision = 0, countOnly
   return framed(writer)
 }
 
-export function encodeTxn ({ key, expected, value, lease, previous }: TxnMessage): Buffer {
+export function encodeTxn ({ key, expected, value, lease }: TxnMessage): Buffer {
   const writer = new Writer(key.length * 3 + (value?.length ?? 0) + OVERHEAD)
   writeMessage(writer, 3, () => writeMessage(writer, 1, () => writeBytes(writer, 1, key)))
   writeMessage(writer, 2, () => {
     if (value === undefined) {
-      writeMessage(writer, 3, () => {
-        writeNumber(writer, 3, 1)
-        writeBytes(writer, 1, key)
-      })
+      writeMessage(writer, 3, () => writeBytes(writer, 1, key))
     } else {
       writeMessage(writer, 2, () => {
-        if (previous) writeNumber(writer, 4, 1)
         if (lease !== undefined) writeLease(writer, 3, lease)
         writeBytes(writer, 2, value)
         writeBytes(writer, 1, key)

@@ -46,7 +46,7 @@ export async function outcomeOf (store: Reader, attempt: Attempt, before: Revisi
 async function createdBy (store: Reader, { key, value }: Attempt, before: Revision, kv: KeyValue | undefined): Promise<WriteResult | undefined> {
   if (kv === undefined || before === 0 || kv.createRevision <= before) return undefined
   const first = kv.modRevision === kv.createRevision ? kv : (await store.get(key, kv.createRevision)).kv
-  return same(first?.value, value) ? { succeeded: true, revision: kv.createRevision, previous: undefined } : undefined
+  return same(first?.value, value) ? { succeeded: true, revision: kv.createRevision } : undefined
 }
 
 async function firstChange (store: Reader, { kind, key, value, expected }: Attempt, revision: Revision, kv: KeyValue | undefined): Promise<WriteResult | undefined> {
@@ -56,7 +56,7 @@ async function firstChange (store: Reader, { kind, key, value, expected }: Attem
   const follows = change.previous?.modRevision === expected
   const ours = follows && (kind === 'delete' ? change.type === 'delete' : change.type === 'put' && same(change.kv.value, value))
   return ours
-    ? { succeeded: true, revision: change.kv.modRevision, previous: change.previous }
+    ? { succeeded: true, revision: change.kv.modRevision }
     : { succeeded: false, revision, current: kv }
 }
 

@@ -198,7 +198,8 @@ export class NamespaceKeeper {
 
   /** Takes our finalizer away; the namespace goes with the last of them. */
   async #release (store: ResourceStore, name: string): Promise<void> {
-    await change(store, { namespace: '', name, subresource: 'finalize' }, this.#context, object => {
+    await change(store, { namespace: '', name, subresource: 'finalize' }, this.#context, current => {
+      const object = current.copy()
       const spec = (object as ApiObject & { spec?: { finalizers?: string[] } }).spec ?? {}
       Object.assign(object, { spec: { ...spec, finalizers: finalizersOf(object).filter(finalizer => finalizer !== FINALIZER) } })
       return object

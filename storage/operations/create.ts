@@ -93,11 +93,12 @@ function unstored (store: ResourceStore, key: string, object: ApiObject): Entry 
  * The bytes to store under the key, and the entry they become at the revision they get. The cache is offered
  * both before the write; whoever needs the entry first, the cache or the answer, makes it.
  */
-export function offer (store: ResourceStore, key: string, object: ApiObject): Offer {
+export function offer (store: ResourceStore, key: string, object: ApiObject, json = store.splitJson(object)): Offer {
+  const make = store.entries(key, object, json)
   let made: Entry | undefined
   const offered: Offer = {
     value: store.encode(object),
-    entry: revision => made?.revision === revision ? made : made = store.entry(key, object, revision)
+    entry: revision => made?.revision === revision ? made : made = make(revision)
   }
   store.cache?.offer(key, offered)
   return offered

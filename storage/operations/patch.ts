@@ -20,8 +20,8 @@ export interface PatchRequest {
 /** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
   const apply = applier(store, request, target)
-  const entry = await change(store, target, context, async copy => {
-    const object = request.decode(await apply(copy))
+  const entry = await change(store, target, context, async current => {
+    const object = request.decode(await apply(current.copy()))
     if (object.metadata.name !== target.name) throw badRequest(`the patch changes metadata.name to ${JSON.stringify(object.metadata.name ?? '')}; an object's name cannot change`)
     if (store.definition.namespaced && object.metadata.namespace !== target.namespace) throw badRequest(`the patch changes metadata.namespace to ${JSON.stringify(object.metadata.namespace ?? '')}; an object's namespace cannot change`)
     return object

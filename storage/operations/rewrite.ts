@@ -7,6 +7,7 @@
  * compares the version can't succeed on anything else than the newest. Whatever else it comes to is only believed
  * when what it began with proves to be the newest.
  */
+import { joinJson } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../backend.js'
@@ -66,13 +67,16 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
 
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
 export async function replace (store: ResourceStore, base: Entry, object: ApiObject, { dryRun, size = 0 }: WriteContext): Promise<Outcome<Entry>> {
-  const unchanged = store.json(object, base.revision) + '\n' === base.json.toString()
-  if (unchanged) return { done: base, unwritten: true }
+  const json = store.splitJson(object)
+  if (same(base, joinJson(json, String(base.revision)))) return { done: base, unwritten: true }
   await giveWay(Math.max(size, base.json.length))
   if (dryRun) return { done: store.entry(base.key, object, base.revision), unwritten: true }
-  const { value, entry } = offer(store, base.key, object)
+  const { value, entry } = offer(store, base.key, object, json)
   return outcomeOf(store, await store.backend.update(base.key, value, base.revision), entry)
 }
+
+/** Stored bytes end in a newline. */
+const same = ({ json }: Entry, text: string): boolean => Buffer.byteLength(text) + 1 === json.length && json.subarray(0, -1).equals(Buffer.from(text))
 
 /** Removes `base`, whose last state is shown as `object`. */
 export async function erase (store: ResourceStore, base: Entry, object: ApiObject, { dryRun }: WriteContext): Promise<Outcome<Entry>> {

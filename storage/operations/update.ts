@@ -13,8 +13,8 @@ import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
-/** From a copy of what is there to what shall be; may change and return its argument. Throws a StatusError to refuse. */
-export type Change = (current: ApiObject) => ApiObject | Promise<ApiObject>
+/** From what is there to what shall be, an object of its own. Throws a StatusError to refuse. */
+export type Change = (current: Entry) => ApiObject | Promise<ApiObject>
 
 export interface Written {
   readonly entry: Entry
@@ -75,9 +75,9 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, conte
   const size = Math.max(context.size ?? 0, base.json.length)
   const old = base.read()
   await giveWay(size)
-  const object = await make(base.copy())
+  const object = await make(base)
   await giveWay(size)
-  checkVersion(store, object, base, target)
+  checkVersion(store, object, base, old, target)
   inherit(object, old)
   store.strategy.prepareForUpdate?.(object, old, target.subresource ?? '')
 
@@ -94,9 +94,9 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, conte
 }
 
 /** The version and uid a request names must be those of what is there. */
-function checkVersion (store: ResourceStore, { metadata }: ApiObject, base: Entry, target: Target): void {
+function checkVersion (store: ResourceStore, { metadata }: ApiObject, base: Entry, old: ApiObject, target: Target): void {
   const { resourceVersion = '', uid = '' } = metadata
-  const there = base.read().metadata.uid ?? ''
+  const there = old.metadata.uid ?? ''
   if (uid !== '' && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
   if (resourceVersion === '' || resourceVersion === '0') {
     if (store.definition.unconditionalUpdate) return

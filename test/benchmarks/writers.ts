@@ -73,7 +73,7 @@ export async function lineAlone (server: string): Promise<Writer> {
   const revisions = new Map<string, number>()
   const [first, second] = [storedValue(1), storedValue(2)]
   const write = async (name: string, value: Buffer, expected: number): Promise<void> => {
-    const { succeeded, revision } = await line.txn({ key: Buffer.from(`/alone/${name}`), expected, value, lease: undefined, previous: expected !== 0 })
+    const { succeeded, revision } = await line.txn({ key: Buffer.from(`/alone/${name}`), expected, value, lease: undefined })
     if (!succeeded) refused(name)
     revisions.set(name, revision)
   }

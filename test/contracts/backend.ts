@@ -56,7 +56,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     const result = await backend.create(at('a'), bytes('one'))
     const revision = done(result)
     t.ok(revision > before)
-    t.same(result, { succeeded: true, revision, previous: undefined })
+    t.same(result, { succeeded: true, revision })
     const read = await backend.get(at('a'))
     t.ok(read.revision >= revision)
     t.match(read.kv, { key: at('a'), createRevision: revision, modRevision: revision })
@@ -112,7 +112,6 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     const created = done(await backend.create(at('a'), bytes('one')))
     const result = await backend.update(at('a'), bytes('two'), created)
     const updated = done(result)
-    if (result.succeeded) t.match({ ...result.previous, value: text(result.previous?.value) }, { key: at('a'), value: 'one', modRevision: created })
     t.match((await backend.get(at('a'))).kv, { createRevision: created, modRevision: updated })
     for (const expected of [created, updated + 1, 0]) {
       const refused = await backend.update(at('a'), bytes('three'), expected)
@@ -126,13 +125,12 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal((await backend.get(at('none'))).kv, undefined)
   })
 
-  await t.test('a delete needs the revision that is there and answers what it removed', async t => {
+  await t.test('a delete needs the revision that is there', async t => {
     const { at } = space()
     const created = done(await backend.create(at('a'), bytes('one')))
     for (const expected of [0, created + 1]) t.match(await backend.delete(at('a'), expected), { succeeded: false, current: { modRevision: created } })
     const result = await backend.delete(at('a'), created)
     t.ok(done(result) > created)
-    if (result.succeeded) t.equal(text(result.previous?.value), 'one')
     t.equal((await backend.get(at('a'))).kv, undefined)
     for (const expected of [0, created]) t.match(await backend.delete(at('a'), expected), { succeeded: false, current: undefined })
   })
@@ -399,7 +397,6 @@ export async function randomOperations (t: Test, backend: Backend, operations: n
     const shouldSucceed = kind < 3 ? known === undefined : known !== undefined && !stale
     same(result.succeeded, shouldSucceed, `operation ${n} on ${key}`)
     if (result.succeeded) {
-      same(text(result.previous?.value), known?.value, `what operation ${n} replaced`)
       if (kind < 8) model.put(key, `${n}`, result.revision)
       else model.remove(key, result.revision)
     } else {

@@ -27,7 +27,7 @@ export class Observed {
           if (modRevision <= this.last()) this.faults.push(`${key} at ${modRevision} came after revision ${this.last()}`)
           if (modRevision <= after) this.faults.push(`${key} at ${modRevision} was not asked for`)
           if (modRevision > revision) this.faults.push(`${key} at ${modRevision} is beyond the announced ${revision}`)
-          this.events.push(event)
+          this.events.push({ type: event.type, kv: event.kv, previous: event.previous }) // looked at now: it may be read when asked for
         }
         this.#advance(revision)
       },

@@ -37,19 +37,19 @@ t.test('requests say to etcd what was meant', async t => {
       ...(revision === 0 ? {} : { revision: text(revision) }),
       ...(countOnly ? { count_only: true } : {})
     })
-    const [name, value, expected, previous] = [key().toString('base64'), bytes(), number(), below(2) === 0]
+    const [name, value, expected] = [key().toString('base64'), bytes(), number()]
     const lease = [undefined, '1', '7587863094501234567', '9223372036854775807'][below(4)]
-    const message = { key: Buffer.from(name, 'base64'), expected, lease, previous }
+    const message = { key: Buffer.from(name, 'base64'), expected, lease }
     const compare = [{ key: name, target: 'MOD', mod_revision: String(expected) }]
     const failure = [{ request_range: { key: name } }]
     const target = judged('TxnRequest', encodeTxn({ ...message, value })) as { compare: Array<{ target: string }> }
     t.same({ ...target, compare: target.compare.map(one => ({ ...one, target: one.target.toUpperCase() })) }, {
       compare,
-      success: [{ request_put: { key: name, value: value.toString('base64'), ...(lease === undefined ? {} : { lease }), ...(previous ? { prev_kv: true } : {}) } }],
+      success: [{ request_put: { key: name, value: value.toString('base64'), ...(lease === undefined ? {} : { lease }) } }],
       failure
     })
     const removal = judged('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
-    t.same(removal.success, [{ request_delete_range: { key: name, prev_kv: true } }])
+    t.same(removal.success, [{ request_delete_range: { key: name } }])
     t.same(judged('WatchRequest', encodeWatch(start, end, revision)), {
       create_request: { key: start.toString('base64'), range_end: end.toString('base64'), start_revision: String(revision), progress_notify: true, prev_kv: true, fragment: true }
     })

@@ -46,7 +46,7 @@ t.test('concurrent changes of one object are all applied, each on the latest', a
     await store.open()
     await create(store, config('shared'), target(''), context)
     await Promise.all(Array.from({ length: 40 }, async (_, at) => {
-      await change(store, target('shared'), context, object => Object.assign(object, { data: { ...dataOf(object), [`k${at}`]: 'x' } }))
+      await change(store, target('shared'), context, found => Object.assign(found.copy(), { data: { ...dataOf(found.object), [`k${at}`]: 'x' } }))
     }))
     t.equal(Object.keys(dataOf((await get(store, 'default', 'shared', '')).object)).length, 40)
   }
