@@ -75,9 +75,8 @@ export function report (endpoint: HealthEndpoint, results: readonly CheckResult[
 }
 
 /** `exclude` as it stands in the query: repeated, or several names with commas. Bounded, as it comes from outside. */
-export function excludedNames (value: unknown): ReadonlySet<string> {
-  const values = Array.isArray(value) ? value : [value]
-  const names = values.flatMap(one => typeof one === 'string' ? one.split(',') : []).filter(name => name !== '')
+export function excludedNames (values: readonly string[]): ReadonlySet<string> {
+  const names = values.flatMap(one => one.split(',')).filter(name => name !== '')
   return new Set(names.slice(0, 100).map(name => name.slice(0, 200)))
 }
 
@@ -145,8 +144,8 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   }
 
   const answer = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const query = request.query as Record<string, unknown> // an object of strings or lists of them, whatever was sent
-    const excluded = excludedNames(query['exclude'])
+    const { query } = request.orch
+    const excluded = excludedNames(query.getAll('exclude'))
     const mine = [...checks.values()].filter(check => check.endpoints.has(endpoint))
     const results = await Promise.all(mine.map(async check => {
       const state = excluded.has(check.name) ? 'excluded' : await run(check, endpoint) ? 'ok' : 'failed'
@@ -156,7 +155,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     const text = report(endpoint, results, [...excluded].filter(name => !names.has(name)))
     const failed = results.some(({ state }) => state === 'failed')
     plain(reply).code(failed ? 500 : 200)
-    return reply.send(failed || query['verbose'] !== undefined ? text : 'ok')
+    return reply.send(failed || query.has('verbose') ? text : 'ok')
   }
 
   const answerOne = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
