@@ -33,9 +33,8 @@ export function watchHandler (store: ResourceStore, times: WatchTimes, closing: 
     const form = watchForm(request, store)
     // What happens before the stream stands is noticed when it does: the feed keeps its place.
     const link: { stream?: WatchStream, ended?: StorageError } = {}
-    const objects = await watch(store, {
-      ...selectors(query, store.definition), namespace: info.namespace, resourceVersion: text(query, 'resourceVersion')
-    }, { wake: () => { link.stream?.wake() }, end: error => { link.ended = error; link.stream?.fail(error) } })
+    const { labels, fields } = selectors(query, store.definition)
+    const objects = await watch(store, { labels, fields, namespace: info.namespace, resourceVersion: text(query, 'resourceVersion') }, { wake: () => { link.stream?.wake() }, end: error => { link.ended = error; link.stream?.fail(error) } })
     if (reply.raw.destroyed) {
       objects.feed.close()
       return reply

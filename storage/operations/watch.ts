@@ -63,10 +63,10 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
   if (cache === undefined) {
     if (after === 0) {
       const initial = await snapshotOf(store, request)
-      return { ...view, initial, feed: history(initial.revision) }
+      return opened(view, initial, history(initial.revision))
     }
     if (after < backend.compactedRevision()) throw expired(TOO_OLD)
-    return { ...view, initial: undefined, feed: history(after) }
+    return opened(view, undefined, history(after))
   }
   if (after === 0) {
     const wait = freshness(cache, resourceVersion)
@@ -75,10 +75,10 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
   if (!cache.loaded) await cache.ready()
   if (after === 0) {
     const initial = cache.snapshot
-    return { ...view, initial, feed: cacheFeed(cache, initial.revision, scope, subscriber) }
+    return opened(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
   }
   if (after < backend.compactedRevision()) throw expired(TOO_OLD)
-  return { ...view, initial: undefined, feed: after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : history(after) }
+  return opened(view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : history(after))
 }
 
 /** The newest state of what is asked for, read from the back end. */
@@ -87,7 +87,13 @@ async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise
   return { revision, map: OrderedMap.fromSorted(entries.map(entry => [entry.key, entry])) }
 }
 
-function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): Omit<ObjectWatch, 'initial' | 'feed'> {
+type View = Omit<ObjectWatch, 'initial' | 'feed'>
+
+/** Spelled out: an object made by spreading has a shape of its own, which costs a kilobyte and a slow look-up at each use. */
+const opened = ({ range, wanted, everything, show }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
+  ({ initial, range, wanted, everything, show, feed })
+
+function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): View {
   const { start } = store.range(namespace)
   const selects = !labels.empty || !fields.empty
   const wanted = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
