@@ -14,7 +14,7 @@ import { etcdProgram } from './tools.js'
 const START_TIME = 20_000
 
 /** Keeps nothing after the test that asked. `t` is a tap test. */
-interface Teardown {
+export interface Teardown {
   teardown: (callback: () => unknown) => void
 }
 
