@@ -15,6 +15,7 @@ const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 const RANGE = ['/registry/configmaps/default/', '/registry/configmaps/default0'] as const
 /** Milliseconds: much less than any of the waits that a request might get stuck in, much more than a request takes. */
 const AT_ONCE = 1500
+const MINUTE = 60_000
 
 interface Seen { readonly type: string, readonly name: string, readonly revision: Revision }
 
@@ -183,6 +184,45 @@ t.test('while the store dies and comes back under load, a watch goes on and sees
   t.strictSame(acknowledged.filter(revision => !there.has(revision)), [], 'nothing that was acknowledged is lost')
   t.strictSame(claims.filter(({ code }) => ![200, 201, 404, 409, 503, 504].includes(code)), [])
   t.equal((await server.ask('/readyz')).code, 200)
+})
+
+t.test('a store that is lost for a minute: nothing stale is shown as the newest, and the watch goes on where it was', { timeout: 150_000 }, async t => {
+  const etcd = await startEtcd(t)
+  const line = await Line.to(t, etcd.port)
+  const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`])
+  const truth = await openBackend({ kind: 'etcd', servers: [etcd.url] })
+  t.teardown(() => truth.close())
+  const informer = new Informer(t, server)
+  await informer.start()
+  const { body: made } = await server.ask(CONFIG_MAPS, 'POST', { metadata: { name: 'one' } })
+  await until('the first change', () => informer.events.length === 1)
+
+  line.refuse(true)
+  const key = `${RANGE[0]}one`
+  let revision = versionOf(JSON.parse(made))
+  const answers = new Map<string, number>()
+  const lost = performance.now()
+  for (let at = 0; performance.now() - lost < MINUTE; at++) {
+    // Meanwhile others, who still reach the store, change what this server has in memory.
+    const { kv } = await truth.get(key)
+    if (kv === undefined) throw new Error('the object is gone')
+    revision = (await truth.update(key, kv.value, revision)).revision
+    for (const [kind, path] of [['newest', `${CONFIG_MAPS}/one`], ['newest', CONFIG_MAPS], ['any', `${CONFIG_MAPS}/one?resourceVersion=0`]] as const) {
+      const { code } = await server.ask(path)
+      answers.set(`${kind} ${code}`, (answers.get(`${kind} ${code}`) ?? 0) + 1)
+    }
+    await new Promise(resolve => { setTimeout(resolve, 500) })
+  }
+  t.strictSame([...answers.keys()].filter(answer => !/^newest 50[34]$|^any 200$/.test(answer)), [], 'the newest is refused, any version is served')
+  line.refuse(false)
+  await until('reads of the newest', async () => (await server.ask(`${CONFIG_MAPS}/one`)).code === 200)
+  t.equal(versionOf(JSON.parse((await server.ask(`${CONFIG_MAPS}/one`)).body)), revision)
+
+  const history = new Observed(truth, ...RANGE, versionOf(JSON.parse(made)) - 1)
+  await history.upTo(revision)
+  await until('what had happened meanwhile', () => informer.events.at(-1)?.revision === revision)
+  t.strictSame(informer.events.map(event => event.revision), history.events.map(event => event.kv.modRevision), 'every change once and in order')
+  t.strictSame([informer.lists, informer.watches], [1, 1], 'on one list and one stream')
 })
 
 t.test('a compaction disturbs no watch that has kept up, and one that has not is told to list again', async t => {
