@@ -5,7 +5,7 @@
  */
 import type { ApiObject, FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
-import { grown, now } from './forms.js'
+import { grow, now } from './forms.js'
 import type { Forms } from './forms.js'
 
 /** A parsed object takes about so many times its JSON. */
@@ -60,13 +60,18 @@ export class Entry {
 
   /** A value computed from this version, made at most once per `form` while it is used. */
   derive<T> (form: string, make: (entry: Entry) => T): T {
-    const forms = this.forms ??= new Derived(this)
-    forms.used = now()
-    const known = forms.values.get(form)
-    if (known !== undefined) return known as T // each form has one maker, and so one type
+    const known = this.forms?.values.get(form)
+    if (this.forms !== undefined && known !== undefined) {
+      this.forms.used = now()
+      return known as T // each form has one maker, and so one type
+    }
     const made = make(this)
-    forms.values.set(form, made)
-    grown(forms, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED)
+    const forms = this.forms ?? new Derived(this)
+    if (grow(forms, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED)) {
+      forms.used = now()
+      forms.values.set(form, made)
+      this.forms = forms
+    }
     return made
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What was derived from entries (parsed objects, protobuf, rows) and who holds it, for the whole process: a form
- * lives while it is used. What nobody has used for one to two spans is let go, and all but the newest half when it
- * becomes too much: it is made again when somebody asks.
+ * lives while it is used. What nobody has used for one to two spans is let go. When there is too much no more is kept until
+ * then, so that one look at everything there is costs neither the memory of it all nor what others are using.
  */
 
 const SPAN_MS = 30_000
@@ -24,13 +24,14 @@ let timer: NodeJS.Timeout | undefined
 /** The span of time that is now, to be noted at each use. */
 export const now = (): number => span
 
-/** Takes note of forms that have grown by so many bytes; the first time, of their holder. */
-export function grown (forms: Forms, by: number): void {
+/** Takes note of forms that grow by so many bytes, if there is room for them; the first time, of their holder. */
+export function grow (forms: Forms, by: number): boolean {
+  if (bytes + by > MOST_BYTES) return false
   if (forms.bytes === 0) held.push(forms)
   forms.bytes += by
   bytes += by
-  if (bytes > MOST_BYTES) keep(held.slice(held.length >> 1), held.slice(0, held.length >> 1))
   timer ??= setInterval(sweep, SPAN_MS).unref()
+  return true
 }
 
 /** How much is held, for those who watch over it. */
@@ -42,17 +43,13 @@ export function sweep (): void {
   const go: Forms[] = []
   for (const forms of held) (forms.used >= span ? stay : go).push(forms)
   span++
-  keep(stay, go)
-  if (held.length > 0) return
-  clearInterval(timer)
-  timer = undefined
-}
-
-function keep (stay: Forms[], go: readonly Forms[]): void {
   for (const forms of go) {
     bytes -= forms.bytes
     forms.bytes = 0
     forms.drop()
   }
   held = stay
+  if (held.length > 0) return
+  clearInterval(timer)
+  timer = undefined
 }
