@@ -105,6 +105,13 @@ export class RunningServer {
   /** The certificate that the server made for itself, which is its own authority. */
   get caFile (): string { return join(this.folder, 'apiserver.crt') }
   get ca (): string { return readFileSync(this.caFile, 'utf8') }
+  /** Of its process, while it runs. */
+  get pid (): number {
+    const pid = this.#process?.pid
+    if (pid === undefined) throw new Error('the server does not run')
+    return pid
+  }
+
   /** What it wrote to standard error. */
   get log (): string { return this.#errors }
 
