@@ -12,14 +12,12 @@ import { filled } from './stored.js'
 
 export async function growth (scale: Scale): Promise<void> {
   const rows: string[][] = []
-  let folder: string | undefined
-  let there = 0
   for (const size of scale.sizes) {
-    folder = await filled(size, there, folder)
-    there = size
+    // A store of its own for each: what is created while the smaller ones are measured is not theirs.
+    const folder = await filled(size)
     rows.push([size.toLocaleString('en'), ...(await figuresOf(scale, folder, size)).map(figure)])
+    rmSync(folder, { recursive: true, force: true })
   }
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   out.print(table(['Objects', 'GET, µs', 'page of 500, µs', 'page from the middle, µs', 'create, µs', 'start, ms', 'own memory, MB', 'resident, MB'], rows))
 }
 

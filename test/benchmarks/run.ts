@@ -4,6 +4,7 @@
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 import { nodeFlags } from './process.js'
 import { lines, table } from './report.js'
 import type { Line } from './report.js'
@@ -30,18 +31,22 @@ async function runHere (name: string): Promise<void> {
 }
 
 async function runAll (chosen: readonly string[]): Promise<void> {
-  const found: Line[] = []
+  const found: Array<readonly [string, Line[]]> = []
   const failed: string[] = []
   const began = performance.now()
+  console.log(`${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Node ${process.version}, Linux ${release()}, load ${loadavg()[0]?.toFixed(1)} before`)
   for (const name of chosen) {
     console.log(`\n${name}`)
     const child = fork(import.meta.filename, ['--here', name], { execArgv: nodeFlags() })
-    child.on('message', message => { found.push(...message as Line[]) }) // its last word, see above
+    child.on('message', message => { found.push([name, message as Line[]]) }) // its last word, see above
     const [code] = await once(child, 'exit') as [number | null]
     if (code !== 0) failed.push(name)
   }
-  console.log(`\n${table(['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''], found.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept]))}`)
-  console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s, ${found.filter(({ kept }) => kept === 'MISSED').length} goals missed`)
+  for (const [name, shown] of found) {
+    console.log(`\n### ${name}\n\n${table(['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''], shown.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept]))}`)
+  }
+  const missed = found.flatMap(([, shown]) => shown).filter(({ kept }) => kept === 'MISSED').length
+  console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s, ${missed} goals missed`)
   if (failed.length === 0) return
   console.error(`FAILED: ${failed.join(', ')}`)
   process.exitCode = 1

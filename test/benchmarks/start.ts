@@ -20,7 +20,7 @@ export async function start (scale: Scale): Promise<void> {
     [`start to /readyz, ${most.toLocaleString('en')} stored objects`, 4000, await starts(scale, folder)]
   ] as const) {
     report({ work, unit: 'ms', ours: found.wall, bound })
-    report({ work, unit: 'ms of CPU', ours: found.cpu })
+    report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
   }
   rmSync(folder, { recursive: true, force: true })
 }

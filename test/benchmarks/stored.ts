@@ -6,12 +6,13 @@ import { pool } from './http1.js'
 import { key, object } from './objects.js'
 import { ourOperations } from './writers.js'
 
-/** Adds objects up to `count` to what is in the folder. @returns the folder, for `launch`, whose `stop` removes it */
-export async function filled (count: number, from = 0, folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<string> {
+/** @returns the folder, for `launch`, whose `stop` removes it */
+export async function filled (count: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
   const { create, close } = await ourOperations({ kind: 'embedded', directory: join(folder, 'data') })
-  await pool(count - from, 64, async at => {
-    const name = key(from + at)
-    await create({ name, body: Buffer.from(object(name, (from + at) % 10 === 0)) })
+  await pool(count, 64, async at => {
+    const name = key(at)
+    await create({ name, body: Buffer.from(object(name, at % 10 === 0)) })
   })
   await close()
   return folder

@@ -101,7 +101,7 @@ async function embedded (scale: Scale): Promise<void> {
     const work = `${kind}, ${WRITERS} writers, embedded, the operation`
     report({ work: `${work}, beside lmdb alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.5 })
     report({ work: `${work}, p99`, unit: 'ms', ours: slowest(mine?.[kind]), limit: slowest(its?.[kind]), bound: 20 })
-    report({ work: `${work}`, unit: 'µs of CPU, all threads', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
+    report({ work: `${work}, CPU`, unit: 'µs, all threads', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
   }
   await served(scale, 'embedded', [])
 }
@@ -120,7 +120,7 @@ async function etcd (scale: Scale): Promise<void> {
     const work = `${kind}, ${WRITERS} writers, etcd, the operation`
     report({ work: `${work}, beside our line alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.7 })
     report({ work: `${work}, beside etcd3 alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(theirs?.[kind]) })
-    report({ work: `${work}, beside our line alone`, unit: 'µs of CPU', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
+    report({ work: `${work}, CPU`, unit: 'µs', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
   }
   await served(scale, 'etcd', [`--etcd-servers=${url}`, '--etcd-prefix=/https'])
 }
@@ -134,7 +134,7 @@ async function served (scale: Scale, store: string, flags: readonly string[]): P
     const work = `${kind}, ${WRITERS} writers, ${store}, over HTTPS`
     report({ work, unit: 'a second', ours: rates(found?.[kind]) })
     report({ work: `${work}, p99`, unit: 'ms', ours: slowest(found?.[kind]) })
-    report({ work, unit: 'µs of CPU at the server', ours: costs(found?.[kind]) })
+    report({ work: `${work}, CPU`, unit: 'µs at the server', ours: costs(found?.[kind]) })
   }
 }
 
