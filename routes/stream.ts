@@ -5,6 +5,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Joined } from './joined.js'
+import { nextTurn, turnIsOver } from './turns.js'
 
 /** Pieces are collected to this size: smaller ones cost a TLS record and a system call each. */
 export const PIECE_BYTES = 128 * 1024
@@ -42,6 +44,7 @@ function headersOf (reply: FastifyReply, extra: OutgoingHttpHeaders): OutgoingHt
 
 /** Takes the answer over from Fastify and sends its head. */
 export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): ServerResponse {
+  if (headers['content-length'] !== undefined) reply.header('content-length', headers['content-length']) // metrics ask for it
   const all = headersOf(reply, headers)
   reply.hijack()
   reply.raw.writeHead(200, all)
@@ -59,18 +62,17 @@ export class Pieces {
 
   constructor (write: (piece: Buffer) => boolean) { this.#write = write }
 
-  /** Copies `bytes` without the last `drop` of them; false when the receiver is behind. */
-  add (bytes: Uint8Array, drop = 0): boolean {
+  /** Copies `bytes`; false when the receiver is behind. */
+  add (bytes: Uint8Array): boolean {
     const { length } = bytes
     if (length > PIECE_BYTES / 2) {
       const flushed = this.flush()
-      return this.#write(Buffer.from(bytes.subarray(0, length - drop))) && flushed
+      return this.#write(Buffer.from(bytes)) && flushed
     }
     let open = true
     if (this.#used + length > PIECE_BYTES) open = this.flush()
-    // What is to be dropped is copied too and then written over: cheaper than a view without it.
     this.#piece.set(bytes, this.#used)
-    this.#used += length - drop
+    this.#used += length
     return open
   }
 
@@ -111,42 +113,72 @@ class Receiver {
   }
 }
 
-const TURN_MS = 10
-/** The clock is looked at once in so many parts, and after a large one: making one of the others takes far less than a millisecond. */
-const PARTS_PER_LOOK = 16
-const LARGE_PART = 8 * 1024
-
-/**
- * Sends what `parts` yields as one answer. A part is bytes, with the count of trailing bytes to leave out.
- * Ends the connection, not the process, when the client goes or a part can't be made.
- */
-export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<readonly [Uint8Array, number]>): Promise<void> {
+/** Takes the answer over and sends its head, compressed where the client takes that; the length is for those that are not. */
+function open (request: FastifyRequest, reply: FastifyReply, type: string, length?: number) {
   const gzip = acceptsGzip(request)
-  const raw = begin(reply, { 'content-type': type, ...(gzip ? { 'content-encoding': 'gzip', vary: varying(reply) } : {}) })
+  const encoding = gzip ? { 'content-encoding': 'gzip', vary: varying(reply) } : length === undefined ? {} : { 'content-length': length }
+  const raw = begin(reply, { 'content-type': type, ...encoding })
   const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PIECE_BYTES }) : undefined
   packer?.pipe(raw)
   const out: NodeJS.WritableStream = packer ?? raw
-  const receiver = new Receiver(raw, out)
+  const destroy = (): void => {
+    raw.destroy()
+    packer?.destroy()
+  }
+  return { out, destroy, receiver: new Receiver(raw, out) }
+}
+
+/**
+ * Sends what `parts` yields as one answer. Each part is copied before the next is asked for. Ends the connection, not
+ * the process, when the client goes or a part can't be made.
+ */
+export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<Uint8Array>): Promise<void> {
+  const { out, destroy, receiver } = open(request, reply, type)
   const pieces = new Pieces(piece => out.write(piece))
   try {
-    let since = performance.now()
-    let parted = 0
-    for (const [bytes, drop] of parts) {
-      if (!pieces.add(bytes, drop)) {
+    for (const part of parts) {
+      if (!pieces.add(part)) {
         await receiver.drained()
-        if (packer === undefined) pieces.sent()
-        since = performance.now()
-      } else if ((++parted % PARTS_PER_LOOK === 0 || bytes.length > LARGE_PART) && performance.now() - since > TURN_MS) {
-        await new Promise(resolve => { setImmediate(resolve) })
-        since = performance.now()
+        pieces.sent()
       }
-      if (receiver.gone) return
+      if (turnIsOver()) await nextTurn() // making a part takes far longer than looking at the clock
+      if (receiver.gone) return destroy()
     }
     pieces.flush()
     out.end()
   } catch (error) {
     if (!receiver.gone) request.log.error({ err: error }, 'an answer could not be finished')
-    raw.destroy()
-    packer?.destroy()
+    destroy()
   }
+}
+
+/** Pieces that are in nobody's use: fresh memory costs more than the copying. */
+const spare: Buffer[] = []
+const MOST_SPARE = 8
+
+/** Sends the JSON of a list. Its length is known, so over HTTP/1 it needs no chunks, each of which Node would copy once more. */
+export async function sendJoined (request: FastifyRequest, reply: FastifyReply, type: string, joined: Joined): Promise<void> {
+  if (joined.length < LARGE_BYTES) {
+    const whole = Buffer.allocUnsafe(joined.length)
+    joined.fill(whole)
+    void reply.header('content-type', type).send(whole)
+    return
+  }
+  const { out, destroy, receiver } = open(request, reply, type, joined.length)
+  const mine: Buffer[] = []
+  const written: Buffer[] = []
+  for (let left = joined.length; left > 0;) {
+    const piece = mine.pop() ?? spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+    const used = joined.fill(piece)
+    left -= used
+    written.push(piece)
+    if (!out.write(used === piece.length ? piece : piece.subarray(0, used))) {
+      await receiver.drained()
+      mine.push(...written.splice(0))
+    }
+    if (turnIsOver()) await nextTurn()
+    if (receiver.gone) return destroy() // and the pieces with it: what was not taken may still be read
+  }
+  out.end()
+  for (const piece of mine) if (spare.length < MOST_SPARE) spare.push(piece)
 }

@@ -1,6 +1,6 @@
 /** Forms of answers beside an object's own: YAML of anything, a Status and bare metadata in protobuf. */
 import type { ApiObject } from './resource.js'
-import { encodeMessage, encodeProtobuf } from './index.js'
+import { encodeMessageOnce, encodeProtobuf } from './index.js'
 import { PartialObjectMetadata, Status as StatusMessage } from './meta/v1.js'
 import type { Status } from './status.js'
 
@@ -19,7 +19,7 @@ export function partialMetadataProtobuf (object: ApiObject, version: string): Bu
   return encodeProtobuf(PartialObjectMetadata, partialMetadata(object, version) as never)
 }
 
-/** As an item of a list: the message alone. */
+/** As an item of a list: the message alone, in memory that the next encoding of one writes over. */
 export function partialMetadataMessage (object: ApiObject, version: string): Uint8Array {
-  return encodeMessage(PartialObjectMetadata, partialMetadata(object, version) as never)
+  return encodeMessageOnce(PartialObjectMetadata, partialMetadata(object, version) as never)
 }

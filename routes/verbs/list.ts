@@ -1,25 +1,29 @@
-/** GET of a collection: a head, the stored bytes of its items with commas between, a tail. */
+/** GET of a collection: its items' stored bytes where JSON is asked for, else each in its form, made when its turn comes. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { encodeMessage, listJson, protobufListParts } from '../../schemas/index.js'
+import { encodeMessageOnce, listJson, protobufListParts } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/encodings.js'
+import type { ApiObject } from '../../schemas/index.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { list } from '../../storage/operations/list.js'
 import type { ListResult } from '../../storage/operations/list.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
-import { LARGE_BYTES, sendParts } from '../stream.js'
+import { Joined, bytesOf } from '../joined.js'
+import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
 import { includeObject, row, table, transformVersion } from '../transform.js'
-import type { Form } from '../transform.js'
-
-type Part = readonly [Uint8Array, number]
+import type { Negotiated } from '../../plugins/context.js'
 
 interface ListMeta { resourceVersion: string, continue?: string, remainingItemCount?: number }
 
-const COMMA = Buffer.from(',')
-const BETWEEN: Part = [COMMA, 0]
-const NOTHING: Part = [new Uint8Array(0), 0]
-const bytes = (text: string): Part => [Buffer.from(text), 0]
+/**
+ * Bytes of JSON up to which what is made for a list is kept for the next one. Of larger lists each form would push
+ * the others out, and hold more than the list itself is allowed to.
+ */
+const KEPT_BYTES = 16 * 1024 * 1024
+
+const NOTHING = new Uint8Array(0)
+const bytes = (text: string): Uint8Array => Buffer.from(text)
 
 export function metadataOf (result: ListResult): ListMeta {
   return {
@@ -35,10 +39,16 @@ export function listHandler (store: ResourceStore) {
     refuseInitialEvents(query)
     const result = await list(store, { ...listRequest(query, store.definition, info.namespace), signal: request.orch.signal })
     const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
-    const { type, size, parts } = answer(request, store, result, form, form.pretty)
+    const size = await bytesOf(result.entries)
+    if (form.format === 'json' && form.as === undefined && !form.pretty) {
+      const { head, tail } = listJson(store.definition, metadataOf(result))
+      await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, size, `${tail}\n`))
+      return reply
+    }
+    const { type, parts } = answer(request, store, result, form, size <= KEPT_BYTES)
     if (size < LARGE_BYTES) {
       const whole: Uint8Array[] = []
-      for (const [part, drop] of parts) whole.push(drop === 0 ? part : part.subarray(0, part.length - drop))
+      for (const part of parts) whole.push(Buffer.from(part)) // a copy: the next one may be made in the same memory
       return reply.header('content-type', type).send(Buffer.concat(whole))
     }
     await sendParts(request, reply, type, parts)
@@ -48,56 +58,49 @@ export function listHandler (store: ResourceStore) {
 
 interface Answer {
   readonly type: string
-  /** Estimated. */
-  readonly size: number
-  readonly parts: Iterable<Part>
+  /** Each is copied before the next is asked for. */
+  readonly parts: Iterable<Uint8Array>
 }
 
-function answer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Form, pretty: boolean): Answer {
-  let size = 0
-  for (const entry of result.entries) size += entry.json.length
-  if (form.as !== undefined) return transformedAnswer(request, store, result, form, size, pretty)
-  if (form.format === 'json' && !pretty) return { type: JSON_TYPE, size, parts: json(store, result) }
-  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: protobuf(store.definition, metadataOf(result), mapped(result.entries, messageOf(store))) }
-  const head = { kind: store.definition.listKind, apiVersion: store.definition.apiVersion, metadata: metadataOf(result) }
-  const items = mapped(result.entries, entry => entry.object)
+/** `keep`: what is made of an entry stays with it for a while. */
+function answer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Negotiated, keep: boolean): Answer {
+  const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
+  const { definition } = store
+  if (form.as !== undefined) return transformedAnswer(request, store, result, form, objectOf)
+  if (form.format === 'protobuf') {
+    const { message } = definition
+    const encode = keep
+      ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.read())))
+      : (entry: Entry) => encodeMessageOnce(message, entry.read())
+    return { type: PROTOBUF_TYPE, parts: protobuf(definition, metadataOf(result), result.entries, encode) }
+  }
+  const head = { kind: definition.listKind, apiVersion: definition.apiVersion, metadata: metadataOf(result) }
+  const items = mapped(result.entries, objectOf)
   return form.format === 'yaml'
-    ? { type: YAML_TYPE, size, parts: yaml(head, 'items', items) }
-    : { type: JSON_TYPE, size, parts: indented(head, 'items', items) }
+    ? { type: YAML_TYPE, parts: yaml(head, 'items', items) }
+    : { type: JSON_TYPE, parts: indented(head, 'items', items) }
 }
 
 function * mapped<T> (entries: readonly Entry[], make: (entry: Entry) => T): Generator<T> {
   for (const entry of entries) yield make(entry)
 }
 
-function * json (store: ResourceStore, result: ListResult): Generator<Part> {
-  const { head, tail } = listJson(store.definition, metadataOf(result))
-  yield bytes(head)
-  let first = true
-  const item: [Uint8Array, number] = [COMMA, 1] // one for all: each is used up before the next is asked for
-  for (const entry of result.entries) {
-    if (first) first = false
-    else yield BETWEEN
-    item[0] = entry.json // without its newline
-    yield item
-  }
-  yield bytes(`${tail}\n`)
-}
-
-/** Lengths stand before what they are the lengths of, so all items are encoded first; others have their turns meanwhile. */
-function * protobuf (type: { apiVersion: string, listKind: string }, metadata: ListMeta, items: Iterable<Uint8Array>): Generator<Part> {
-  const encoded: Uint8Array[] = []
-  for (const item of items) {
-    encoded.push(item)
+/**
+ * Lengths stand before what they are the lengths of, so all items are encoded for their lengths first, while others
+ * have their turns. What comes of it is only held with the entries, where that is little; else each is encoded again
+ * when it is sent, as a list would else be held as a whole.
+ */
+function * protobuf (type: { apiVersion: string, listKind: string }, metadata: ListMeta, entries: readonly Entry[], encode: (entry: Entry) => Uint8Array): Generator<Uint8Array> {
+  const lengths: number[] = []
+  for (const entry of entries) {
+    lengths.push(encode(entry).length)
     yield NOTHING
   }
-  for (const part of protobufListParts(type, metadata, encoded)) yield [part, 0]
+  yield * protobufListParts(type, metadata, lengths, mapped(entries, encode))
 }
 
-const messageOf = (store: ResourceStore) => (entry: Entry): Uint8Array => entry.derive('message', ({ object }) => encodeMessage(store.definition.message, object))
-
 /** Members of `head`, then a list under `name`, all as they would stand in one document. */
-function * indented (head: object, name: string, items: Iterable<object>): Generator<Part> {
+function * indented (head: object, name: string, items: Iterable<object>): Generator<Uint8Array> {
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
   let first = true
   for (const item of items) {
@@ -107,7 +110,7 @@ function * indented (head: object, name: string, items: Iterable<object>): Gener
   yield bytes(`${first ? '' : '\n  '}]\n}`)
 }
 
-function * yaml (head: object, name: string, items: Iterable<object>): Generator<Part> {
+function * yaml (head: object, name: string, items: Iterable<object>): Generator<Uint8Array> {
   yield bytes(toYaml(head))
   let first = true
   for (const item of items) {
@@ -117,7 +120,7 @@ function * yaml (head: object, name: string, items: Iterable<object>): Generator
   if (first) yield bytes(`${name}: []\n`)
 }
 
-function * compact (head: object, name: string, items: Iterable<object>): Generator<Part> {
+function * compact (head: object, name: string, items: Iterable<object>): Generator<Uint8Array> {
   yield bytes(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
   let first = true
   for (const item of items) {
@@ -127,20 +130,20 @@ function * compact (head: object, name: string, items: Iterable<object>): Genera
   yield bytes(']}\n')
 }
 
-function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Form, size: number, pretty: boolean): Answer {
+function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Negotiated, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
-  const write = form.format === 'yaml' ? yaml : pretty ? indented : compact
+  const write = form.format === 'yaml' ? yaml : form.pretty ? indented : compact
   const type = form.format === 'yaml' ? YAML_TYPE : JSON_TYPE
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
     const { rows, ...head } = table(store, metadata, [], form) as { rows: object[] }
-    return { type, size, parts: write(head, 'rows', mapped(result.entries, entry => row(store, entry.object, include, form, now))) }
+    return { type, parts: write(head, 'rows', mapped(result.entries, entry => row(store, objectOf(entry), include, form, now))) }
   }
   const version = transformVersion(form)
   const listKind = 'PartialObjectMetadataList'
-  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, size, parts: protobuf({ apiVersion: version, listKind }, metadata, mapped(result.entries, entry => partialMetadataMessage(entry.object, version))) }
-  const items = mapped(result.entries, entry => partialMetadata(entry.object, version))
+  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
+  const items = mapped(result.entries, entry => partialMetadata(objectOf(entry), version))
   const head = { kind: listKind, apiVersion: version, metadata }
-  return { type, size, parts: write(head, 'items', items) }
+  return { type, parts: write(head, 'items', items) }
 }

@@ -21,6 +21,17 @@ export function encodeMessage<T> (message: Message<T>, object: T & object): Buff
   return writer.finish()
 }
 
+let scratch = new Writer(64 * 1024)
+const MOST_SCRATCH = 1024 * 1024
+
+/** The same in memory that the next call writes over: for one look, or to be copied at once. Makes no garbage. */
+export function encodeMessageOnce<T> (message: Message<T>, object: T & object): Buffer {
+  if (scratch.size > MOST_SCRATCH) scratch = new Writer(64 * 1024)
+  scratch.reset()
+  writeBody(scratch, message, object)
+  return scratch.finish()
+}
+
 /** With the magic prefix and the envelope. kind and apiVersion are those of the object, else of the message. */
 export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buffer {
   const { kind = message.type?.kind, apiVersion = message.type?.apiVersion } = object as Plain
@@ -31,19 +42,25 @@ export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buf
 /** Neither an encoding nor a type of the content: the last fields of an envelope. */
 const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
 
-/** A list of items that are encoded already, each by `encodeMessage`, in the pieces it is sent in. */
-export function * protobufListParts ({ apiVersion, listKind }: Pick<ResourceDefinition, 'apiVersion' | 'listKind'>, metadata: ListMeta, items: readonly Uint8Array[]): Generator<Uint8Array> {
+/**
+ * A list in the pieces it is sent in. Lengths stand before what they are the lengths of, so those of all items are
+ * needed first, but an item, by `encodeMessage`, only when its turn comes. @throws Error for one of another length
+ */
+export function * protobufListParts ({ apiVersion, listKind }: Pick<ResourceDefinition, 'apiVersion' | 'listKind'>, metadata: ListMeta, lengths: readonly number[], items: Iterable<Uint8Array>): Generator<Uint8Array> {
   const meta = new Writer()
   nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
   let length = meta.length
-  for (const item of items) length += prefix(2, item.length).length + item.length
+  for (const one of lengths) length += 1 + sizeOfVarint(one) + one
   const head = new Writer()
   head.bytes(meta.finish())
   head.varint(length)
   head.varint(bytesTag(2))
   writeType(head, apiVersion, listKind)
   yield head.finish()
+  let at = 0
   for (const item of items) {
+    // The lengths that are sent already would be wrong, and all that follows with them.
+    if (item.length !== lengths[at++]) throw new Error('an item of a list has another length than before')
     yield prefix(2, item.length)
     yield item
   }
@@ -52,7 +69,13 @@ export function * protobufListParts ({ apiVersion, listKind }: Pick<ResourceDefi
 
 /** The same in one piece. */
 export function encodeProtobufList (resource: ResourceDefinition, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
-  return Buffer.concat([...protobufListParts(resource, metadata, items)])
+  return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items)])
+}
+
+function sizeOfVarint (value: number): number {
+  let size = 1
+  for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++
+  return size
 }
 
 /** What stands before the bytes of a nested message. */

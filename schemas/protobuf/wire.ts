@@ -31,6 +31,12 @@ export class Writer {
     this.#start = size
   }
 
+  /** Bytes it can take without growing. */
+  get size (): number { return this.#buffer.length }
+
+  /** Begins anew in the same memory: what was finished before is overwritten. */
+  reset (): void { this.#start = this.#buffer.length }
+
   /** Bytes written so far. */
   get length (): number { return this.#buffer.length - this.#start }
 

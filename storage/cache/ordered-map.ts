@@ -103,11 +103,14 @@ function merged<V> (node: Branch<V>, at: number, rest: Node<V>): Branch<V> {
 
 function visit<V> (node: Node<V>, start: string, end: string, each: (value: V, key: string) => boolean): boolean {
   if (node.leaf) {
-    for (let at = lowerBound(node.keys, start); at < node.keys.length; at++) {
-      const key = node.keys[at] as string
-      if (key >= end || !each(node.values[at] as V, key)) return false
+    const { keys, values } = node
+    // Most leaves lie within: their keys are not even looked at, which would fetch each from memory.
+    const within = keys.length === 0 || keys[keys.length - 1] as string < end
+    const stop = within ? keys.length : lowerBound(keys, end)
+    for (let at = keys.length > 0 && keys[0] as string >= start ? 0 : lowerBound(keys, start); at < stop; at++) {
+      if (!each(values[at] as V, keys[at] as string)) return false
     }
-    return true
+    return within
   }
   for (let at = childIndex(node.keys, start); at < node.children.length; at++) {
     if (!visit(node.children[at] as Node<V>, start, end, each)) return false

@@ -1,0 +1,86 @@
+/** Lists far larger than what may be held of them at a time. */
+import t from 'tap'
+import { connect, type Socket } from 'node:net'
+import { gunzipSync } from 'node:zlib'
+import { encodeMessage, encodeProtobufList, findResource, toYaml } from '../../schemas/index.js'
+import { PIECE_BYTES } from '../../routes/stream.js'
+import { PROTOBUF, TABLE, listen } from '../build.js'
+import type { Json, Listening, Test } from '../build.js'
+
+const CONFIGS = '/api/v1/namespaces/default/configmaps'
+const COUNT = 180
+const METADATA = 'as=PartialObjectMetadataList;g=meta.orch.io;v=v1'
+
+const FORMS: ReadonlyArray<readonly [string, string, Record<string, string>]> = [
+  ['JSON', '', {}],
+  ['gzip', '', { 'accept-encoding': 'gzip' }],
+  ['pretty', '?pretty=true', {}],
+  ['YAML', '', { accept: 'application/yaml' }],
+  ['protobuf', '', { accept: PROTOBUF }],
+  ['protobuf, gzip', '', { accept: PROTOBUF, 'accept-encoding': 'gzip' }],
+  ['Table', '?includeObject=Object', { accept: TABLE }],
+  ['metadata', '', { accept: `application/json;${METADATA}` }],
+  ['metadata, protobuf', '', { accept: `${PROTOBUF};${METADATA}` }]
+]
+
+/** 18 MB in all that do not compress to nothing. */
+async function filled (t: Test): Promise<Listening> {
+  const server = await listen(t)
+  for (let at = 0; at < COUNT; at++) {
+    const noise = Array.from({ length: 100 }, (_, one) => [`key-${one}`, Math.random().toString(36).slice(2, 12).repeat(100)])
+    const { code } = await server.post(CONFIGS, { metadata: { name: `c${String(at).padStart(3, '0')}`, annotations: { text: 'a'.repeat(2000) } }, data: Object.fromEntries(noise) })
+    if (code !== 201) throw new Error(`create answered ${code}`)
+  }
+  return server
+}
+
+t.test('who does not read a list has a few pieces waiting for him, not the list, in every form', { timeout: 60_000 }, async t => {
+  const server = await filled(t)
+  const sockets: Socket[] = []
+  server.app.server.on('connection', socket => { sockets.push(socket) })
+  const readers = FORMS.map(([, query, headers]) => {
+    const reader = connect(server.port, '127.0.0.1')
+    t.teardown(() => { reader.destroy() })
+    reader.pause()
+    reader.write(`GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+    return reader
+  })
+  t.equal(readers.length, FORMS.length)
+  // Until nothing moves any more: what the system itself takes for a connection is full.
+  let before = -1
+  for (;;) {
+    const written = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0)
+    if (sockets.length === FORMS.length && written === before) break
+    before = written
+    await new Promise(resolve => setTimeout(resolve, 300))
+  }
+  const waiting = sockets.map(({ writableLength }) => writableLength)
+  t.ok(waiting.some(bytes => bytes > 0), 'there are readers behind')
+  for (const bytes of waiting) t.ok(bytes <= 3 * PIECE_BYTES, `${bytes} bytes`)
+})
+
+t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {
+  const server = await filled(t)
+  const answers = new Map<string, Buffer>()
+  for (const [form, query, headers] of FORMS) {
+    const answer = await server.get(`${CONFIGS}${query}`, headers)
+    t.equal(answer.code, 200, form)
+    answers.set(form, answer.headers['content-encoding'] === 'gzip' ? gunzipSync(answer.raw) : answer.raw)
+  }
+  const bytes = (form: string): Buffer => answers.get(form) ?? Buffer.alloc(0)
+  const whole = JSON.parse(bytes('JSON').toString()) as Json
+  t.equal(whole.items.length, COUNT)
+  t.ok(bytes('gzip').equals(bytes('JSON')))
+  t.strictSame(JSON.parse(bytes('pretty').toString()), whole)
+  t.ok(bytes('YAML').toString() === toYaml(whole))
+  const definition = findResource('', 'v1', 'configmaps')
+  if (definition === undefined) throw new Error('no such resource')
+  const expected = encodeProtobufList(definition, whole.metadata, whole.items.map((item: never) => encodeMessage(definition.message, item)))
+  t.ok(bytes('protobuf').equals(expected))
+  t.ok(bytes('protobuf, gzip').equals(expected))
+  const table = JSON.parse(bytes('Table').toString()) as Json
+  t.strictSame(table.rows.map(({ object }: Json) => object), whole.items.map((item: Json) => item))
+  const metadata = JSON.parse(bytes('metadata').toString()) as Json
+  t.strictSame(metadata.items.map((item: Json) => item.metadata), whole.items.map((item: Json) => item.metadata))
+  t.ok(bytes('metadata, protobuf').length > COUNT * 2000)
+})
