@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ServerResponse } from 'node:http'
 import { expired, internalError } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
+import type { Feed } from '../storage/cache/feed.js'
 import { isStorageError } from '../storage/errors.js'
 import { TOO_OLD } from '../storage/operations/watch.js'
 import type { ObjectWatch } from '../storage/operations/watch.js'
@@ -44,6 +45,10 @@ export class WatchStream implements OpenWatch {
   readonly #options: StreamOptions
   readonly #sink: Sink
   readonly #encoder: WatchEncoder
+  // Taken out of the options: a thousand watches wake at once, and each object on the way is a miss of the processor's cache.
+  readonly #open: OpenWatches
+  readonly #feed: Feed
+  readonly #everything: boolean
   /** When its time is over. */
   readonly #until: number
   /** Key to go on from in the state it begins with; undefined when that is sent. */
@@ -57,6 +62,9 @@ export class WatchStream implements OpenWatch {
   constructor (options: StreamOptions) {
     const { raw, watch, seconds, open } = options
     this.#options = options
+    this.#open = open
+    this.#feed = watch.feed
+    this.#everything = watch.everything
     this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } })
     this.#encoder = options.encoder(this.#sink.chunked)
     this.#from = watch.initial === undefined ? undefined : watch.range.start
@@ -64,9 +72,9 @@ export class WatchStream implements OpenWatch {
     open.add(this, this.#next())
   }
 
-  /** There may be events: they are written in one of the next turns. */
+  /** There may be events: they are written in this turn or one of the next. */
   wake (): void {
-    if (!this.#sink.blocked) this.#options.open.wake(this)
+    if (!this.#sink.blocked) this.#open.wake(this)
   }
 
   /** Writes what there is until there is nothing, the client is behind, or this turn's part is done. */
@@ -83,13 +91,12 @@ export class WatchStream implements OpenWatch {
   }
 
   tick (): number {
-    if (this.#options.open.now() >= this.#until) this.#finishing = true
+    if (this.#open.now() >= this.#until) this.#finishing = true
     else if (this.#options.bookmarks) this.#bookmarkDue = true
     if (!this.#finishing && !this.#bookmarkDue) return this.#next()
     const fresh = this.#finishing ? undefined : this.#options.fresh()
-    const wake = (): void => { this.#options.open.wake(this) }
-    if (fresh === undefined) wake()
-    else fresh.then(wake, () => {}) // the store is away: there is another bookmark to come
+    if (fresh === undefined) this.#open.later(this)
+    else fresh.then(() => { this.wake() }, () => {}) // the store is away: there is another bookmark to come
     return this.#next()
   }
 
@@ -97,7 +104,7 @@ export class WatchStream implements OpenWatch {
 
   /** Milliseconds to its next tick. */
   #next (): number {
-    const left = this.#until - this.#options.open.now()
+    const left = this.#until - this.#open.now()
     if (!this.#options.bookmarks || left <= BEFORE_END_MS) return left
     return Math.min(left - BEFORE_END_MS, BOOKMARK_MS - BOOKMARK_SPREAD_MS * Math.random())
   }
@@ -119,23 +126,22 @@ export class WatchStream implements OpenWatch {
     })
     this.#from = next
     const open = bytes === 0 || this.#sink.write(pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces, bytes))
-    if (next !== undefined && open) this.#options.open.wake(this)
+    if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open
   }
 
   #events (): void {
-    const { feed, everything, show } = this.#options.watch
-    const { events, id, more } = feed.take(EVENTS_PER_PIECE, PIECE_BYTES)
+    const { events, id, more } = this.#feed.take(EVENTS_PER_PIECE, PIECE_BYTES)
     if (events.length > 0) {
-      const bytes = everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, show)
+      const bytes = this.#everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, this.#options.watch.show)
       if (bytes.length > 0) this.#sink.write(bytes)
     }
-    if (more) this.wake()
+    if (more && !this.#sink.blocked) this.#open.later(this)
   }
 
   #bookmark (): void {
     if (this.#sink.blocked || this.#from !== undefined) return
-    const revision = this.#options.watch.feed.revision()
+    const revision = this.#feed.revision()
     if (revision === undefined) return // there are events: it comes behind them
     this.#bookmarkDue = false
     this.#bookmarked = revision
@@ -154,10 +160,10 @@ export class WatchStream implements OpenWatch {
 
   #end (politely: boolean): void {
     if (this.#over) return
-    if (politely && this.#options.bookmarks && (this.#options.watch.feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
+    if (politely && this.#options.bookmarks && (this.#feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
     this.#over = true
-    this.#options.open.remove(this)
-    this.#options.watch.feed.close()
+    this.#open.remove(this)
+    this.#feed.close()
     if (politely) this.#sink.end()
     else this.#sink.destroy()
   }

@@ -9,8 +9,8 @@ const TICK_MS = 500
 const SLOTS = 128
 /** A turn that has lasted so long leaves the rest to the next one, and what else waits gets its part of the loop. */
 const TURN_MS = 8
-/** Between two looks at the clock: one write is some ten microseconds. */
-const WRITES_PER_LOOK = 16
+/** Between two looks at the clock: one is some ten microseconds. */
+const PUMPS_PER_LOOK = 16
 
 export interface OpenWatch {
   /** Tick at which it is told the time; kept by the clock. */
@@ -19,7 +19,7 @@ export interface OpenWatch {
   queued: boolean
   /** Writes what there is, as much as one turn may. */
   pump: () => void
-  /** Its time has come; it may wake, and does not end yet. @returns milliseconds until its time comes again */
+  /** Its time has come; it does not end in this call. @returns milliseconds until its time comes again */
   tick: () => number
   /** The server is closing: what is left is written in the next turns. */
   finish: () => void
@@ -45,8 +45,11 @@ export class OpenWatches {
   readonly #time: Time
   readonly #slots = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
   #queue: OpenWatch[] = []
-  #at = 0
   #scheduled = false
+  /** When this turn has had its time. */
+  #until = 0
+  /** Pumps until the next look at the clock. */
+  #look = 0
   #count = 0
   #tick = 0
   #stop: (() => void) | undefined
@@ -73,14 +76,23 @@ export class OpenWatches {
     if (--this.#count === 0) this.#stop?.()
   }
 
-  /** It has something to write: its `pump` is called in one of the next turns. */
+  /**
+   * It has something to write: its `pump` is called at once where this turn has time for it and nobody waits, else
+   * when those before it have had theirs. The more there are, the more events each of their writes carries.
+   */
   wake (watch: OpenWatch): void {
+    if (watch.queued) return
+    this.#schedule()
+    if (this.#queue.length > 0 || this.#spent()) this.later(watch)
+    else watch.pump()
+  }
+
+  /** As `wake`, but not in this call: for one that is at its own pump, and behind all others. */
+  later (watch: OpenWatch): void {
     if (watch.queued) return
     watch.queued = true
     this.#queue.push(watch)
-    if (this.#scheduled) return
-    this.#scheduled = true
-    setImmediate(this.#run)
+    this.#schedule()
   }
 
   /** Ends them all. Those that one turn has time for have ended when it returns. */
@@ -91,28 +103,39 @@ export class OpenWatches {
         this.wake(watch)
       }
     }
-    if (this.#scheduled) this.#turn()
+  }
+
+  #schedule (): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    this.#until = performance.now() + TURN_MS
+    this.#look = PUMPS_PER_LOOK
+    setImmediate(this.#run)
+  }
+
+  /** True when this turn has had its time. */
+  #spent (): boolean {
+    if (--this.#look <= 0) {
+      if (performance.now() > this.#until) return true
+      this.#look = PUMPS_PER_LOOK
+    }
+    return false
   }
 
   readonly #run = (): void => {
-    this.#scheduled = this.#turn()
-    if (this.#scheduled) setImmediate(this.#run)
-  }
-
-  /** True when there is more than this turn had time for. */
-  #turn (): boolean {
-    const until = performance.now() + TURN_MS
-    // What wakes meanwhile, a watch with more to write among them, has its turn after all others.
-    const end = this.#queue.length
-    while (this.#at < end) {
-      const watch = this.#queue[this.#at++] as OpenWatch // below the length
+    this.#scheduled = false
+    const queue = this.#queue
+    if (queue.length === 0) return
+    // What comes to it meanwhile has its turn after all others.
+    this.#queue = []
+    this.#schedule()
+    let at = 0
+    while (at < queue.length && !this.#spent()) {
+      const watch = queue[at++] as OpenWatch // below the length
       watch.queued = false
       watch.pump()
-      if (this.#at % WRITES_PER_LOOK === 0 && performance.now() > until) break
     }
-    this.#queue.splice(0, this.#at)
-    this.#at = 0
-    return this.#queue.length > 0
+    if (at < queue.length) this.#queue = [...queue.slice(at), ...this.#queue]
   }
 
   #reached (): number { return Math.floor(this.#time.now() / TICK_MS) }

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../../schemas/status.js'
 import type { StorageError } from '../../storage/errors.js'
+import type { Subscriber } from '../../storage/cache/subscribers.js'
 import { watch } from '../../storage/operations/watch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { bool, count, refuseInitialEvents, selectors, text } from '../query.js'
@@ -19,6 +20,19 @@ function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTi
   return minRequestTimeoutSeconds * (1 + Math.random())
 }
 
+/** From the feed to the stream. What happens before the stream stands is noticed when it does: the feed keeps its place. */
+class Link implements Subscriber {
+  stream: WatchStream | undefined = undefined
+  ended: StorageError | undefined = undefined
+
+  wake (): void { this.stream?.wake() }
+
+  end (error: StorageError): void {
+    this.ended = error
+    this.stream?.fail(error)
+  }
+}
+
 export function watchHandler (store: ResourceStore, times: WatchTimes, closing: () => AbortSignal) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
@@ -31,10 +45,9 @@ export function watchHandler (store: ResourceStore, times: WatchTimes, closing: 
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const form = watchForm(request, store)
-    // What happens before the stream stands is noticed when it does: the feed keeps its place.
-    const link: { stream?: WatchStream, ended?: StorageError } = {}
+    const link = new Link()
     const { labels, fields } = selectors(query, store.definition)
-    const objects = await watch(store, { labels, fields, namespace: info.namespace, resourceVersion: text(query, 'resourceVersion') }, { wake: () => { link.stream?.wake() }, end: error => { link.ended = error; link.stream?.fail(error) } })
+    const objects = await watch(store, { labels, fields, namespace: info.namespace, resourceVersion: text(query, 'resourceVersion') }, link)
     if (reply.raw.destroyed) {
       objects.feed.close()
       return reply

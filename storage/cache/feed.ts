@@ -8,6 +8,7 @@ import type { CacheEvent } from './event.js'
 import { Place } from './subscribers.js'
 import type { Subscriber } from './subscribers.js'
 import type { WatchCache } from './watch-cache.js'
+import type { EventWindow } from './window.js'
 
 export interface Taken {
   readonly events: readonly CacheEvent[]
@@ -35,36 +36,62 @@ export const NOTHING: Taken = { events: [], id: '', more: false }
  * @param after a revision that the window still covers, or one to come
  */
 export function cacheFeed (cache: WatchCache, after: Revision, scope: string, subscriber: Subscriber): Feed {
-  const { window } = cache
-  const place = new Place(scope, after, subscriber)
-  for (let number = window.firstAfter(after); number < window.end && place.first < 0; number++) {
-    if (place.wants(keyAt(number))) place.first = number
-  }
-  cache.subscribe(place)
+  const feed = new CacheFeed(cache, after, scope, subscriber)
+  cache.subscribe(feed)
+  return feed
+}
 
-  function keyAt (number: number): string {
-    return (window.at(number) as CacheEvent).entry.key // between begin and end
+/** The place itself: what an event wakes by the thousand is one object each, not a chain of them. */
+class CacheFeed extends Place implements Feed {
+  readonly #cache: WatchCache
+  readonly #window: EventWindow
+
+  constructor (cache: WatchCache, after: Revision, scope: string, subscriber: Subscriber) {
+    super(scope, after, subscriber)
+    this.#cache = cache
+    const window = this.#window = cache.window
+    for (let number = window.firstAfter(after); number < window.end && this.first < 0; number++) {
+      if (this.wants((window.at(number) as CacheEvent).entry.key)) this.first = number // between begin and end
+    }
   }
 
-  return {
-    take (most, bytes = Infinity) {
-      const from = place.first
-      if (from < 0) return NOTHING
-      if (from < window.begin) throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
-      const events: CacheEvent[] = []
-      let number = from
-      let taken = 0
-      for (; number < window.end && events.length < most && taken < bytes; number++) {
-        const event = window.at(number) as CacheEvent // between begin and end
-        if (!place.wants(event.entry.key)) continue
-        events.push(event)
-        taken += event.entry.json.length
-      }
-      const more = number < window.end
-      place.first = more ? number : -1
-      return { events, id: `${window.serial}/${scope}/${from}-${number}`, more }
-    },
-    revision: () => place.first < 0 ? Math.max(cache.revision, after) : undefined,
-    close: () => { cache.unsubscribe(place) }
+  take (most: number, bytes = Infinity): Taken {
+    const from = this.first
+    if (from < 0) return NOTHING
+    const window = this.#window
+    if (from < window.begin) throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
+    if (from === window.end - 1) {
+      this.first = -1
+      return newest(window, from)
+    }
+    const events: CacheEvent[] = []
+    let number = from
+    let taken = 0
+    for (; number < window.end && events.length < most && taken < bytes; number++) {
+      const event = window.at(number) as CacheEvent // between begin and end
+      if (!this.wants(event.entry.key)) continue
+      events.push(event)
+      taken += event.entry.json.length
+    }
+    const more = number < window.end
+    this.first = more ? number : -1
+    return { events, id: `${window.serial}/${this.scope}/${from}-${number}`, more }
   }
+
+  revision (): Revision | undefined {
+    return this.first < 0 ? Math.max(this.#cache.revision, this.after) : undefined
+  }
+
+  close (): void { this.#cache.unsubscribe(this) }
+}
+
+/** What all take who have taken everything before it. */
+let last: { readonly window: EventWindow, readonly number: number, readonly taken: Taken } | undefined
+
+/** The newest event alone, the usual case, which all who wait for it take in the same form. */
+function newest (window: EventWindow, number: number): Taken {
+  if (last?.window !== window || last.number !== number) {
+    last = { window, number, taken: { events: [window.at(number) as CacheEvent], id: `${window.serial}/${number}`, more: false } } // below the end
+  }
+  return last.taken
 }
