@@ -73,7 +73,7 @@ export type LeaseId = string
  */
 export type BackendEvent =
   | { readonly type: 'put', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
-  /** `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined only when it is compacted away. */
+  /** `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined only when it is compacted away or was not asked for. */
   | { readonly type: 'delete', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
 
 export interface WatchRequest {
@@ -81,6 +81,8 @@ export interface WatchRequest {
   readonly end: string
   /** Deliver every event with a revision greater than this one. */
   readonly after: Revision
+  /** False for a receiver that knows what was there before: events may then come without their `previous`, which costs less. */
+  readonly previous?: boolean
   /**
    * Events of one or more whole revisions, in order of revision, each exactly once over the life of the
    * watch, reconnections included. Never called before `watch` has returned; must not throw, which

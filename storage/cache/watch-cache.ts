@@ -266,6 +266,7 @@ export class WatchCache {
     this.#watch = this.#options.backend.watch({
       ...rangeOf(this.#options.scope),
       after,
+      previous: false,
       onEvents: (events, revision) => {
         try {
           this.#apply(events, revision)

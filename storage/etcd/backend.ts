@@ -30,6 +30,8 @@ class EtcdBackend implements Backend {
   readonly #connection: Connection
   readonly #healthTime: number
   readonly #watches: Watches
+  /** Those that want to know what was there before. */
+  readonly #watchesOfHistory: Watches
   readonly #newest: SharedRead<Revision>
   /** The newest revision that any answer showed. */
   #seen: Revision = 0
@@ -40,12 +42,15 @@ class EtcdBackend implements Backend {
     this.#connection = new Connection(options)
     this.#healthTime = options.healthcheckTimeout ?? 2_000
     this.#newest = new SharedRead(() => this.#readRevision())
-    this.#watches = new Watches(this.#connection, {
+    const watches = (previous: boolean) => new Watches(this.#connection, {
+      previous,
       newestSeen: () => this.#seen,
       revision: () => this.revision(),
       compacted: () => this.#compacted,
       noteCompacted: revision => this.#noteCompacted(revision)
     })
+    this.#watches = watches(false)
+    this.#watchesOfHistory = watches(true)
   }
 
   async get (key: string, revision: Revision = 0): Promise<ReadResult> {
@@ -81,7 +86,7 @@ class EtcdBackend implements Backend {
   }
 
   watch (request: WatchRequest): BackendWatch {
-    return this.#watches.add(request)
+    return (request.previous === false ? this.#watches : this.#watchesOfHistory).add(request)
   }
 
   async compact (revision: Revision): Promise<void> {
@@ -126,6 +131,7 @@ class EtcdBackend implements Backend {
     if (this.#closed) return
     this.#closed = true
     this.#watches.close()
+    this.#watchesOfHistory.close()
     this.#connection.close()
   }
 

@@ -14,6 +14,8 @@ import { decodeWatch, encodeWatch } from './messages.js'
 import type { MessageStream } from './transport.js'
 
 export interface FeedTarget {
+  /** Events are to come with what was there before. */
+  readonly previous: boolean
   /** Whole revisions, rising, each once. The feed's position is already `revision`. */
   events: (events: BackendEvent[], revision: Revision) => void
   /** The changes after the feed's position are gone; the feed is over. */
@@ -89,7 +91,7 @@ export class Feed {
       if (this.#closed) opened.stream.cancel()
       // From the position itself, whose events are dropped, not from the next: then etcd refuses
       // exactly when something after the position may be lost.
-      else opened.stream.write(encodeWatch(EVERYTHING, EVERYTHING, this.position))
+      else opened.stream.write(encodeWatch(EVERYTHING, EVERYTHING, this.position, this.#target.previous))
       await over
     } catch {
       // Told apart by nothing: the next connection takes up where this one ended.

@@ -130,12 +130,12 @@ export function encodeTxn ({ key, expected, value, lease }: TxnMessage): Buffer 
   return framed(writer)
 }
 
-/** A watch of [key, rangeEnd) from this revision on, with what was there before, and large answers in pieces. */
-export function encodeWatch (key: Uint8Array, rangeEnd: Uint8Array, from: Revision): Buffer {
+/** A watch of [key, rangeEnd) from this revision on, with or without what was there before, and large answers in pieces. */
+export function encodeWatch (key: Uint8Array, rangeEnd: Uint8Array, from: Revision, previous: boolean): Buffer {
   const writer = new Writer(key.length + rangeEnd.length + OVERHEAD)
   writeMessage(writer, 1, () => {
     writeNumber(writer, 8, 1)
-    writeNumber(writer, 6, 1)
+    if (previous) writeNumber(writer, 6, 1)
     writeNumber(writer, 4, 1)
     writeNumber(writer, 3, from)
     writeBytes(writer, 2, rangeEnd)

@@ -77,6 +77,8 @@ class Watch implements BackendWatch {
 export interface StoreFacts {
   /** The newest revision that any answer showed, 0 before the first. */
   readonly newestSeen: () => Revision
+  /** Events come with what was there before. */
+  readonly previous: boolean
   /** Asks the store. */
   readonly revision: () => Promise<Revision>
   readonly compacted: () => Revision
@@ -85,6 +87,7 @@ export interface StoreFacts {
 
 export class Watches {
   readonly #connection: Connection
+  readonly #previous: boolean
   readonly #newestSeen: () => Revision
   readonly #revision: () => Promise<Revision>
   readonly #compacted: () => Revision
@@ -94,7 +97,9 @@ export class Watches {
   readonly #waiting = new Set<Watch>()
   #main: Feed | undefined
   #asking: Promise<void> | undefined
-  #kept: Array<{ events: BackendEvent[], bytes: number, revision: Revision }> = []
+  #kept: Array<{ events: BackendEvent[], bytes: number, revision: Revision } | undefined> = []
+  /** Of what is kept, so many from the front are gone. */
+  #dropped = 0
   #keptEvents = 0
   #keptBytes = 0
   /** Everything after this revision, up to the main feed's position, is kept. */
@@ -103,6 +108,7 @@ export class Watches {
 
   constructor (connection: Connection, store: StoreFacts) {
     this.#connection = connection
+    this.#previous = store.previous
     this.#newestSeen = store.newestSeen
     this.#revision = store.revision
     this.#compacted = store.compacted
@@ -121,6 +127,10 @@ export class Watches {
     this.#attached.delete(watch)
     this.#catchingUp.get(watch)?.close()
     this.#catchingUp.delete(watch)
+    if (this.#attached.size > 0 || this.#waiting.size > 0 || this.#catchingUp.size > 0) return
+    this.#main?.close()
+    this.#main = undefined
+    this.#forget()
   }
 
   close (): void {
@@ -156,9 +166,9 @@ export class Watches {
 
   #begin (after: Revision): void {
     this.#floor = after
-    this.#kept = []
-    this.#keptEvents = this.#keptBytes = 0
+    this.#forget()
     this.#main = new Feed(this.#connection, Math.max(1, after), this.#newestSeen, {
+      previous: this.#previous,
       events: (events, revision) => {
         this.#keep(events, revision)
         for (const watch of this.#attached) watch.take(events, revision)
@@ -178,9 +188,11 @@ export class Watches {
 
   #attach (watch: Watch): void {
     watch.feed = this.#main
-    for (const { events, revision } of this.#kept) {
+    const kept = this.#kept
+    for (let at = this.#dropped; at < kept.length; at++) {
+      const one = kept[at]
       if (watch.ended) return
-      if (revision > watch.position) watch.take(events, revision)
+      if (one !== undefined && one.revision > watch.position) watch.take(one.events, one.revision)
     }
     if (watch.ended) return
     this.#attached.add(watch)
@@ -189,6 +201,7 @@ export class Watches {
 
   #catchUp (watch: Watch): void {
     const feed = new Feed(this.#connection, Math.max(1, watch.position), this.#newestSeen, {
+      previous: this.#previous,
       events: (events, revision) => {
         watch.take(events, revision)
         if (watch.ended || this.#main === undefined || revision < this.#floor) return
@@ -210,15 +223,22 @@ export class Watches {
     this.#kept.push({ events, bytes, revision })
     this.#keptEvents += events.length + 1
     this.#keptBytes += bytes
-    let drop = 0
     while (this.#keptEvents > KEPT_EVENTS || this.#keptBytes > KEPT_BYTES) {
-      const oldest = this.#kept[drop++]
+      const oldest = this.#kept[this.#dropped]
       if (oldest === undefined) break
+      this.#kept[this.#dropped++] = undefined
       this.#keptEvents -= oldest.events.length + 1
       this.#keptBytes -= oldest.bytes
       this.#floor = oldest.revision
     }
-    if (drop > 0) this.#kept.splice(0, drop)
+    if (this.#dropped * 2 <= this.#kept.length) return
+    this.#kept = this.#kept.slice(this.#dropped)
+    this.#dropped = 0
+  }
+
+  #forget (): void {
+    this.#kept = []
+    this.#keptEvents = this.#keptBytes = this.#dropped = 0
   }
 }
 

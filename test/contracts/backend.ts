@@ -3,7 +3,7 @@
  * the same for all tests (every test keeps to keys of its own) and may have been used before.
  */
 import type { Test } from 'tap'
-import type { Backend, Revision, WriteResult } from '../../storage/backend.js'
+import type { Backend, BackendEvent, Revision, WriteResult } from '../../storage/backend.js'
 import { StorageError, type StorageErrorCode } from '../../storage/errors.js'
 import { random } from '../random.js'
 import { Model, textOf } from './model.js'
@@ -366,6 +366,34 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal(await refusal(other.revision()), 'Closed')
     t.equal(await refusal(other.compact(1)), 'Closed')
     t.equal((await new Observed(other, start, end, 1).ended()).code, 'Closed')
+  })
+
+  await t.test('a watch that knows what was there before gets the same events, from now and from the past', async t => {
+    const { at, start, end } = space()
+    const after = await backend.revision()
+    const live: string[] = []
+    const told = (into: string[]) => ({
+      onEvents: (events: BackendEvent[]) => { for (const { type, kv } of events) into.push(`${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`) },
+      onProgress: () => {},
+      onEnd: (error: Error) => { into.push(error.message) }
+    })
+    const request = { start, end, after, previous: false }
+    const watches = [backend.watch({ ...request, ...told(live) })]
+    const full = new Observed(backend, start, end, after)
+    let revision = 0
+    for (let step = 0; step < 50; step++) {
+      const key = at(`k${step % 5}`)
+      const { kv } = await backend.get(key)
+      revision = done(kv === undefined ? await backend.create(key, bytes(`${step}`)) : step % 7 === 0 ? await backend.delete(key, kv.modRevision) : await backend.update(key, bytes(`${step}`), kv.modRevision))
+    }
+    await full.upTo(revision)
+    const past: string[] = []
+    watches.push(backend.watch({ ...request, ...told(past) }))
+    for (const found of [live, past]) while (found.length < 50) await new Promise(resolve => { setTimeout(resolve, 5) })
+    const expected = full.events.map(({ type, kv }) => `${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`)
+    t.same(live, expected)
+    t.same(past, expected)
+    for (const watch of watches) watch.cancel()
   })
 
   await t.test('ten thousand random operations agree with a map and a log', async t => {

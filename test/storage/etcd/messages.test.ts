@@ -50,8 +50,8 @@ t.test('requests say to etcd what was meant', async t => {
     })
     const removal = judged('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
     t.same(removal.success, [{ request_delete_range: { key: name } }])
-    t.same(judged('WatchRequest', encodeWatch(start, end, revision)), {
-      create_request: { key: start.toString('base64'), range_end: end.toString('base64'), start_revision: String(revision), progress_notify: true, prev_kv: true, fragment: true }
+    t.same(judged('WatchRequest', encodeWatch(start, end, revision, i % 2 === 0)), {
+      create_request: { key: start.toString('base64'), range_end: end.toString('base64'), start_revision: String(revision), progress_notify: true, ...(i % 2 === 0 ? { prev_kv: true } : {}), fragment: true }
     })
   }
   t.same(judged('StatusRequest', encodeEmpty()), {})
