@@ -11,8 +11,8 @@ import { closedError } from './failures.js'
 import { Feed } from './feed.js'
 
 /** How much of the past is kept. */
-const KEPT_EVENTS = 4096
-const KEPT_BYTES = 16 * 1024 * 1024
+const KEPT_EVENTS = 1024
+const KEPT_BYTES = 4 * 1024 * 1024
 /** How far before the newest known revision the main feed may begin. */
 const REACH = 1000
 /** Milliseconds for which a watch that asked for progress is told of every step. */
