@@ -9,7 +9,7 @@ import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 
-/** A connection that has taken no byte for this long, with bytes waiting, is ended. */
+/** A connection that has taken no byte for this long, with bytes waiting, is ended; that is found within twice the time. */
 const STALLED_MS = 60_000
 
 export interface SinkListener {
@@ -24,16 +24,19 @@ export class Sink {
   readonly #stream: ServerHttp2Stream | undefined
   readonly #out: Writable
   readonly #listener: SinkListener
+  readonly #stalledMs: number
   /** Pieces have to be chunks already: see `chunk`. */
   readonly chunked: boolean
   /** The client is behind: `drained` will tell when it is not. */
   blocked = false
   #timed = false
+  #ended = false
 
   /** @param raw an answer whose head is written */
-  constructor (raw: ServerResponse, listener: SinkListener) {
+  constructor (raw: ServerResponse, listener: SinkListener, stalledMs = STALLED_MS) {
     this.#raw = raw
     this.#listener = listener
+    this.#stalledMs = stalledMs
     raw.flushHeaders()
     const stream = this.#stream = (raw as unknown as Partial<Http2ServerResponse>).stream
     // With a null socket it waits for the answers before it.
@@ -50,9 +53,10 @@ export class Sink {
     if (this.#out.write(piece)) return true
     if (this.blocked) return false
     this.blocked = true
-    this.#time(STALLED_MS)
+    this.#time(this.#stalledMs)
     this.#out.once('drain', () => {
       this.blocked = false
+      if (this.#ended) return // and the connection is another answer's
       this.#time(0)
       this.#listener.drained()
     })
@@ -62,7 +66,8 @@ export class Sink {
   /** Ends the answer when the client has taken what was written; one that does not is ended all the same. */
   end (): void {
     if (this.chunked) this.#raw.chunkedEncoding = true // for the last chunk
-    if (this.#out.writableLength > 0) this.#time(STALLED_MS)
+    if (this.#out.writableLength > 0) this.#time(this.#stalledMs)
+    this.#ended = true
     this.#raw.end()
   }
 

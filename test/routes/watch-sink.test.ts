@@ -1,0 +1,200 @@
+/** How the bytes of a watch leave, over each protocol, and what becomes of a client that does not take them. */
+import t, { type Test } from 'tap'
+import { once } from 'node:events'
+import { connect as connectHttp2, type ClientHttp2Stream } from 'node:http2'
+import { request as httpsRequest, Agent } from 'node:https'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createListener } from '../../config/listener.js'
+import { chunk, Sink } from '../../routes/watch-sink.js'
+import { authority } from '../config/authority.js'
+
+const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
+const MB = 1024 * 1024
+
+interface Opened { readonly sink: Sink, readonly closed: Promise<void>, readonly write: (text: string) => boolean, drains: number }
+
+/** A server on which each request opens a sink; those of path /short are answered at once. */
+async function serve (t: Test, stalledMs = 60_000): Promise<{ port: number, next: () => Promise<Opened> }> {
+  const opened: Opened[] = []
+  let told: (() => void) | undefined
+  const handler = (request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(200, { 'content-type': 'text/plain' })
+    if (request.url === '/short') {
+      response.end('short')
+      return
+    }
+    let close: () => void = () => {}
+    const closed = new Promise<void>(resolve => { close = resolve })
+    const sink = new Sink(response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs)
+    const one: Opened = { sink, closed, drains: 0, write: text => sink.write(sink.chunked ? chunk(Buffer.from(text)) : Buffer.from(text)) }
+    opened.push(one)
+    told?.()
+  }
+  const listener = createListener(handler, { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
+  await new Promise<void>(resolve => { listener.server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => {
+    listener.stop()
+    listener.destroy()
+  })
+  return {
+    port: (listener.server.address() as AddressInfo).port,
+    async next () {
+      while (opened.length === 0) await new Promise<void>(resolve => { told = resolve })
+      return opened.shift() as Opened // there is one
+    }
+  }
+}
+
+interface Asked { readonly stream: Readable, readonly leave: () => void }
+
+async function overHttp1 (t: Test, port: number): Promise<Asked> {
+  const asked = httpsRequest({ port, host: '127.0.0.1', agent: false, rejectUnauthorized: false })
+  asked.on('error', () => {})
+  t.teardown(() => { asked.destroy() })
+  asked.end()
+  const [response] = await once(asked, 'response') as [IncomingMessage]
+  response.on('error', () => {})
+  return { stream: response, leave: () => { asked.destroy() } }
+}
+
+async function overHttp2 (t: Test, port: number): Promise<Asked> {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  t.teardown(() => { session.destroy() })
+  const stream: ClientHttp2Stream = session.request({ ':path': '/' })
+  stream.on('error', () => {})
+  await once(stream, 'response')
+  return { stream, leave: () => { session.destroy() } }
+}
+
+async function text (stream: Readable): Promise<string> {
+  let all = ''
+  for await (const piece of stream) all += String(piece)
+  return all
+}
+
+const numbered = (count: number, length: number): string[] => Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(length)}\n`)
+
+for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as const) {
+  t.test(`${name}: what is written arrives whole and in order, and so does the end`, async t => {
+    const server = await serve(t)
+    const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+    const lines = numbered(200, 3000)
+    for (const line of lines) opened.write(line)
+    opened.sink.end()
+    t.equal(await text(stream), lines.join(''))
+    await opened.closed
+  })
+
+  t.test(`${name}: a client that goes is noticed`, async t => {
+    const server = await serve(t)
+    const [asked, opened] = await Promise.all([ask(t, server.port), server.next()])
+    opened.write('a line\n')
+    asked.leave()
+    await opened.closed
+    t.pass('it was closed')
+  })
+
+  t.test(`${name}: a client that takes nothing is ended after a while, in the middle and at the end`, async t => {
+    const server = await serve(t, 300)
+    for (const end of [false, true]) {
+      const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+      stream.pause()
+      const piece = 'x'.repeat(MB)
+      for (let at = 0; at < 20; at++) opened.write(piece)
+      t.ok(opened.sink.blocked)
+      if (end) opened.sink.end()
+      await opened.closed
+      t.equal(opened.drains, 0)
+    }
+  })
+
+  t.test(`${name}: a client that is behind and takes some now and then is not ended`, async t => {
+    const stalledMs = 1000
+    const server = await serve(t, stalledMs)
+    const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+    let over = false
+    void opened.closed.then(() => { over = true })
+    let taken = 0
+    stream.on('data', (piece: Buffer) => {
+      taken += piece.length
+      // Far more than its connection holds, which is all that the server sees of it; then a while of nothing.
+      if (taken % (40 * MB) > piece.length) return
+      stream.pause()
+      setTimeout(() => { stream.resume() }, stalledMs / 4)
+    })
+    const piece = 'x'.repeat(8 * MB)
+    for (const until = performance.now() + 3 * stalledMs; performance.now() < until; await sleep(5)) if (!opened.sink.blocked) opened.write(piece)
+    t.notOk(over, `it took ${(taken / MB).toFixed(1)} MB`)
+    t.ok(opened.drains > 1)
+  })
+
+  t.test(`${name}: it is told when the client has caught up`, async t => {
+    const server = await serve(t)
+    const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+    t.equal(opened.write('x'.repeat(4 * MB)), false)
+    t.equal(opened.drains, 0)
+    stream.resume()
+    while (opened.drains === 0) await sleep(5)
+    t.equal(opened.sink.blocked, false)
+    t.equal(opened.write('more\n'), true)
+    t.equal(opened.drains, 1)
+  })
+}
+
+t.test('over HTTP/1.1 the connection serves on after the end', async t => {
+  const server = await serve(t)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => { agent.destroy() })
+  const ask = async (path: string): Promise<IncomingMessage> => {
+    const asked = httpsRequest({ port: server.port, host: '127.0.0.1', path, agent, rejectUnauthorized: false })
+    asked.end()
+    const [response] = await once(asked, 'response') as [IncomingMessage]
+    return response
+  }
+  const [response, opened] = await Promise.all([ask('/'), server.next()])
+  const { socket } = response
+  opened.write('x'.repeat(MB))
+  opened.sink.end()
+  t.equal((await text(response)).length, MB)
+  const short = await ask('/short')
+  t.equal(short.socket, socket)
+  t.equal(await text(short), 'short')
+})
+
+t.test('an answer that waits behind another one on its connection comes after it', async t => {
+  const server = await serve(t)
+  const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  t.teardown(() => { socket.destroy() })
+  await once(socket, 'secureConnect')
+  socket.write('GET /first HTTP/1.1\r\nHost: x\r\n\r\nGET /second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  const first = await server.next()
+  const second = await server.next()
+  second.write('of the second\n')
+  first.write('of the first\n')
+  second.sink.end()
+  first.write('and more\n')
+  first.sink.end()
+  const all = await text(socket)
+  t.match(all, /^HTTP\/1\.1 200 OK[^]*of the first\n[^]*and more\n[^]*HTTP\/1\.1 200 OK[^]*of the second\n[^]*0\r\n\r\n$/)
+})
+
+t.test('a client of HTTP/1.0 gets no chunks', async t => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200)
+    const sink = new Sink(response, { drained: () => {}, closed: () => {} })
+    t.equal(sink.chunked, false)
+    sink.write(Buffer.from('a line\n'))
+    sink.end()
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => { socket.destroy() })
+  socket.write('GET / HTTP/1.0\r\n\r\n')
+  t.match(await text(socket), /\r\n\r\na line\n$/)
+})
