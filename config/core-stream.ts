@@ -10,7 +10,6 @@ import { EventEmitter } from 'node:events'
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import { validateHeaderName, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
-import { Readable } from 'node:stream'
 
 /** What belongs to a connection of HTTP/1 and makes an answer of HTTP/2 malformed. */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(['connection', 'upgrade', 'http2-settings', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te'])
@@ -22,26 +21,23 @@ const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 type Callback = (error?: Error | null) => void
 
-/** A request that ended with its headers. Reading it gives the end at once. */
-export class CoreRequest extends Readable {
+/** A request that ended with its headers. Whoever reads it gets the end at once; a real stream would cost as much as an answer. */
+export class CoreRequest extends EventEmitter {
   readonly stream: ServerHttp2Stream
   readonly headers: IncomingHttpHeaders
   readonly rawHeaders: string[]
   /** Of the connection, shared by all its requests. */
   readonly socket: Socket
-  readonly httpVersion = '2.0'
-  readonly httpVersionMajor = 2
-  readonly httpVersionMinor = 0
-  readonly complete = true
-  readonly trailers = {}
-  readonly rawTrailers: string[] = []
-  method: string
+  readonly method: string
   url: string
   /** As Fastify and others ask it: the client went before its answer was complete. */
   aborted = false
+  destroyed = false
+  readableEnded = false
+  #read = false
 
   constructor (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[], socket: Socket) {
-    super(EMPTY)
+    super()
     this.stream = stream
     this.headers = headers
     this.rawHeaders = rawHeaders
@@ -50,20 +46,72 @@ export class CoreRequest extends Readable {
     this.url = String(headers[':path'])
   }
 
+  get httpVersion (): string { return '2.0' }
+  get httpVersionMajor (): number { return 2 }
+  get httpVersionMinor (): number { return 0 }
+  get complete (): boolean { return true }
+  get readable (): boolean { return !this.readableEnded && !this.destroyed }
+  get trailers (): Record<string, string> { return {} }
+  get rawTrailers (): string[] { return [] }
   get authority (): string { return String(this.headers[':authority'] ?? this.headers.host ?? '') }
   get scheme (): string { return String(this.headers[':scheme'] ?? '') }
   get connection (): Socket { return this.socket }
 
-  override _read (): void { this.push(null) }
+  read (): null {
+    this.resume()
+    return null
+  }
+
+  resume (): this {
+    if (this.#read) return this
+    this.#read = true
+    process.nextTick(() => {
+      if (this.destroyed) return
+      this.readableEnded = true
+      this.emit('end')
+    })
+    return this
+  }
+
+  pause (): this { return this }
+  setEncoding (): this { return this }
+  unpipe (): this { return this }
+
+  pipe<T extends NodeJS.WritableStream> (destination: T): T {
+    this.once('end', () => { destination.end() })
+    return destination
+  }
+
+  async * [Symbol.asyncIterator] (): AsyncGenerator<never> { this.resume() }
+
+  override on (event: string | symbol, listener: (...args: never[]) => void): this {
+    super.on(event, listener as (...args: unknown[]) => void) // the emitter's own type takes any
+    if (event === 'data' || event === 'end' || event === 'readable') this.resume()
+    return this
+  }
+
+  override once (event: string | symbol, listener: (...args: never[]) => void): this {
+    super.once(event, listener as (...args: unknown[]) => void)
+    if (event === 'data' || event === 'end' || event === 'readable') this.resume()
+    return this
+  }
+
+  override addListener (event: string | symbol, listener: (...args: never[]) => void): this { return this.on(event, listener) }
 
   setTimeout (milliseconds: number, then?: () => void): this {
     this.stream.setTimeout(milliseconds, then)
     return this
   }
-}
 
-/** One for all: nothing is buffered. `close` comes with the stream's, not with the end of what is read. */
-const EMPTY = { autoDestroy: false, highWaterMark: 0 }
+  /** Resets the stream, whose answer nobody gets then. */
+  destroy (error?: Error): this {
+    if (this.destroyed) return this
+    this.destroyed = true
+    if (!this.stream.destroyed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    this.stream.destroy(error)
+    return this
+  }
+}
 
 /** An answer. Its 'finish' says that all of it was handed to the connection, 'close' that nothing more can be. */
 export class CoreResponse extends EventEmitter {
@@ -241,9 +289,9 @@ export class CoreResponse extends EventEmitter {
       if (request.listenerCount('aborted') > 0) request.emit('aborted')
     }
     if (this.writableFinished) this.emit('finish')
-    this.destroyed = true
+    this.destroyed = request.destroyed = true
     this.emit('close')
-    if (!request.destroyed && request.listenerCount('close') > 0) request.destroy()
+    request.emit('close')
   }
 }
 
@@ -251,16 +299,19 @@ function ignore (): void {} // that a client went is said by 'close'
 
 function put (headers: OutgoingHttpHeaders, given: string, value: OutgoingHttpHeader | undefined): void {
   const name = given.toLowerCase()
-  if (OF_CONNECTIONS.has(name)) return
   if (!names.has(name)) {
+    if (OF_CONNECTIONS.has(name)) return
     validateHeaderName(name) // also refuses pseudo-headers, as its colon is in no name
     if (names.size < MOST_NAMES) names.add(name)
   }
   if (value === undefined) throw coded(TypeError, 'ERR_HTTP_INVALID_HEADER_VALUE', `the header ${name} has no value`)
-  for (const one of Array.isArray(value) ? value : [value]) {
-    if (typeof one !== 'number' && NO_VALUE.test(one)) throw coded(TypeError, 'ERR_INVALID_CHAR', `the header ${name} has a character that no header has`)
-  }
+  if (typeof value === 'string') check(name, value)
+  else if (typeof value === 'object') for (const one of value) check(name, one)
   headers[name] = value
+}
+
+function check (name: string, value: string): void {
+  if (NO_VALUE.test(value)) throw coded(TypeError, 'ERR_INVALID_CHAR', `the header ${name} has a character that no header has`)
 }
 
 function coded (Kind: ErrorConstructor | TypeErrorConstructor, code: string, message: string): Error {
