@@ -1,0 +1,90 @@
+/** A hundred thousand objects of one type: the start, lists in every form, pages, a watch, and what it all holds. */
+import t from 'tap'
+import { once } from 'node:events'
+import { readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { CONFIGS, key } from './benchmarks/objects.js'
+import { filled } from './benchmarks/stored.js'
+import { RunningServer, TOKEN, until } from './interop/server.js'
+
+const OBJECTS = 100_000
+/** MB: what the objects take in memory, and half as much again. */
+const MOST_MEMORY = 750
+/** Milliseconds that a small request may wait for the lists beside it, on a machine that does other things too. */
+const LONGEST_WAIT = 500
+
+const memory = (pid: number): number => Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+t.test('a hundred thousand objects of one type', { timeout: 200_000 }, async t => {
+  const folder = await filled(OBJECTS)
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  const server = await RunningServer.start(t, [`--data-dir=${folder}/data`])
+  const { ca } = server
+
+  const send = async (path: string, accept = 'application/json'): Promise<IncomingMessage> => {
+    const asked = request(`${server.url}${path}`, { ca, agent: false, headers: { authorization: `Bearer ${TOKEN}`, accept } })
+    asked.end()
+    const [response] = await once(asked, 'response') as [IncomingMessage]
+    return response
+  }
+  /** Counts the items by a text that each has once. */
+  const count = async (path: string, text: string, accept?: string): Promise<number> => {
+    let found = 0
+    let rest = ''
+    for await (const piece of await send(path, accept)) {
+      const parts = (rest + (piece as Buffer).toString('latin1')).split(text)
+      found += parts.length - 1
+      rest = (parts.at(-1) ?? '').slice(-text.length + 1)
+    }
+    return found
+  }
+
+  await t.test('all are listed in every form while others are served', async t => {
+    let longest = 0
+    let over = false
+    const others = (async () => {
+      for (;;) {
+        if (over) break
+        const since = performance.now()
+        t.equal((await server.ask(`${CONFIGS}/${key(77)}`)).code, 200)
+        longest = Math.max(longest, performance.now() - since)
+      }
+    })()
+    t.equal(await count(CONFIGS, '"uid":'), OBJECTS, 'JSON')
+    t.equal(await count(CONFIGS, 'object-0', 'application/vnd.orch.protobuf'), OBJECTS, 'protobuf')
+    t.equal(await count(CONFIGS, '"cells":', 'application/json;as=Table;g=meta.orch.io;v=v1'), OBJECTS, 'a Table')
+    t.equal(await count(`${CONFIGS}?labelSelector=tenth%3Dyes`, '"uid":'), OBJECTS / 10, 'those that a selector matches')
+    over = true
+    await others
+    t.ok(longest < LONGEST_WAIT, `others waited ${longest.toFixed(0)} ms at most`)
+  })
+
+  await t.test('pages of one state are whole while it changes', async t => {
+    const watch = await send(`${CONFIGS}?watch=1&resourceVersion=${versionOf((await server.ask(`${CONFIGS}?limit=1`)).body)}`)
+    let seen = ''
+    watch.on('data', (piece: Buffer) => { seen += piece.toString() })
+    watch.on('error', () => {})
+    let token = ''
+    let items = 0
+    let pages = 0
+    do {
+      const { body } = await server.ask(`${CONFIGS}?limit=5000&continue=${token}`)
+      const { metadata, items: found } = JSON.parse(body) as { metadata: { continue?: string, remainingItemCount?: number }, items: unknown[] }
+      items += found.length
+      pages++
+      token = metadata.continue ?? ''
+      if (token !== '' && metadata.remainingItemCount !== OBJECTS - items) t.fail(`after ${items} items ${metadata.remainingItemCount} are said to remain`)
+      t.equal((await server.ask(`${CONFIGS}/${key(99_999 - pages)}`, 'DELETE')).code, 200)
+      t.equal((await server.ask(CONFIGS, 'POST', { metadata: { name: `new-${pages}` } })).code, 201)
+    } while (token !== '')
+    t.same([items, pages], [OBJECTS, OBJECTS / 5000])
+    await until('the watch to tell of all', () => seen.split('\n').length - 1 === 2 * pages)
+    t.same(seen.trim().split('\n').map(line => /^\{"type":"(\w+)"/.exec(line)?.[1]), Array.from({ length: pages }, () => ['DELETED', 'ADDED']).flat())
+    watch.destroy()
+  })
+
+  t.ok(memory(server.pid) < MOST_MEMORY, `${memory(server.pid).toFixed(0)} MB of its own`)
+})
+
+const versionOf = (body: string): string => /"resourceVersion":"(\d+)"/.exec(body)?.[1] ?? ''
