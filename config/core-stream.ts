@@ -21,13 +21,19 @@ const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 type Callback = (error?: Error | null) => void
 
+/** A connection, shared by all its requests. */
+export interface Line {
+  readonly socket: Socket
+  /** Answers under way. */
+  open: number
+}
+
 /** A request that ended with its headers. Whoever reads it gets the end at once; a real stream would cost as much as an answer. */
 export class CoreRequest extends EventEmitter {
   readonly stream: ServerHttp2Stream
   readonly headers: IncomingHttpHeaders
   readonly rawHeaders: string[]
-  /** Of the connection, shared by all its requests. */
-  readonly socket: Socket
+  readonly line: Line
   readonly method: string
   url: string
   /** As Fastify and others ask it: the client went before its answer was complete. */
@@ -36,12 +42,12 @@ export class CoreRequest extends EventEmitter {
   readableEnded = false
   #read = false
 
-  constructor (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[], socket: Socket) {
+  constructor (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[], line: Line) {
     super()
     this.stream = stream
     this.headers = headers
     this.rawHeaders = rawHeaders
-    this.socket = socket
+    this.line = line
     this.method = String(headers[':method'])
     this.url = String(headers[':path'])
   }
@@ -55,6 +61,7 @@ export class CoreRequest extends EventEmitter {
   get rawTrailers (): string[] { return [] }
   get authority (): string { return String(this.headers[':authority'] ?? this.headers.host ?? '') }
   get scheme (): string { return String(this.headers[':scheme'] ?? '') }
+  get socket (): Socket { return this.line.socket }
   get connection (): Socket { return this.socket }
 
   read (): null {
@@ -138,6 +145,7 @@ export class CoreResponse extends EventEmitter {
     super()
     this.stream = stream
     this.req = request
+    request.line.open++
     stream.on('error', ignore)
     stream.on('close', () => { this.#close() })
   }
@@ -283,6 +291,7 @@ export class CoreResponse extends EventEmitter {
 
   #close (): void {
     this.#closed = true
+    this.req.line.open--
     const { req: request, stream } = this
     if (stream.aborted) {
       request.aborted = true

@@ -3,11 +3,11 @@
  * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
  * then closes every connection.
  */
-import { constants, createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type SecureServerOptions } from 'node:http2'
-import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type SecureServerOptions } from 'node:http2'
+import { METHODS, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
-import { CoreRequest, CoreResponse } from './core-stream.js'
+import { serveSessions } from './sessions.js'
 
 export interface ListenerOptions {
   readonly tls: TlsOptions
@@ -17,6 +17,8 @@ export interface ListenerOptions {
   readonly requestTimeout: number
   /** Part of the HTTP/2 requests after which the client is asked to connect anew, 0 to 1. Default 0. */
   readonly goawayChance?: number
+  /** Milliseconds a connection is kept that is not used. Default 90 seconds. */
+  readonly idle?: number
   /** Told of connections that failed before there was a request; for the log alone. */
   readonly onConnectionError?: (error: Error) => void
 }
@@ -96,7 +98,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
   // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
   const server = createSecureServer(secure, known as unknown as Parameters<typeof createSecureServer>[1])
-  overCoreStreams(server, known)
+  const sessions = serveSessions(server, known, options.idle ?? IDLE)
   // Of HTTP/1; the server takes them from itself, not from its options, and its type does not know them.
   Object.assign(server, {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -104,11 +106,10 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     requestTimeout: options.requestTimeout,
     headersTimeout: Math.min(options.requestTimeout, 30_000),
     connectionsCheckingInterval: Math.min(options.requestTimeout, 1000),
-    keepAliveTimeout: IDLE
+    keepAliveTimeout: options.idle ?? IDLE
   })
 
   const sockets = new Set<TLSSocket & Counted>()
-  const sessions = new Set<ServerHttp2Session>()
   let stopping = false
 
   server.on('secureConnection', socket => {
@@ -116,17 +117,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     socket.setKeepAlive(true, KEEP_ALIVE)
     socket.once('close', () => sockets.delete(socket))
   })
-  server.on('session', session => {
-    let streams = 0
-    sessions.add(session)
-    session.once('close', () => sessions.delete(session))
-    session.on('stream', stream => {
-      streams++
-      stream.once('close', () => { streams-- })
-    })
-    session.setTimeout(IDLE, () => { if (streams === 0) session.close() })
-    if (ending) session.close()
-  })
+  server.on('session', session => { if (ending) session.close() })
   for (const event of ['tlsClientError', 'sessionError'] as const) server.on(event, (error: Error) => options.onConnectionError?.(error))
 
   return {
@@ -136,7 +127,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       stopping = true
       // Not the server's own close, which would end idle connections at once: that comes below.
       if (server.listening) NetServer.prototype.close.call(server)
-      for (const session of sessions) session.goaway(0, HIGHEST_STREAM)
+      for (const session of sessions) if (!session.destroyed) session.goaway(0, HIGHEST_STREAM)
       const end = (): void => {
         ending = true
         server.close()
@@ -167,37 +158,6 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       for (const socket of sockets) socket.destroy()
     }
   }
-}
-
-type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
-
-/**
- * Requests that end with their headers are handed over without the compatibility layer of Node; others, which are
- * those with a body, through it. Its listener is the one the server has added for the handler.
- */
-function overCoreStreams (server: Http2SecureServer, handler: RequestListener): void {
-  const [compatible, ...more] = server.listeners('stream') as StreamListener[]
-  if (compatible === undefined || more.length > 0) return // another way of Node's: then everything goes that way
-  const sockets = new WeakMap<Http2Session, Socket>()
-  // A session begins while its server hears of its connection; it would hand out a stand-in of it that throws once it has closed.
-  let connecting: Socket | undefined
-  server.prependListener('secureConnection', socket => { connecting = socket })
-  server.on('session', session => {
-    if (connecting !== undefined) sockets.set(session, connecting)
-    connecting = undefined
-  })
-  server.removeListener('stream', compatible)
-  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => {
-    const method = headers[':method']
-    const socket = stream.session === undefined ? undefined : sockets.get(stream.session)
-    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') || headers.expect !== undefined || socket === undefined) {
-      compatible.call(server, stream, headers, flags, rawHeaders)
-      return
-    }
-    const request = new CoreRequest(stream, headers, rawHeaders, socket)
-    // They do what is used of those of HTTP/1, as the compatible ones do.
-    handler(request as unknown as IncomingMessage, new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage })
-  })
 }
 
 /** Of an answer over HTTP/2. */

@@ -13,7 +13,7 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 
 interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
 
-async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goawayChance = 0 } = {}): Promise<Built> {
+async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goawayChance = 0, idle = 60_000 } = {}): Promise<Built> {
   const held: ServerResponse[] = []
   const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/held') {
@@ -24,7 +24,7 @@ async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goa
     }
     request.resume()
     request.on('end', () => response.end(`${request.httpVersion} ${request.method}`))
-  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, goawayChance })
+  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, goawayChance, idle })
   // As Fastify does it.
   const emitter: NodeJS.EventEmitter = listener.server
   emitter.on('clientError', answerBadRequest)
@@ -154,6 +154,25 @@ t.test('a client is asked to connect anew now and then, and its open streams go 
   const kept = open(t, never.url)
   kept.on('goaway', () => t.fail('asked to leave'))
   for (let index = 0; index < 20; index++) t.equal(await readAll(kept.request({ ':path': '/' })), '2.0 GET')
+})
+
+t.test('a connection that nobody uses is closed, and one in use is not', async t => {
+  const { url, held } = await build(t, { idle: 150 })
+  const unused = open(t, url)
+  const used = open(t, url)
+  const pinging = open(t, url)
+  const streaming = used.request({ ':path': '/held' })
+  const streamed = readAll(streaming)
+  const pings = setInterval(() => { if (!pinging.destroyed) pinging.ping(() => {}) }, 20)
+  t.teardown(() => clearInterval(pings))
+  await once(unused, 'close')
+  await new Promise(resolve => setTimeout(resolve, 300))
+  t.same([used.destroyed, pinging.destroyed], [false, false])
+  held[0]?.end('done')
+  t.equal(await streamed, 'begun,done')
+  await once(used, 'close')
+  clearInterval(pings)
+  await once(pinging, 'close')
 })
 
 t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {

@@ -1,0 +1,75 @@
+/**
+ * Connections of HTTP/2: their requests on the way to the handler, and the end of those that nobody uses.
+ *
+ * Requests that end with their headers are handed over without the compatibility layer of Node; others, which are
+ * those with a body, through it.
+ */
+import { constants, type Http2SecureServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { CoreRequest, CoreResponse, type Line } from './core-stream.js'
+
+/** How often in the time after which it is closed a connection is looked at. A timer of its own would be set anew with every frame. */
+const LOOKS = 3
+
+interface Kept extends Line {
+  /** Since it was last looked at. */
+  used: boolean
+  /** Looks in which it was not used. */
+  quiet: number
+}
+
+type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
+
+/**
+ * For a server that was made with `handler`. Connections without a request or a ping for `idle` milliseconds, or a
+ * third more, are closed.
+ * @returns those that are open
+ */
+export function serveSessions (server: Http2SecureServer, handler: RequestListener, idle: number): Iterable<ServerHttp2Session> {
+  const lines = new Map<Http2Session, Kept>()
+  // A session begins while its server hears of its connection; it would hand out a stand-in of it that throws once it has closed.
+  let connecting: Socket | undefined
+  server.prependListener('secureConnection', socket => { connecting = socket })
+  server.on('session', session => {
+    const line: Kept = { socket: connecting ?? session.socket, open: 0, used: true, quiet: 0 }
+    connecting = undefined
+    lines.set(session, line)
+    session.on('ping', () => { line.used = true })
+    session.once('close', () => { lines.delete(session) })
+  })
+
+  const look = setInterval(() => {
+    for (const [session, line] of lines) {
+      line.quiet = line.used || line.open > 0 ? 0 : line.quiet + 1
+      line.used = false
+      if (line.quiet >= LOOKS) session.close()
+    }
+  }, idle / LOOKS)
+  look.unref()
+  server.once('close', () => { clearInterval(look) })
+
+  // The one that the server has added for the handler.
+  const [compatible] = server.listeners('stream') as Array<StreamListener | undefined>
+  if (compatible === undefined) throw new Error('the HTTP/2 server of this Node takes its handler another way')
+  server.removeListener('stream', compatible)
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => {
+    const line = stream.session === undefined ? undefined : lines.get(stream.session)
+    if (line === undefined) { // its connection has gone
+      stream.destroy()
+      return
+    }
+    line.used = true
+    const method = headers[':method']
+    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') || headers.expect !== undefined) {
+      line.open++
+      stream.once('close', () => { line.open-- })
+      compatible.call(server, stream, headers, flags, rawHeaders)
+      return
+    }
+    const request = new CoreRequest(stream, headers, rawHeaders, line)
+    // They do what is used of those of HTTP/1, as the compatible ones do.
+    handler(request as unknown as IncomingMessage, new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage })
+  })
+  return { [Symbol.iterator]: () => lines.keys() as IterableIterator<ServerHttp2Session> } // a server has no others
+}
