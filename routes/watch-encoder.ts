@@ -12,11 +12,11 @@ import type { Shown } from '../storage/operations/watch.js'
 import type { ResourceStore } from '../storage/resource-store.js'
 import { includeObject, row, table, transformVersion } from './transform.js'
 import type { Form, IncludeObject } from './transform.js'
-import { chunk } from './watch-sink.js'
+import { chunk, chunkEnds } from './watch-sink.js'
 
 export interface WatchEncoder {
-  /** An object of the state a watch begins with. */
-  added: (entry: Entry) => Buffer
+  /** Objects of the state a watch begins with: one piece, of this watch alone. */
+  added: (entries: readonly Entry[]) => Buffer
   /** Events shown as they are; `id` is equal exactly when they are. */
   batch: (events: readonly CacheEvent[], id: string) => Buffer
   /** Events as one watch shows them; those it does not show are left out. */
@@ -30,7 +30,8 @@ type One = (type: string, entry: Entry) => Buffer
 
 const NEWLINE_LENGTH = 1
 const JSON_END = Buffer.from('}\n')
-const heads = new Map<string, Buffer>()
+const ADDED = Buffer.from('{"type":"ADDED","object":')
+const heads = new Map<string, Buffer>([['ADDED', ADDED]])
 
 /** The stored bytes with an event around them: nothing is parsed. */
 function jsonEvent (type: string, entry: Entry): Buffer {
@@ -44,6 +45,24 @@ function jsonEvent (type: string, entry: Entry): Buffer {
   return bytes
 }
 
+/** Many at once, in one chunk: what each watch begins with is its own, and by far the most bytes it sends. */
+function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
+  let length = 0
+  for (const { json } of entries) length += ADDED.length + json.length - NEWLINE_LENGTH + JSON_END.length
+  const [head, tail] = chunked ? chunkEnds(length) : ['', '']
+  const bytes = Buffer.allocUnsafe(head.length + length + tail.length)
+  bytes.write(head, 0, 'latin1')
+  bytes.write(tail, head.length + length, 'latin1')
+  let at = head.length
+  for (const { json } of entries) {
+    bytes.set(ADDED, at)
+    bytes.set(json, at += ADDED.length)
+    bytes.set(JSON_END, at += json.length - NEWLINE_LENGTH) // over the newline: cheaper than a view without it
+    at += JSON_END.length
+  }
+  return bytes
+}
+
 const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${JSON.stringify({ type, object })}\n`)
 
 /** What an answer says of the form of its events, before anybody knows how they travel. */
@@ -53,19 +72,20 @@ export interface WatchForm {
   readonly encoder: (chunked: boolean) => WatchEncoder
 }
 
+const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
+
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
   const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'v1' }
   const protobuf = form.format === 'protobuf' && form.as !== 'Table'
   return {
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
-      const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
-      if (form.as === 'Table') return tableEncoder(store, form, includeObject(request), framed)
+      if (form.as === 'Table') return tableEncoder(store, form, includeObject(request), framing(chunked))
       const name = `${chunked ? 'chunked ' : ''}${form.format} ${form.as === undefined ? '' : transformVersion(form)}`
       let known = encoders.get(store)
       if (known === undefined) encoders.set(store, known = new Map())
       let encoder = known.get(name)
-      if (encoder === undefined) known.set(name, encoder = sharing(store, name, ...encodings(store, form, protobuf), framed))
+      if (encoder === undefined) known.set(name, encoder = sharing(store, name, ...encodings(store, form, protobuf), chunked))
       return encoder
     }
   }
@@ -74,7 +94,9 @@ export function watchForm (request: FastifyRequest, store: ResourceStore): Watch
 /** One for all watches of a store in the same form. */
 const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
 
-type Encodings = [one: One, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
+/** Objects of the state to begin with, with the framing of HTTP/1.1 around them where that is wanted. */
+type Added = (entries: readonly Entry[], chunked: boolean) => Buffer
+type Encodings = [one: One, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
 
 function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
   const { definition } = store
@@ -87,11 +109,18 @@ function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodi
     const bookmark = (revision: number): Buffer => protobuf
       ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bare(store, revision) as never, version))
       : jsonLine('BOOKMARK', { ...bare(store, revision), kind: 'PartialObjectMetadata', apiVersion: version })
-    return [one, bookmark, failure]
+    return [one, together(one), bookmark, failure]
   }
-  if (!protobuf) return [jsonEvent, revision => jsonLine('BOOKMARK', bare(store, revision)), failure]
-  return [(kind, entry) => protobufWatchFrame(kind, store.protobuf(entry)),
-    revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(definition.message, bare(store, revision) as never)), failure]
+  if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bare(store, revision)), failure]
+  const one: One = (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry))
+  return [one, together(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(definition.message, bare(store, revision) as never)), failure]
+}
+
+function together (one: One): Added {
+  return (entries, chunked) => {
+    const bytes = Buffer.concat(entries.map(entry => one('ADDED', entry)))
+    return chunked ? chunk(bytes) : bytes
+  }
 }
 
 /** The object of a bookmark: its kind, and the version up to which everything was shown. */
@@ -101,7 +130,8 @@ const bare = ({ definition }: ResourceStore, revision: number): object =>
 /** Joined runs that are kept: watchers in one turn are at one place, or at a few. */
 const KEPT_RUNS = 4
 
-function sharing (store: ResourceStore, form: string, one: One, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], framed: (bytes: Buffer) => Buffer): WatchEncoder {
+function sharing (store: ResourceStore, form: string, one: One, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
+  const framed = framing(chunked)
   const first = ({ type, entry }: CacheEvent): Buffer => framed(one(type, entry))
   const plain = (event: CacheEvent): Buffer => event.encoded(form, first)
   const last = ({ type, event }: Shown): Buffer => event.encoded(`${form} last`, ({ previous, entry, revision }) =>
@@ -109,7 +139,7 @@ function sharing (store: ResourceStore, form: string, one: One, bookmark: WatchE
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
   let marked: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {
-    added: entry => framed(one('ADDED', entry)),
+    added: entries => added(entries, chunked),
     bookmark (revision) {
       if (marked?.revision !== revision) marked = { revision, bytes: framed(bookmark(revision)) }
       return marked.bytes
@@ -152,7 +182,7 @@ function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject,
     return wrapped(found.type, object, event.revision)
   }))
   return {
-    added: entry => wrapped('ADDED', entry.object, entry.revision),
+    added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', entry.object, entry.revision))),
     shown,
     batch: events => shown(events, event => ({ type: event.type, event, last: false })),
     bookmark: revision => framed(jsonLine('BOOKMARK', { ...table(store, { resourceVersion: String(revision) }, [], form, false), rows: [{ cells: [], object: bare(store, revision) }] })),

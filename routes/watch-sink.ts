@@ -84,14 +84,15 @@ export class Sink {
   }
 }
 
-const LAST = Buffer.from('\r\n')
+/** What stands before and behind so many bytes in a chunk of HTTP/1.1. */
+export const chunkEnds = (length: number): readonly [head: string, tail: string] => [`${length.toString(16)}\r\n`, '\r\n']
 
-/** One chunk of HTTP/1.1, in memory of its own: it is kept for others who watch. */
+/** One chunk, in memory of its own: it is kept for others who watch. */
 export function chunk (bytes: Uint8Array): Buffer {
-  const head = `${bytes.length.toString(16)}\r\n`
-  const framed = Buffer.allocUnsafeSlow(head.length + bytes.length + LAST.length)
+  const [head, tail] = chunkEnds(bytes.length)
+  const framed = Buffer.allocUnsafeSlow(head.length + bytes.length + tail.length)
   framed.write(head, 0, 'latin1')
   framed.set(bytes, head.length)
-  framed.set(LAST, head.length + bytes.length)
+  framed.write(tail, head.length + bytes.length, 'latin1')
   return framed
 }

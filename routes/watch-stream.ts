@@ -117,15 +117,18 @@ export class WatchStream implements OpenWatch {
     let next: string | undefined
     let seen = 0
     let bytes = 0
-    const pieces: Buffer[] = []
+    const entries: Entry[] = []
     initial.map.forEach(this.#from, range.end, (entry: Entry, key) => {
-      if (wanted(entry)) bytes += pieces[pieces.push(this.#encoder.added(entry)) - 1]?.length ?? 0
+      if (wanted(entry)) {
+        entries.push(entry)
+        bytes += entry.json.length
+      }
       if (bytes < PIECE_BYTES && (++seen % ENTRIES_PER_LOOK !== 0 || performance.now() < until)) return true
       next = `${key}\0`
       return false
     })
     this.#from = next
-    const open = bytes === 0 || this.#sink.write(pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces, bytes))
+    const open = entries.length === 0 || this.#sink.write(this.#encoder.added(entries))
     if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open
   }
