@@ -9,6 +9,7 @@ import type { ServerResponse } from 'node:http'
 import { expired, internalError } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { Feed } from '../storage/cache/feed.js'
+import type { Snapshot } from '../storage/cache/watch-cache.js'
 import { isStorageError } from '../storage/errors.js'
 import { TOO_OLD } from '../storage/operations/watch.js'
 import type { ObjectWatch } from '../storage/operations/watch.js'
@@ -42,17 +43,22 @@ export interface StreamOptions {
 export class WatchStream implements OpenWatch {
   due = 0
   queued = false
-  readonly #options: StreamOptions
+  // Not the options themselves: a thousand watches wake at once, and each object on the way is a miss of the processor's cache.
   readonly #sink: Sink
   readonly #encoder: WatchEncoder
-  // Taken out of the options: a thousand watches wake at once, and each object on the way is a miss of the processor's cache.
   readonly #open: OpenWatches
   readonly #feed: Feed
   readonly #everything: boolean
+  readonly #show: ObjectWatch['show']
+  readonly #bookmarks: boolean
+  readonly #fresh: StreamOptions['fresh']
+  readonly #log: FastifyBaseLogger
   /** When its time is over. */
   readonly #until: number
-  /** Key to go on from in the state it begins with; undefined when that is sent. */
-  #from: string | undefined
+  /** The state it begins with; let go of when it is sent, as it keeps alive what has changed since. */
+  #initial: Pick<ObjectWatch, 'range' | 'wanted'> & { readonly map: Snapshot['map'] } | undefined
+  /** Key to go on from in it. */
+  #from: string
   #over = false
   #finishing = false
   #bookmarkDue = false
@@ -61,13 +67,18 @@ export class WatchStream implements OpenWatch {
   /** Its head is sent; `pump` begins it. */
   constructor (options: StreamOptions) {
     const { raw, watch, seconds, open } = options
-    this.#options = options
+    const { initial, range, wanted } = watch
     this.#open = open
     this.#feed = watch.feed
     this.#everything = watch.everything
+    this.#show = watch.show
+    this.#bookmarks = options.bookmarks
+    this.#fresh = options.fresh
+    this.#log = options.log
+    this.#initial = initial === undefined ? undefined : { range, wanted, map: initial.map }
+    this.#from = range.start
     this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } })
     this.#encoder = options.encoder(this.#sink.chunked)
-    this.#from = watch.initial === undefined ? undefined : watch.range.start
     this.#until = open.now() + seconds * 1000
     open.add(this, this.#next())
   }
@@ -81,7 +92,7 @@ export class WatchStream implements OpenWatch {
   pump (): void {
     if (this.#over) return
     try {
-      if (!this.#sink.blocked && (this.#from === undefined || this.#state())) this.#events()
+      if (!this.#sink.blocked && (this.#initial === undefined || this.#state())) this.#events()
       if (this.#over) return
       if (this.#finishing) return this.#end(true)
       if (this.#bookmarkDue) this.#bookmark()
@@ -92,9 +103,9 @@ export class WatchStream implements OpenWatch {
 
   tick (): number {
     if (this.#open.now() >= this.#until) this.#finishing = true
-    else if (this.#options.bookmarks) this.#bookmarkDue = true
+    else if (this.#bookmarks) this.#bookmarkDue = true
     if (!this.#finishing && !this.#bookmarkDue) return this.#next()
-    const fresh = this.#finishing ? undefined : this.#options.fresh()
+    const fresh = this.#finishing ? undefined : this.#fresh()
     if (fresh === undefined) this.#open.later(this)
     else fresh.then(() => { this.wake() }, () => {}) // the store is away: there is another bookmark to come
     return this.#next()
@@ -105,20 +116,20 @@ export class WatchStream implements OpenWatch {
   /** Milliseconds to its next tick. */
   #next (): number {
     const left = this.#until - this.#open.now()
-    if (!this.#options.bookmarks || left <= BEFORE_END_MS) return left
+    if (!this.#bookmarks || left <= BEFORE_END_MS) return left
     return Math.min(left - BEFORE_END_MS, BOOKMARK_MS - BOOKMARK_SPREAD_MS * Math.random())
   }
 
   /** Sends a part of the state to begin with; true when all is sent and the client is not behind. */
   #state (): boolean {
-    const { initial, range, wanted } = this.#options.watch
-    if (this.#from === undefined || initial === undefined) return true
+    if (this.#initial === undefined) return true
+    const { map, range, wanted } = this.#initial
     const until = performance.now() + TURN_MS
     let next: string | undefined
     let seen = 0
     let bytes = 0
     const entries: Entry[] = []
-    initial.map.forEach(this.#from, range.end, (entry: Entry, key) => {
+    map.forEach(this.#from, range.end, (entry: Entry, key) => {
       if (wanted(entry)) {
         entries.push(entry)
         bytes += entry.json.length
@@ -127,7 +138,8 @@ export class WatchStream implements OpenWatch {
       next = `${key}\0`
       return false
     })
-    this.#from = next
+    if (next === undefined) this.#initial = undefined
+    else this.#from = next
     const open = entries.length === 0 || this.#sink.write(this.#encoder.added(entries))
     if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open
@@ -136,14 +148,14 @@ export class WatchStream implements OpenWatch {
   #events (): void {
     const { events, id, more } = this.#feed.take(EVENTS_PER_PIECE, PIECE_BYTES)
     if (events.length > 0) {
-      const bytes = this.#everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, this.#options.watch.show)
+      const bytes = this.#everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, this.#show)
       if (bytes.length > 0) this.#sink.write(bytes)
     }
     if (more && !this.#sink.blocked) this.#open.later(this)
   }
 
   #bookmark (): void {
-    if (this.#sink.blocked || this.#from !== undefined) return
+    if (this.#sink.blocked || this.#initial !== undefined) return
     const revision = this.#feed.revision()
     if (revision === undefined) return // there are events: it comes behind them
     this.#bookmarkDue = false
@@ -156,14 +168,14 @@ export class WatchStream implements OpenWatch {
     if (this.#over) return
     const lost = isStorageError(error, 'Compacted')
     const closed = isStorageError(error, 'Closed')
-    if (!lost && !closed) this.#options.log.error({ err: error }, 'a watch failed')
+    if (!lost && !closed) this.#log.error({ err: error }, 'a watch failed')
     if (!closed && !this.#sink.blocked) this.#sink.write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
     this.#end(true)
   }
 
   #end (politely: boolean): void {
     if (this.#over) return
-    if (politely && this.#options.bookmarks && (this.#feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
+    if (politely && this.#bookmarks && (this.#feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
     this.#over = true
     this.#open.remove(this)
     this.#feed.close()

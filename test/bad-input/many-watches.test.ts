@@ -164,6 +164,20 @@ t.test('100 MB of events, and watches that never read: the others get everything
   t.same(server.log, [])
 })
 
+t.test('a watch does not keep the state alive that it began with', { timeout: 60_000 }, async t => {
+  const server = await serve(t)
+  await server.post(CONFIGS, { metadata: { name: 'a' } })
+  const state = new WeakRef(server.cache.snapshot.map)
+  const over = session(t, server.port)
+  const others = seen(await tls(t, server.port, `${CONFIGS}?watch=1`))
+  const read = seen(await stream(over, `${CONFIGS}?watch=1`))
+  await server.patch(`${CONFIGS}/a`, { data: { at: '1' } })
+  await until(t, 'the change', () => read.length === 1 && others.length === 1)
+  await heapUsed()
+  t.equal(server.open.size, 2)
+  t.equal(state.deref(), undefined)
+})
+
 t.test('a thousand watches that come at once and go at once leave nothing behind, and others are served meanwhile', { timeout: 120_000 }, async t => {
   const server = await serve(t)
   for (let at = 0; at < 20; at++) await server.post(CONFIGS, { metadata: { name: `c-${at}`, labels: { a: String(at % 2) } } })
