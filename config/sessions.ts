@@ -7,7 +7,8 @@
 import { constants, type Http2SecureServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { CoreRequest, CoreResponse, type Line } from './core-stream.js'
+import { CoreRequest, type Line } from './core-request.js'
+import { CoreResponse } from './core-response.js'
 
 /** How often in the time after which it is closed a connection is looked at. A timer of its own would be set anew with every frame. */
 const LOOKS = 3

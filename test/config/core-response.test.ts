@@ -5,8 +5,9 @@ import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Strea
 import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { finished, Readable } from 'node:stream'
-import { CoreRequest, CoreResponse } from '../../config/core-stream.js'
+import { finished, PassThrough, Readable } from 'node:stream'
+import { CoreRequest } from '../../config/core-request.js'
+import { CoreResponse } from '../../config/core-response.js'
 import { createListener } from '../../config/listener.js'
 import { authority } from './authority.js'
 
@@ -339,4 +340,60 @@ t.test('a connection that breaks closes all its answers once, with what was wait
   over.destroy()
   while ([...closes.values()].some(count => count === 0)) await turns()
   t.same([...closes.values()], streams.map(() => 1))
+})
+
+t.test('a request without a body reads as one that ended', async t => {
+  const seen: string[] = []
+  const port = await serve(t, (request, response) => {
+    const done = (what: string): void => {
+      seen.push(`${request.url} ${what}`)
+      response.end()
+    }
+    switch (request.url) {
+      case '/events':
+        request.on('data', () => seen.push('data'))
+        request.on('end', () => done('end'))
+        break
+      case '/resume':
+        request.pause()
+        request.setEncoding('utf8')
+        request.once('end', () => done(`ended ${request.readableEnded}`))
+        request.resume()
+        break
+      case '/iterate':
+        void (async () => {
+          for await (const piece of request) seen.push(String(piece))
+          done('iterated')
+        })()
+        break
+      case '/pipe': {
+        const target = new PassThrough()
+        target.resume().on('end', () => done('piped'))
+        request.pipe(target)
+        break
+      }
+      case '/finished':
+        finished(request, error => done(`finished ${String(error)}`))
+        request.resume()
+    }
+  })
+  const calls = http2(t, port)
+  for (const path of ['/events', '/resume', '/iterate', '/pipe', '/finished']) await calls.call({ path })
+  t.same(seen, ['/events end', '/resume ended true', '/iterate iterated', '/pipe piped', '/finished finished undefined'])
+})
+
+overBoth('a request that is destroyed has no answer, and its connection takes the next where it can', async (t, client, version) => {
+  const port = await serve(t, (request, response) => {
+    if (request.url !== '/gone') {
+      response.end('served')
+      return
+    }
+    response.write('begun')
+    request.destroy()
+    response.write('never')
+    response.end()
+  })
+  const calls = client(t, port)
+  await t.rejects(calls.call({ path: '/gone' }))
+  if (version === 2) t.equal((await calls.call()).body.toString(), 'served')
 })
