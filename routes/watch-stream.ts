@@ -140,7 +140,7 @@ export class WatchStream implements OpenWatch {
     })
     if (next === undefined) this.#initial = undefined
     else this.#from = next
-    const open = entries.length === 0 || this.#sink.write(this.#encoder.added(entries))
+    const open = entries.length === 0 || this.#write(this.#encoder.added(entries))
     if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open
   }
@@ -149,9 +149,14 @@ export class WatchStream implements OpenWatch {
     const { events, id, more } = this.#feed.take(EVENTS_PER_PIECE, PIECE_BYTES)
     if (events.length > 0) {
       const bytes = this.#everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, this.#show)
-      if (bytes.length > 0) this.#sink.write(bytes)
+      if (bytes.length > 0) this.#write(bytes)
     }
     if (more && !this.#sink.blocked) this.#open.later(this)
+  }
+
+  #write (piece: Buffer): boolean {
+    this.#open.wrote(piece.length)
+    return this.#sink.write(piece)
   }
 
   #bookmark (): void {

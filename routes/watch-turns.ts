@@ -8,7 +8,9 @@ const TICK_MS = 500
 /** Slots of the clock; a watch further ahead than all of them is looked at once a round. */
 const SLOTS = 128
 /** A turn that has lasted so long leaves the rest to the next one, and what else waits gets its part of the loop. */
-const TURN_MS = 8
+const TURN_MS = 5
+/** And one that has written so much: over HTTP/2 it is encrypted and sent when the turn is over. */
+const TURN_BYTES = 4 * 1024 * 1024
 /** Between two looks at the clock: one is some ten microseconds. */
 const PUMPS_PER_LOOK = 16
 
@@ -50,6 +52,8 @@ export class OpenWatches {
   #until = 0
   /** Pumps until the next look at the clock. */
   #look = 0
+  /** Written in this turn. */
+  #bytes = 0
   #count = 0
   #tick = 0
   #stop: (() => void) | undefined
@@ -95,6 +99,9 @@ export class OpenWatches {
     this.#schedule()
   }
 
+  /** A pump has written so many bytes. */
+  wrote (bytes: number): void { this.#bytes += bytes }
+
   /** Ends them all. Those that one turn has time for have ended when it returns. */
   readonly finish = (): void => {
     for (const slot of this.#slots) {
@@ -110,13 +117,14 @@ export class OpenWatches {
     this.#scheduled = true
     this.#until = performance.now() + TURN_MS
     this.#look = PUMPS_PER_LOOK
+    this.#bytes = 0
     setImmediate(this.#run)
   }
 
   /** True when this turn has had its time. */
   #spent (): boolean {
-    if (--this.#look <= 0) {
-      if (performance.now() > this.#until) return true
+    if (--this.#look <= 0 || this.#bytes >= TURN_BYTES) {
+      if (performance.now() > this.#until || this.#bytes >= TURN_BYTES) return true
       this.#look = PUMPS_PER_LOOK
     }
     return false
