@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
 import { configMaps } from '../../schemas/resources.js'
 import { AdmissionChain } from '../../storage/admission-chain.js'
+import type { WriteResult } from '../../storage/backend.js'
 import { Connection } from '../../storage/etcd/connection.js'
 import { openBackend } from '../../storage/open.js'
 import type { BackendOptions } from '../../storage/open.js'
@@ -52,6 +53,22 @@ export async function ourOperations (options: BackendOptions): Promise<Writer> {
       store.close()
       await backend.close()
     }
+  }
+}
+
+/** The embedded store without anything above it. */
+export async function storeAlone (directory: string): Promise<Writer> {
+  const backend = await openBackend({ kind: 'embedded', directory })
+  const revisions = new Map<string, number>()
+  const [first, second] = [storedValue(1), storedValue(2)]
+  const written = (name: string, { succeeded, revision }: WriteResult): void => {
+    if (!succeeded) refused(name)
+    revisions.set(name, revision)
+  }
+  return {
+    create: async ({ name }) => { written(name, await backend.create(`/alone/${name}`, first)) },
+    update: async ({ name }) => { written(name, await backend.update(`/alone/${name}`, second, revisions.get(name) ?? 0)) },
+    close: () => backend.close()
   }
 }
 

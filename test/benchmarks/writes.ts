@@ -14,7 +14,7 @@ import type { Child } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { quantile, report } from './report.js'
 import type { Scale } from './scale.js'
-import { etcd3Alone, lineAlone, lmdbAlone, ourOperations } from './writers.js'
+import { etcd3Alone, lineAlone, lmdbAlone, ourOperations, storeAlone } from './writers.js'
 import type { Request, Writer } from './writers.js'
 
 const WRITERS = 64
@@ -94,12 +94,14 @@ async function embedded (scale: Scale): Promise<void> {
   ends.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const alone = await lmdbAlone(folder)
   const ours = await ourOperations({ kind: 'embedded', directory: join(folder, 'ours') })
-  for (const { close } of [alone, ours]) ends.teardown(close)
-  const found = await inTurns([ours, alone], scale.rounds, scale.writes)
-  const [mine, its] = [found.get(ours), found.get(alone)]
+  const store = await storeAlone(join(folder, 'store'))
+  for (const { close } of [alone, store, ours]) ends.teardown(close)
+  const found = await inTurns([ours, store, alone], scale.rounds, scale.writes)
+  const [mine, storeOnly, its] = [found.get(ours), found.get(store), found.get(alone)]
   for (const kind of KINDS) {
     const work = `${kind}, ${WRITERS} writers, embedded, the operation`
     report({ work: `${work}, beside lmdb alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.5 })
+    report({ work: `${kind}, ${WRITERS} writers, the embedded store itself, beside lmdb alone`, unit: 'a second', ours: rates(storeOnly?.[kind]), limit: rates(its?.[kind]) })
     report({ work: `${work}, p99`, unit: 'ms', ours: slowest(mine?.[kind]), limit: slowest(its?.[kind]), bound: 20 })
     report({ work: `${work}, CPU`, unit: 'µs, all threads', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
   }
