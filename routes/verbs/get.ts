@@ -6,11 +6,22 @@ import { text } from '../query.js'
 import { sendEntry } from '../respond.js'
 
 export function getHandler (store: ResourceStore) {
-  return (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | undefined => {
+  return (request: FastifyRequest, reply: FastifyReply): undefined => {
     const { info, query } = request.orch
     const found = get(store, info.namespace, info.name, query.size === 0 ? '' : text(query, 'resourceVersion'))
-    if (found instanceof Promise) return found.then(entry => sendEntry(request, reply, store, entry))
-    sendEntry(request, reply, store, found) // not its result, which Fastify would take for something to wait for
+    // Nothing is given back for Fastify to wait for, neither a promise nor the reply, which looks like one.
+    if (!(found instanceof Promise)) {
+      sendEntry(request, reply, store, found)
+      return undefined
+    }
+    const fail = (error: unknown): void => { if (!reply.sent) void reply.send(error) }
+    found.then(entry => {
+      try {
+        sendEntry(request, reply, store, entry)
+      } catch (error) {
+        fail(error)
+      }
+    }, fail)
     return undefined
   }
 }
