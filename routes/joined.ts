@@ -3,7 +3,7 @@
  * is sent in. The stored bytes of an item end in a newline; the comma takes its place.
  */
 import type { Entry } from '../storage/cache/entry.js'
-import { nextTurn } from './turns.js'
+import { nextTurn } from '../storage/turns.js'
 
 const COMMA = 0x2c
 /** Looking at so many entries, which may have to be fetched from memory each, takes a millisecond or two. */

@@ -6,7 +6,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Joined } from './joined.js'
-import { nextTurn, turnIsOver } from './turns.js'
+import { nextTurn, turnIsOver } from '../storage/turns.js'
 
 /** Pieces are collected to this size: smaller ones cost a TLS record and a system call each. */
 export const PIECE_BYTES = 128 * 1024

@@ -12,6 +12,7 @@ import { decodeToken, encodeToken } from '../continue-token.js'
 import { isStorageError } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { freshness, parseRevision, reached } from './get.js'
+import { nextTurn, turnIsOver } from '../turns.js'
 
 export interface ListRequest {
   /** '' for all namespaces. */
@@ -40,8 +41,8 @@ type State =
   | { readonly kind: 'notOlderThan', readonly revision: string }
   | { readonly kind: 'exact', readonly revision: Revision, readonly from: string | undefined }
 
+/** Between two looks at the clock. */
 const PIECE_ITEMS = 512
-const PIECE_MS = 8
 const BACKEND_PAGE = 500
 
 const EXPIRED = 'The provided continue parameter is too old to display a consistent list result; list again without it, or without a limit.'
@@ -136,12 +137,11 @@ export function exactKey (store: ResourceStore, { fields, namespace }: Pick<List
 
 /** Adds to `entries` until the limit, the end or the time of one piece; returns where to go on, undefined at the end. */
 function collect (map: Snapshot['map'], from: string, end: string, limit: number, everything: boolean, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
-  const since = performance.now()
   let seen = 0
   let next: string | undefined
   map.forEach(from, end, (entry, key) => {
     if (everything || wanted(entry)) entries.push(entry)
-    if (entries.length >= limit || (++seen % PIECE_ITEMS === 0 && performance.now() - since > PIECE_MS)) {
+    if (entries.length >= limit || (++seen % PIECE_ITEMS === 0 && turnIsOver())) {
       next = `${key}\0`
       return false
     }
@@ -152,7 +152,7 @@ function collect (map: Snapshot['map'], from: string, end: string, limit: number
 
 async function breathe (signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted === true) throw new StatusError('Timeout', 'the request ended before the list was complete')
-  await new Promise(resolve => { setImmediate(resolve) })
+  await nextTurn()
 }
 
 /** The same page from the back end, at a revision the cache does not know; 0 is the newest. */

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { LightMyRequestResponse } from 'fastify'
 import { BINDINGS, PROTOBUF, TABLE, binding, build } from '../build.js'
 import { Loop, MOST_HELD, stillServes } from './refusal.js'
 
@@ -17,6 +18,11 @@ t.test('no list holds the event loop, in whatever form, of many objects or of la
       const { result, ms } = await loop.leastHeld(() => server.app.inject({ url: `${BINDINGS}${query}`, headers: { accept } }))
       if (result.statusCode !== 200 || ms >= MOST_HELD) t.fail(`${accept} ${query}: ${result.statusCode}, ${ms.toFixed(0)} ms`)
     }
+  }
+  for (const accept of ['application/yaml', PROTOBUF, TABLE]) {
+    const many = (): Promise<LightMyRequestResponse[]> => Promise.all(Array.from({ length: 20 }, () => server.app.inject({ url: `${BINDINGS}?labelSelector=!large`, headers: { accept } })))
+    const { ms } = await loop.leastHeld(many)
+    if (ms >= MOST_HELD) t.fail(`20 at once, ${accept}: ${ms.toFixed(0)} ms`)
   }
   for (const query of ['?dryRun=All', '?labelSelector=none', '?labelSelector=!large']) {
     const { result, ms } = await loop.held(() => server.app.inject({ method: 'DELETE', url: `${BINDINGS}${query}` }))

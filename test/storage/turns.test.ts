@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextTurn, turnIsOver } from '../../routes/turns.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
 
 const spin = (milliseconds: number): void => {
   const until = performance.now() + milliseconds

@@ -1,6 +1,6 @@
 /**
- * One account of the time that all large answers together take in a turn of the event loop. Each by itself would give
- * way in time, but twenty of them would do so one after the other, and nobody else would be heard between.
+ * One account of the time that lists and large answers together take in a turn of the event loop. Each by itself
+ * would give way in time, but twenty of them would do so one after the other, and nobody else would be heard between.
  */
 
 const TURN_MS = 8
