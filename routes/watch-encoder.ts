@@ -167,6 +167,12 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
   }
 }
 
+/** The last state that matched, with the version at which it ceased to. */
+function lastShown ({ entry, previous = entry, revision }: CacheEvent): Entry['object'] {
+  const { object } = previous
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+}
+
 /** Tables are small and each watcher's own: the columns stand in its first event only. */
 function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
@@ -178,8 +184,7 @@ function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject,
   const shown: WatchEncoder['shown'] = (events, show) => Buffer.concat(events.map(event => {
     const found = show(event)
     if (found === undefined) return Buffer.alloc(0)
-    const object = found.last ? (event.previous ?? event.entry).object : event.entry.object
-    return wrapped(found.type, object, event.revision)
+    return wrapped(found.type, found.last ? lastShown(event) : event.entry.object, event.revision)
   }))
   return {
     added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', entry.object, entry.revision))),

@@ -58,6 +58,19 @@ t.test('what begins or ceases to match is added or deleted', async t => {
   t.equal(events[2]?.object.metadata.resourceVersion, left.json.metadata.resourceVersion, 'with the version it ceased at')
 })
 
+for (const [form, accept] of [['Table', TABLE], ['metadata', 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1']] as const) {
+  t.test(`what ceases to match is deleted with the version it ceased at, as ${form} too`, async t => {
+    const server = await listen(t)
+    const { resourceVersion } = (await server.post(BINDINGS, binding('a', { metadata: { labels: { team: 'red' } } }))).json.metadata
+    const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&labelSelector=team%3Dred&resourceVersion=${resourceVersion}`, { accept })
+    const left = await server.patch(`${BINDINGS}/a`, { metadata: { labels: { team: 'blue' } } })
+    const [event] = await watch.take(1)
+    const { metadata } = form === 'Table' ? event?.object.rows[0].object : event?.object
+    t.equal(event?.type, 'DELETED')
+    t.match(metadata, { resourceVersion: left.json.metadata.resourceVersion, labels: { team: 'red' } })
+  })
+}
+
 t.test('a namespace and a name narrow a watch', async t => {
   const server = await listen(t)
   const one = await Watch.open(t, `${server.url}/api/v1/namespaces/default/configmaps?watch=1&fieldSelector=metadata.name%3Dx`)
