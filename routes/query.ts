@@ -49,18 +49,40 @@ export function selectors (query: URLSearchParams, definition: ResourceDefinitio
   return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields, definition) }
 }
 
+/** Aborted when nobody waits for the answer any more; a getter as a rule, which makes the signal when it is asked for. */
+export interface Asker { readonly signal: AbortSignal }
+
+/** A class, as a literal that takes in others and has a getter costs as much as a small list. */
+class Asked implements ListRequest {
+  readonly labels: LabelSelectorMatcher
+  readonly fields: FieldSelectorMatcher
+  readonly namespace: string
+  readonly limit: number
+  readonly continue: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly #asker: Asker
+
+  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, asker: Asker) {
+    this.labels = labels
+    this.fields = fields
+    this.namespace = namespace
+    this.limit = count(query, 'limit') ?? 0
+    this.continue = text(query, 'continue')
+    this.resourceVersion = text(query, 'resourceVersion')
+    this.resourceVersionMatch = text(query, 'resourceVersionMatch')
+    this.#asker = asker
+  }
+
+  /** For lists that have to wait. */
+  get signal (): AbortSignal { return this.#asker.signal }
+}
+
 /** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
-export function listRequest (query: URLSearchParams, definition: ResourceDefinition, namespace: string): ListRequest {
+export function listRequest (query: URLSearchParams, definition: ResourceDefinition, namespace: string, asker: Asker): ListRequest {
   count(query, 'timeoutSeconds')
   bool(query, 'allowWatchBookmarks')
-  return {
-    ...selectors(query, definition),
-    namespace,
-    limit: count(query, 'limit') ?? 0,
-    continue: text(query, 'continue'),
-    resourceVersion: text(query, 'resourceVersion'),
-    resourceVersionMatch: text(query, 'resourceVersionMatch')
-  }
+  return new Asked(selectors(query, definition), query, namespace, asker)
 }
 
 /** Parameters of later releases that change what an answer means are refused, so that clients fall back. @throws StatusError 422 */

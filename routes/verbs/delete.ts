@@ -70,7 +70,7 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const seconds = count(query, 'timeoutSeconds')
     const context = withDryRun(request, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : context.signal
-    const selected = { ...listRequest(query, store.definition, info.namespace), signal }
+    const selected = { ...listRequest(query, store.definition, info.namespace, context), signal }
     const result = await removeCollection(store, selected, options.request, { ...context, signal }, workers)
     return sendStatus(request, reply, success(store, {}, metadataOf(result)))
   }

@@ -37,7 +37,7 @@ export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info, accept } = request.orch
     refuseInitialEvents(query)
-    const result = await list(store, { ...listRequest(query, store.definition, info.namespace), signal: request.orch.signal })
+    const result = await list(store, listRequest(query, store.definition, info.namespace, request.orch))
     const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
     const size = await bytesOf(result.entries)
     if (form.format === 'json' && form.as === undefined && !form.pretty) {
