@@ -12,7 +12,7 @@ import type { Shown } from '../storage/operations/watch.js'
 import type { ResourceStore } from '../storage/resource-store.js'
 import { includeObject, row, table, transformVersion } from './transform.js'
 import type { Form, IncludeObject } from './transform.js'
-import { chunk, chunkEnds } from './watch-sink.js'
+import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
 
 export interface WatchEncoder {
   /** Objects of the state a watch begins with: one piece, of this watch alone. */
@@ -81,11 +81,12 @@ export function watchForm (request: FastifyRequest, store: ResourceStore): Watch
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
       if (form.as === 'Table') return tableEncoder(store, form, includeObject(request), framing(chunked))
-      const name = `${chunked ? 'chunked ' : ''}${form.format} ${form.as === undefined ? '' : transformVersion(form)}`
+      const name = `${form.format} ${form.as === undefined ? '' : transformVersion(form)}`
       let known = encoders.get(store)
       if (known === undefined) encoders.set(store, known = new Map())
-      let encoder = known.get(name)
-      if (encoder === undefined) known.set(name, encoder = sharing(store, name, ...encodings(store, form, protobuf), chunked))
+      const key = chunked ? `${name} chunked` : name
+      let encoder = known.get(key)
+      if (encoder === undefined) known.set(key, encoder = sharing(store, name, ...encodings(store, form, protobuf), chunked))
       return encoder
     }
   }
@@ -127,15 +128,27 @@ function together (one: One): Added {
 const bare = ({ definition }: ResourceStore, revision: number): object =>
   ({ kind: definition.kind, apiVersion: definition.apiVersion, metadata: { resourceVersion: String(revision) } })
 
+type Encode = (event: CacheEvent) => Buffer
+
 /** Joined runs that are kept: watchers in one turn are at one place, or at a few. */
 const KEPT_RUNS = 4
 
 function sharing (store: ResourceStore, form: string, one: One, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
   const framed = framing(chunked)
-  const first = ({ type, entry }: CacheEvent): Buffer => framed(one(type, entry))
-  const plain = (event: CacheEvent): Buffer => event.encoded(form, first)
-  const last = ({ type, event }: Shown): Buffer => event.encoded(`${form} last`, ({ previous, entry, revision }) =>
-    framed(one(type, store.entry(entry.key, (previous ?? entry).object, revision))))
+  // An event is kept with its framing, and without as a view of the same memory: both protocols are served at once.
+  const kept = (name: string, make: Encode): Encode => {
+    const chunkName = `${name} chunk`
+    const whole: Encode = event => chunk(make(event))
+    const content: Encode = event => chunkContent(event.encoded(chunkName, whole))
+    return chunked ? event => event.encoded(chunkName, whole) : event => event.encoded(name, content)
+  }
+  const plain = kept(form, ({ type, entry }) => one(type, entry))
+  const as = {
+    ADDED: kept(`${form} ADDED`, ({ entry }) => one('ADDED', entry)),
+    MODIFIED: kept(`${form} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
+    DELETED: kept(`${form} DELETED`, ({ entry }) => one('DELETED', entry))
+  }
+  const last = kept(`${form} last`, ({ previous, entry, revision }) => one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
   let marked: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {
@@ -158,9 +171,7 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
       for (const event of events) {
         const found = show(event)
         if (found === undefined) continue
-        if (found.last) pieces.push(last(found))
-        else if (found.type === event.type) pieces.push(plain(event))
-        else pieces.push(event.encoded(`${form} ${found.type}`, ({ entry }) => framed(one(found.type, entry))))
+        pieces.push(found.last ? last(event) : found.type === event.type ? plain(event) : as[found.type](event))
       }
       return pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces)
     }

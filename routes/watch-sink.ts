@@ -50,7 +50,8 @@ export class Sink {
 
   /** False when the client is behind now. */
   write (piece: Uint8Array): boolean {
-    if (this.#out.write(piece)) return true
+    // One whose client has ended its side is being closed: there is nobody to read it.
+    if (!this.#out.writable || this.#out.write(piece)) return true
     if (this.blocked) return false
     this.blocked = true
     this.#time(this.#stalledMs)
@@ -95,4 +96,9 @@ export function chunk (bytes: Uint8Array): Buffer {
   framed.set(bytes, head.length)
   framed.write(tail, head.length + bytes.length, 'latin1')
   return framed
+}
+
+/** The bytes in a chunk, in the same memory. */
+export function chunkContent (framed: Buffer): Buffer {
+  return framed.subarray(framed.indexOf('\n') + 1, -2)
 }

@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Stream } from 'node:http2'
 import { request as httpsRequest, Agent } from 'node:https'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createListener } from '../../config/listener.js'
-import { chunk, Sink } from '../../routes/watch-sink.js'
+import { chunk, chunkContent, Sink } from '../../routes/watch-sink.js'
 import { authority } from '../config/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
@@ -18,7 +18,8 @@ const MB = 1024 * 1024
 interface Opened { readonly sink: Sink, readonly closed: Promise<void>, readonly write: (text: string) => boolean, drains: number }
 
 /** A server on which each request opens a sink; those of path /short are answered at once. */
-async function serve (t: Test, stalledMs = 60_000): Promise<{ port: number, next: () => Promise<Opened> }> {
+async function serve (t: Test, stalledMs = 60_000): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
+  const errors: Error[] = []
   const opened: Opened[] = []
   let told: (() => void) | undefined
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
@@ -35,12 +36,17 @@ async function serve (t: Test, stalledMs = 60_000): Promise<{ port: number, next
     told?.()
   }
   const listener = createListener(handler, { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
+  listener.server.on('clientError', (error: Error, socket: Socket) => {
+    errors.push(error)
+    socket.destroy()
+  })
   await new Promise<void>(resolve => { listener.server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => {
     listener.stop()
     listener.destroy()
   })
   return {
+    errors,
     port: (listener.server.address() as AddressInfo).port,
     async next () {
       while (opened.length === 0) await new Promise<void>(resolve => { told = resolve })
@@ -164,6 +170,35 @@ t.test('over HTTP/1.1 the connection serves on after the end', async t => {
   const short = await ask('/short')
   t.equal(short.socket, socket)
   t.equal(await text(short), 'short')
+})
+
+t.test('a client of HTTP/1.1 that ends its side is no error', async t => {
+  const server = await serve(t)
+  const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  t.teardown(() => { socket.destroy() })
+  await once(socket, 'secureConnect')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const opened = await server.next()
+  const state = { over: false }
+  void opened.closed.then(() => { state.over = true })
+  socket.resume()
+  socket.end()
+  while (!state.over) {
+    opened.write('a line\n')
+    await new Promise(resolve => { setImmediate(resolve) })
+  }
+  opened.write('a line\n')
+  opened.sink.end()
+  await sleep(10)
+  t.same(server.errors, [])
+})
+
+t.test('a chunk has its content, whatever that is', t => {
+  for (const length of [1, 10, 15, 16, 4096, 1_000_000]) {
+    for (const byte of [0x0a, 0x0d, 0x30, 0]) t.ok(chunkContent(chunk(Buffer.alloc(length, byte))).equals(Buffer.alloc(length, byte)), `${length} of ${byte}`)
+  }
+  t.equal(chunk(Buffer.from('0123456789abcdef')).toString(), '10\r\n0123456789abcdef\r\n')
+  t.end()
 })
 
 t.test('an answer that waits behind another one on its connection comes after it', async t => {
