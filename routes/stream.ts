@@ -160,19 +160,27 @@ const MOST_SPARE = 8
 export async function sendJoined (request: FastifyRequest, reply: FastifyReply, type: string, joined: Joined): Promise<void> {
   if (joined.length < LARGE_BYTES) {
     const whole = Buffer.allocUnsafe(joined.length)
-    joined.fill(whole)
+    for (let used = 0; used < whole.length;) {
+      const ready = joined.next()
+      if (ready !== undefined) used += ready.copy(whole, used)
+      else used += joined.fill(whole.subarray(used))
+    }
     void reply.header('content-type', type).send(whole)
     return
   }
   const { out, destroy, receiver } = open(request, reply, type, joined.length)
   const mine: Buffer[] = []
   const written: Buffer[] = []
-  for (let left = joined.length; left > 0;) {
+  const filled = (): Buffer => {
     const piece = mine.pop() ?? spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
-    const used = joined.fill(piece)
-    left -= used
     written.push(piece)
-    if (!out.write(used === piece.length ? piece : piece.subarray(0, used))) {
+    const used = joined.fill(piece)
+    return used === piece.length ? piece : piece.subarray(0, used)
+  }
+  for (let left = joined.length; left > 0;) {
+    const bytes = joined.next() ?? filled()
+    left -= bytes.length
+    if (!out.write(bytes)) {
       await receiver.drained()
       mine.push(...written.splice(0))
     }

@@ -5,11 +5,13 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.j
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/encodings.js'
 import type { ApiObject } from '../../schemas/index.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import { joinedRun } from '../../storage/cache/joined-run.js'
 import { list } from '../../storage/operations/list.js'
 import type { ListResult } from '../../storage/operations/list.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { Joined, bytesOf } from '../joined.js'
+import type { Ready } from '../joined.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
 import { includeObject, row, table, transformVersion } from '../transform.js'
 import type { Negotiated } from '../../plugins/context.js'
@@ -39,12 +41,13 @@ export function listHandler (store: ResourceStore) {
     refuseInitialEvents(query)
     const result = await list(store, listRequest(query, store.definition, info.namespace, request.orch))
     const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
-    const size = await bytesOf(result.entries)
     if (form.format === 'json' && form.as === undefined && !form.pretty) {
       const { head, tail } = listJson(store.definition, metadataOf(result))
-      await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, size, `${tail}\n`))
+      const ready = readyOf(result)
+      await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
       return reply
     }
+    const size = await bytesOf(result.entries)
     const { type, parts } = answer(request, store, result, form, size <= KEPT_BYTES)
     if (size < LARGE_BYTES) {
       const whole: Uint8Array[] = []
@@ -54,6 +57,16 @@ export function listHandler (store: ResourceStore) {
     await sendParts(request, reply, type, parts)
     return reply
   }
+}
+
+/** What earlier lists have joined. */
+function readyOf ({ runs = [] }: ListResult): Ready[] {
+  const ready: Ready[] = []
+  for (const { at, entries } of runs) {
+    const bytes = joinedRun(entries)
+    if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
+  }
+  return ready
 }
 
 interface Answer {

@@ -101,16 +101,17 @@ function merged<V> (node: Branch<V>, at: number, rest: Node<V>): Branch<V> {
   return branchOf(node.keys.toSpliced(from, 2, ...parts.map(smallest)), node.children.toSpliced(from, 2, ...parts))
 }
 
-function visit<V> (node: Node<V>, start: string, end: string, each: (value: V, key: string) => boolean): boolean {
+/** Items that lie in one leaf: those from `from`, before `to`. The arrays are the leaf's own: one that has not changed has the same. */
+export interface Run<V> { readonly keys: readonly string[], readonly values: readonly V[], readonly from: number, readonly to: number }
+
+function visit<V> (node: Node<V>, start: string, end: string, each: (run: Run<V>) => boolean): boolean {
   if (node.leaf) {
     const { keys, values } = node
     // Most leaves lie within: their keys are not even looked at, which would fetch each from memory.
     const within = keys.length === 0 || keys[keys.length - 1] as string < end
-    const stop = within ? keys.length : lowerBound(keys, end)
-    for (let at = keys.length > 0 && keys[0] as string >= start ? 0 : lowerBound(keys, start); at < stop; at++) {
-      if (!each(values[at] as V, keys[at] as string)) return false
-    }
-    return within
+    const to = within ? keys.length : lowerBound(keys, end)
+    const from = keys.length > 0 && keys[0] as string >= start ? 0 : lowerBound(keys, start)
+    return (from >= to || each({ keys, values, from, to })) && within
   }
   for (let at = childIndex(node.keys, start); at < node.children.length; at++) {
     if (!visit(node.children[at] as Node<V>, start, end, each)) return false
@@ -182,6 +183,14 @@ export class OrderedMap<V> {
 
   /** Calls `each` for the items in [start, end), ascending, until it returns false. */
   forEach (start: string, end: string, each: (value: V, key: string) => boolean): void {
+    this.forEachRun(start, end, ({ keys, values, from, to }) => {
+      for (let at = from; at < to; at++) if (!each(values[at] as V, keys[at] as string)) return false
+      return true
+    })
+  }
+
+  /** Calls `each` for the items in [start, end) leaf by leaf, none of them empty, until it returns false. */
+  forEachRun (start: string, end: string, each: (run: Run<V>) => boolean): void {
     visit(this.#root, start, end, each)
   }
 }

@@ -30,6 +30,8 @@ export interface ListRequest {
 export interface ListResult {
   readonly revision: Revision
   readonly entries: Entry[]
+  /** Those of the entries that are whole leaves of the cache, by the index of their first. */
+  readonly runs?: ReadonlyArray<{ readonly at: number, readonly entries: readonly Entry[] }>
   /** '' at the end. */
   readonly continue: string
   /** Undefined at the end, and where selectors make it unknowable. */
@@ -43,6 +45,7 @@ type State =
 
 /** Between two looks at the clock. */
 const PIECE_ITEMS = 512
+const LEAVES_PER_LOOK = 16
 const BACKEND_PAGE = 500
 
 const EXPIRED = 'The provided continue parameter is too old to display a consistent list result; list again without it, or without a limit.'
@@ -111,20 +114,21 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
   const { map, revision } = snapshot
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
+  const runs: Array<{ at: number, entries: readonly Entry[] }> = []
   let next: string | undefined = exactKey(store, request) ?? first
   if (next !== first) {
     const entry = map.get(next)
     return { revision, entries: entry !== undefined && next >= first && wanted(entry) ? [entry] : [], continue: '', remaining: undefined }
   }
   while (next !== undefined) {
-    next = collect(map, next, end, limit, everything, wanted, entries)
+    next = everything ? collectAll(map, next, end, limit, entries, runs) : collect(map, next, end, limit, wanted, entries)
     if (next !== undefined && entries.length < limit) await breathe(request.signal)
     else break
   }
   const more = next !== undefined && map.count(next, end) > 0
-  if (!more || next === undefined) return { revision, entries, continue: '', remaining: undefined }
+  if (!more || next === undefined) return { revision, entries, runs, continue: '', remaining: undefined }
   cache.pin(snapshot)
-  return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
+  return { revision, entries, runs, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
 }
 
 /** A selector on the name of an object in one namespace asks for one key. */
@@ -136,16 +140,31 @@ export function exactKey (store: ResourceStore, { fields, namespace }: Pick<List
 }
 
 /** Adds to `entries` until the limit, the end or the time of one piece; returns where to go on, undefined at the end. */
-function collect (map: Snapshot['map'], from: string, end: string, limit: number, everything: boolean, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
+function collect (map: Snapshot['map'], from: string, end: string, limit: number, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
   let seen = 0
   let next: string | undefined
   map.forEach(from, end, (entry, key) => {
-    if (everything || wanted(entry)) entries.push(entry)
+    if (wanted(entry)) entries.push(entry)
     if (entries.length >= limit || (++seen % PIECE_ITEMS === 0 && turnIsOver())) {
       next = `${key}\0`
       return false
     }
     return true
+  })
+  return next
+}
+
+/** The same for all there is, leaf by leaf. */
+function collectAll (map: Snapshot['map'], from: string, end: string, limit: number, entries: Entry[], runs: Array<{ at: number, entries: readonly Entry[] }>): string | undefined {
+  let seen = 0
+  let next: string | undefined
+  map.forEachRun(from, end, ({ keys, values, from: first, to }) => {
+    const last = Math.min(to, first + limit - entries.length)
+    if (first === 0 && last === values.length) runs.push({ at: entries.length, entries: values })
+    for (let at = first; at < last; at++) entries.push(values[at] as Entry) // within the leaf
+    if (entries.length < limit && (++seen % LEAVES_PER_LOOK !== 0 || !turnIsOver())) return true
+    next = `${keys[last - 1] as string}\0`
+    return false
   })
   return next
 }

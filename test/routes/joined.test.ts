@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Joined, bytesOf } from '../../routes/joined.js'
+import type { Ready } from '../../routes/joined.js'
 import { Entry } from '../../storage/cache/entry.js'
 import { random } from '../random.js'
 
@@ -36,6 +37,37 @@ t.test('so are many of random sizes', async t => {
     const pieces = 1 + Math.floor(next() * 500)
     const { text } = await joinedIn(pieces, '[', items, ']')
     if (text !== `[${items.join(',')}]`) t.fail(`seed ${seed}, round ${round}: pieces of ${pieces}`)
+  }
+})
+
+t.test('what is joined already is taken as it is, wherever it lies', async t => {
+  const { next, int, seed } = random()
+  for (let round = 0; round < 500; round++) {
+    const items = Array.from({ length: int(30) }, (_, at) => String.fromCharCode(97 + at % 26).repeat(1 + int(200)))
+    const entries = items.map(entry)
+    const ready: Ready[] = []
+    for (let at = 0; at < entries.length;) {
+      const count = 1 + int(6)
+      if (next() < 0.5 && at + count <= entries.length) ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })
+      at += count
+    }
+    const joined = new Joined('[', entries, await bytesOf(entries, ready), ']', ready)
+    const parts: Buffer[] = []
+    let shared = 0
+    for (let left = joined.length; left > 0;) {
+      let bytes = joined.next()
+      if (bytes !== undefined) shared++
+      else {
+        const piece = Buffer.alloc(1 + int(300), '?')
+        const used = joined.fill(piece)
+        if (used === 0) throw new Error('an empty piece')
+        bytes = piece.subarray(0, used)
+      }
+      parts.push(bytes)
+      left -= bytes.length
+    }
+    const text = Buffer.concat(parts).toString()
+    if (text !== `[${items.join(',')}]` || shared !== ready.length) t.fail(`seed ${seed}, round ${round}: ${text}`)
   }
 })
 

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { Entry } from '../../../storage/cache/entry.js'
+import { formsHeld, sweep } from '../../../storage/cache/forms.js'
+import { joinedRun } from '../../../storage/cache/joined-run.js'
+import { OrderedMap } from '../../../storage/cache/ordered-map.js'
+
+const entry = (key: string, text = key): Entry => new Entry(key, 1, Buffer.from(`${text}\n`), undefined, [])
+
+function leavesOf (map: OrderedMap<Entry>): Array<readonly Entry[]> {
+  const leaves: Array<readonly Entry[]> = []
+  map.forEachRun('', '\uffff', ({ values }) => { leaves.push(values); return true })
+  return leaves
+}
+
+t.test('a leaf is joined when it is listed again, shared, and let go of when nobody lists it', async t => {
+  const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b', 'c'].map(key => [key, entry(key)])))
+  t.equal(joinedRun(leaf), undefined, 'once is no use')
+  const joined = joinedRun(leaf)
+  t.equal(joined?.toString(), 'a,b,c,')
+  t.equal(joinedRun(leaf), joined)
+  sweep()
+  t.equal(joinedRun(leaf), joined)
+  sweep()
+  sweep()
+  t.equal(formsHeld().bytes, 0)
+  t.not(joinedRun(leaf), joined)
+  t.equal(joinedRun(leaf)?.toString(), 'a,b,c,')
+})
+
+t.test('a change makes another run of its leaf and leaves the others', async t => {
+  const map = OrderedMap.fromSorted(Array.from({ length: 200 }, (_, at) => String(at).padStart(3, '0')).map(key => [key, entry(key)]))
+  const before = leavesOf(map)
+  t.ok(before.length > 3)
+  for (const changed of [map.set('050', entry('050', 'new')), map.delete('050')]) {
+    const after = leavesOf(changed)
+    t.equal(after.filter(leaf => before.includes(leaf)).length, before.length - 1)
+  }
+})
+
+t.test('a run of large objects is not held twice', async t => {
+  const run = [entry('a', 'x'.repeat(300_000))]
+  for (let time = 0; time < 3; time++) t.equal(joinedRun(run), undefined)
+})
