@@ -62,6 +62,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     ...options.tls,
     allowHTTP1: true,
     handshakeTimeout: HANDSHAKE,
+    noDelay: true, // as Node's server of HTTP/1 has it: else an event waits until the one before it is acknowledged
     maxHeaderListPairs: 200,
     maxSessionMemory: 64,
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }

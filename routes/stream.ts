@@ -3,6 +3,7 @@
  * the whole answer, and so that no turn of the loop is spent on one answer alone.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { createGzip, constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Joined } from './joined.js'
@@ -104,13 +105,26 @@ class Receiver {
       proceed()
     }
     out.on('drain', proceed)
-    raw.once('close', leave)
+    raw.once('close', () => {
+      out.off('drain', proceed) // a connection is there for other answers too
+      leave()
+    })
     raw.on('error', leave)
   }
 
   async drained (): Promise<void> {
     if (!this.gone) await new Promise<void>(resolve => { this.#proceed = resolve })
   }
+}
+
+/**
+ * Where the body of an answer of known length is written to: as its head says how long it is, it needs nothing around
+ * its bytes, and can pass the answer by on the way to its connection. One that waits behind another answer can't.
+ */
+function wayOf (raw: ServerResponse): NodeJS.WritableStream {
+  raw.flushHeaders()
+  if (raw.chunkedEncoding !== false || !(raw.socket instanceof Socket)) return raw
+  return raw.socket
 }
 
 /** Takes the answer over and sends its head, compressed where the client takes that; the length is for those that are not. */
@@ -120,12 +134,12 @@ function open (request: FastifyRequest, reply: FastifyReply, type: string, lengt
   const raw = begin(reply, { 'content-type': type, ...encoding })
   const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PIECE_BYTES }) : undefined
   packer?.pipe(raw)
-  const out: NodeJS.WritableStream = packer ?? raw
+  const out = packer ?? (length === undefined ? raw : wayOf(raw))
   const destroy = (): void => {
     raw.destroy()
     packer?.destroy()
   }
-  return { out, destroy, receiver: new Receiver(raw, out) }
+  return { out, end: () => { (packer ?? raw).end() }, destroy, receiver: new Receiver(raw, out) }
 }
 
 /**
@@ -168,7 +182,7 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
     void reply.header('content-type', type).send(whole)
     return
   }
-  const { out, destroy, receiver } = open(request, reply, type, joined.length)
+  const { out, end, destroy, receiver } = open(request, reply, type, joined.length)
   const mine: Buffer[] = []
   const written: Buffer[] = []
   const filled = (): Buffer => {
@@ -187,6 +201,6 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
     if (turnIsOver()) await nextTurn()
     if (receiver.gone) return destroy() // and the pieces with it: what was not taken may still be read
   }
-  out.end()
+  end()
   for (const piece of mine) if (spare.length < MOST_SPARE) spare.push(piece)
 }

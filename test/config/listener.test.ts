@@ -76,6 +76,11 @@ t.test('HTTP/1.1 and HTTP/2 are served on one port', async t => {
   t.equal(await readAll(stream), '2.0 GET')
 })
 
+t.test('nothing waits for what was sent before it to be acknowledged', async t => {
+  const { listener } = await build(t)
+  t.match(listener.server, { noDelay: true })
+})
+
 t.test('what is not HTTP is answered with a Status and the connection closed', async t => {
   const { port } = await build(t)
   for (const [text, code, reason] of [

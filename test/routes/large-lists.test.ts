@@ -84,3 +84,22 @@ t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {
   t.strictSame(metadata.items.map((item: Json) => item.metadata), whole.items.map((item: Json) => item.metadata))
   t.ok(bytes('metadata, protobuf').length > COUNT * 2000)
 })
+
+t.test('a connection takes one large list after the other, asked for at once', { timeout: 60_000 }, async t => {
+  const server = await filled(t)
+  const wanted = (await server.get(CONFIGS)).raw
+  const reader = connect(server.port, '127.0.0.1')
+  t.teardown(() => { reader.destroy() })
+  const ask = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
+  reader.write(ask(CONFIGS) + ask('/livez') + ask(CONFIGS) + ask('/livez', 'Connection: close\r\n'))
+  const pieces: Buffer[] = []
+  for await (const piece of reader) pieces.push(piece as Buffer)
+  let left = Buffer.concat(pieces)
+  for (const body of [wanted, Buffer.from('ok'), wanted, Buffer.from('ok')]) {
+    const end = left.indexOf('\r\n\r\n') + 4
+    t.match(left.subarray(0, end).toString(), new RegExp(`^HTTP/1.1 200 OK\r\n[^]*content-length: ${body.length}\r\n`, 'i'))
+    t.ok(left.subarray(end, end + body.length).equals(body))
+    left = left.subarray(end + body.length)
+  }
+  t.equal(left.length, 0)
+})
