@@ -62,7 +62,9 @@ class CacheFeed extends Place implements Feed {
     if (from < window.begin) throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
     if (from === window.end - 1) {
       this.first = -1
-      return newest(window, from)
+      // Where a take has stopped, what comes next need not be wanted.
+      const taken = newest(window, from)
+      return this.wants((taken.events[0] as CacheEvent).entry.key) ? taken : NOTHING // there is one
     }
     const events: CacheEvent[] = []
     let number = from

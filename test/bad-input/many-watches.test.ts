@@ -1,75 +1,11 @@
 /** Watches by the hundred over the server's own listener, both protocols: some never read, all come and go at once. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
-import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify from 'fastify'
-import orch, { type ServerOptions } from '../../app.js'
-import { createListener, type Listener } from '../../config/listener.js'
-import { openWatches, type OpenWatches } from '../../routes/watch-turns.js'
-import type { WatchCache } from '../../storage/cache/watch-cache.js'
-import { client, type Client } from '../build.js'
-import { authority } from '../config/authority.js'
+import { CONFIGS, serve, session, stream, tls, until } from '../secure-server.js'
 import { heapUsed } from './refusal.js'
 
-const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 const MB = 1024 * 1024
-const CONFIGS = '/api/v1/namespaces/default/configmaps'
-
-interface Served extends Client {
-  readonly port: number
-  readonly log: string[]
-  readonly cache: WatchCache
-  readonly open: OpenWatches
-  readonly inFlight: () => number
-}
-
-async function serve (t: Test, options: ServerOptions = {}): Promise<Served> {
-  const log: string[] = []
-  let listener: Listener | undefined
-  const app = Fastify({
-    logger: { level: 'warn', stream: { write: (line: string) => { log.push(line) } } },
-    serverFactory: handler => {
-      listener = createListener(handler as Parameters<typeof createListener>[0], { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
-      return listener.server as never // as the launcher does: Fastify's type knows no server of both protocols
-    }
-  })
-  let found: Pick<Served, 'cache' | 'open' | 'inFlight'> | undefined
-  await app.register(async scope => {
-    await orch(scope, options)
-    const { cache } = scope.orch.resources.find('', 'configmaps') ?? {}
-    const { shutdown } = scope.orch
-    if (cache !== undefined) found = { cache, open: openWatches(shutdown.signal), inFlight: () => shutdown.inFlight }
-  })
-  t.teardown(async () => {
-    listener?.destroy()
-    await app.close()
-  })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const made = client(app)
-  while ((await made.get('/readyz')).code !== 200) await sleep(5)
-  log.length = 0
-  if (found === undefined) throw new Error('there are no config maps')
-  return { ...made, ...found, log, port: (app.server.address() as AddressInfo).port }
-}
-
-async function tls (t: Test, port: number, path: string): Promise<TLSSocket> {
-  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
-  t.teardown(() => { socket.destroy() })
-  socket.on('error', () => {})
-  await once(socket, 'secureConnect')
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  return socket
-}
-
-function session (t: Test, port: number): ClientHttp2Session {
-  const made = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
-  made.on('error', () => {})
-  t.teardown(() => { made.destroy() })
-  return made
-}
 
 /** A way to the server on which nothing comes back any more once it is stopped. */
 async function relay (t: Test, port: number): Promise<{ port: number, stop: () => void }> {
@@ -90,14 +26,6 @@ async function relay (t: Test, port: number): Promise<{ port: number, stop: () =
   }
 }
 
-async function stream (of: ClientHttp2Session, path: string): Promise<ClientHttp2Stream> {
-  const opened = of.request({ ':path': path })
-  opened.on('error', () => {})
-  const [{ ':status': status }] = await once(opened, 'response') as [Record<string, unknown>]
-  if (status !== 200) throw new Error(`answered ${String(status)}`)
-  return opened
-}
-
 /** The numbers of the writes that were seen, in the order of their events. */
 function seen (from: NodeJS.ReadableStream): number[] {
   const numbers: number[] = []
@@ -111,14 +39,6 @@ function seen (from: NodeJS.ReadableStream): number[] {
     }
   })
   return numbers
-}
-
-async function until (t: Test, what: string, done: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !done(); await sleep(10)) {
-    if (Date.now() < deadline) continue
-    t.fail(`waited in vain for ${what}`)
-    return
-  }
 }
 
 t.test('100 MB of events, and watches that never read: the others get everything in order, and memory is bounded', { timeout: 120_000 }, async t => {

@@ -94,6 +94,18 @@ t.test('a narrow feed never loses its place, however much happens elsewhere', as
   t.equal(drain(feed).length, 1)
 })
 
+t.test('what comes behind a part that was taken is not shown for being the newest', async t => {
+  const store = await memoryStore(t)
+  const cache = cacheOf(store)
+  const feed = cacheFeed(cache, cache.revision, store.scope('default'), quiet)
+  await create(store, config('mine'), target(''), context)
+  const entry = new Entry(store.key('other', 'x'), cache.revision + 1, ownBytes('{"metadata":{}}'), undefined, [])
+  cache.window.push(new CacheEvent('ADDED', cache.revision + 1, entry, undefined), 0)
+  t.match(feed.take(1), { events: [{ entry: { name: 'mine' } }], more: true })
+  t.match(feed.take(1), { events: { length: 0 }, more: false })
+  t.equal(feed.revision(), cache.revision)
+})
+
 t.test('a place that fell off the window says so', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
