@@ -61,6 +61,7 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
       return
     }
     line.used = true
+    stream.on('end', ended)
     const method = headers[':method']
     if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') || headers.expect !== undefined) {
       line.open++
@@ -73,4 +74,12 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
     handler(request as unknown as IncomingMessage, new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage })
   })
   return { [Symbol.iterator]: () => lines.keys() as IterableIterator<ServerHttp2Session> } // a server has no others
+}
+
+/**
+ * A client that gives up an answer without an error code ends the stream for Node, which then waits for bytes to leave
+ * that never will: it would not close, not even with its connection.
+ */
+function ended (this: ServerHttp2Stream): void {
+  if (this.closed && !this.writableFinished) this.destroy()
 }

@@ -397,3 +397,25 @@ overBoth('a request that is destroyed has no answer, and its connection takes th
   await t.rejects(calls.call({ path: '/gone' }))
   if (version === 2) t.equal((await calls.call()).body.toString(), 'served')
 })
+
+for (const [title, body, written] of [['being written', undefined, false], ['written', undefined, true], ['to a request with a body', 'x', true]] as const) {
+  t.test(`an answer that is ${title} is over when its client gives it up without an error`, async t => {
+    const answers: ServerResponse[] = []
+    const port = await serve(t, (_, response) => {
+      response.write('x'.repeat(100_000))
+      if (written) response.end()
+      answers.push(response)
+    })
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } })
+    t.teardown(() => { session.destroy() })
+    const call = session.request({ ':path': '/' }, { endStream: body === undefined })
+    call.on('error', () => {})
+    if (body !== undefined) call.end(body)
+    await once(call, 'response')
+    const [response] = answers as [ServerResponse]
+    const closed = once(response, 'close')
+    call.close(0)
+    await closed
+    t.notOk(response.writableFinished)
+  })
+}
