@@ -9,6 +9,7 @@ import { joinedRun } from '../../storage/cache/joined-run.js'
 import { list } from '../../storage/operations/list.js'
 import type { ListResult } from '../../storage/operations/list.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { Joined, bytesOf } from '../joined.js'
 import type { Ready } from '../joined.js'
@@ -43,7 +44,7 @@ export function listHandler (store: ResourceStore) {
     const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
     if (form.format === 'json' && form.as === undefined && !form.pretty) {
       const { head, tail } = listJson(store.definition, metadataOf(result))
-      const ready = readyOf(result)
+      const ready = await readyOf(result)
       await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
       return reply
     }
@@ -59,10 +60,11 @@ export function listHandler (store: ResourceStore) {
   }
 }
 
-/** What earlier lists have joined. */
-function readyOf ({ runs = [] }: ListResult): Ready[] {
+/** What earlier lists have joined, or this one joins for those to come; others have their turns meanwhile. */
+async function readyOf ({ runs = [] }: ListResult): Promise<Ready[]> {
   const ready: Ready[] = []
   for (const { at, entries } of runs) {
+    if (turnIsOver()) await nextTurn()
     const bytes = joinedRun(entries)
     if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
   }
