@@ -55,7 +55,9 @@ const KEEP_ALIVE = 30_000
 
 /** Answers under way on a connection of HTTP/1, kept on its socket: a map of sockets would be asked twice per request. */
 const UNDER_WAY = Symbol('answers under way')
-interface Counted extends Socket { [UNDER_WAY]?: number }
+/** The last of them. */
+const LATEST = Symbol('latest answer')
+interface Counted extends Socket { [UNDER_WAY]?: number, [LATEST]?: ServerResponse | undefined }
 
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
   const secure: SecureServerOptions = {
@@ -74,13 +76,16 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   /** Shared by all answers of HTTP/1. */
   const answered = function (this: ServerResponse): void {
     const socket: Counted = this.req.socket
-    if ((socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 1) - 1) === 0 && ending) socket.end()
+    if ((socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 1) - 1) > 0) return
+    socket[LATEST] = undefined
+    if (ending) socket.end()
   }
   const known: RequestListener = (request, response) => {
     arrivals++
     if (request.httpVersionMajor === 1) {
       const socket: Counted = request.socket
       socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 0) + 1
+      socket[LATEST] = response
       response.on('close', answered)
     } else if (goawayChance > 0 && Math.random() < goawayChance) {
       // Streams that are open go on; the client opens its next one elsewhere, through a balancer perhaps at another server.
@@ -192,12 +197,15 @@ const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
 }
 
+/** What is written to it now would stand in the midst of another answer. */
+const amidst = ({ [UNDER_WAY]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
+
 /**
  * Answers what is not HTTP with a Status, and closes. Nothing of the request is in the answer.
  * For `clientErrorHandler` of Fastify.
  */
 export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || amidst(socket)) {
     socket.destroy()
     return
   }

@@ -99,6 +99,18 @@ t.test('what is not HTTP is answered with a Status and the connection closed', a
   t.equal((await get(port, '/', agent)).status, 200, 'the next request is served as if nothing had happened')
 })
 
+t.test('what is not HTTP ends an answer that has begun, and nothing is written into it', async t => {
+  const { port } = await build(t)
+  for (const between of ['', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    const socket = await raw(t, port, 'GET /held HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [begun] = await once(socket, 'data') as [Buffer]
+    socket.write(`${between}nonsense\r\n\r\n`)
+    const answer = `${String(begun)}${await readAll(socket).catch(() => '')}`
+    t.match(answer, /begun,\r\n$/)
+    t.notMatch(answer, 'HTTP/1.1 400')
+  }
+})
+
 t.test('a body that does not arrive in time ends its request', async t => {
   const { port } = await build(t, { requestTimeout: 100 })
   const socket = await raw(t, port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab')
