@@ -175,6 +175,7 @@ export class WatchStream implements OpenWatch {
     const closed = isStorageError(error, 'Closed')
     if (!lost && !closed) this.#log.error({ err: error }, 'a watch failed')
     if (!closed && !this.#sink.blocked) this.#sink.write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
+    if (!closed) this.#bookmarked = Infinity // a bookmark would vouch for what could not be shown
     this.#end(true)
   }
 

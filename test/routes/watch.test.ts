@@ -127,6 +127,12 @@ t.test('what goes wrong while an event is shown ends that watch with an ERROR, n
   t.notMatch(JSON.stringify(watch.events), /not thought of/)
   t.match(lines.join(''), /a watch failed/)
   t.match(lines.join(''), /not thought of/)
+
+  const marked = await Watch.open(t, `${url}${BINDINGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${cache.revision}`)
+  t.intercept(cache.window, 'at', { value: () => ({ entry: { json: '' } }) })
+  await app.inject({ method: 'POST', url: BINDINGS, payload: binding('b') })
+  await marked.end()
+  t.same(marked.events.map(({ type }) => type), ['ERROR'], 'and no bookmark vouches for that event')
 })
 
 t.test('bad parameters are refused before the stream begins', async t => {
