@@ -29,7 +29,8 @@ export class Sink {
   readonly chunked: boolean
   /** The client is behind: `drained` will tell when it is not. */
   blocked = false
-  #timed = false
+  #armed = false
+  #listens = false
   #ended = false
 
   /** @param raw an answer whose head is written */
@@ -54,12 +55,10 @@ export class Sink {
     if (!this.#out.writable || this.#out.write(piece)) return true
     if (this.blocked) return false
     this.blocked = true
-    this.#time(this.#stalledMs)
+    this.#arm()
     this.#out.once('drain', () => {
       this.blocked = false
-      if (this.#ended) return // and the connection is another answer's
-      this.#time(0)
-      this.#listener.drained()
+      if (!this.#ended) this.#listener.drained() // else the connection is another answer's
     })
     return false
   }
@@ -67,21 +66,35 @@ export class Sink {
   /** Ends the answer when the client has taken what was written; one that does not is ended all the same. */
   end (): void {
     if (this.chunked) this.#raw.chunkedEncoding = true // for the last chunk
-    if (this.#out.writableLength > 0) this.#time(this.#stalledMs)
+    if (this.#out.writableLength > 0) this.#arm()
+    else this.#disarm()
     this.#ended = true
     this.#raw.end()
   }
 
   destroy (): void { this.#raw.destroy() }
 
-  #time (milliseconds: number): void {
+  /** From now on the connection tells when nothing has gone over it for a while; each write puts that off, so once is enough. */
+  #arm (): void {
+    if (this.#armed) return
     const teller = this.#stream ?? this.#raw
     if (this.#stream === undefined && !(this.#raw.socket instanceof Socket)) return // it has no connection yet, or none at all
-    if (!this.#timed && milliseconds > 0) {
-      this.#timed = true
-      teller.once('timeout', () => { this.destroy() })
+    this.#armed = true
+    if (!this.#listens) {
+      this.#listens = true
+      teller.on('timeout', () => {
+        if (this.#armed && (this.blocked || this.#ended)) this.destroy()
+        else this.#disarm()
+      })
     }
-    teller.setTimeout(milliseconds)
+    teller.setTimeout(this.#stalledMs)
+  }
+
+  #disarm (): void {
+    if (!this.#armed) return
+    this.#armed = false
+    const teller = this.#stream ?? this.#raw
+    teller.setTimeout(0)
   }
 }
 

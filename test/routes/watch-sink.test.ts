@@ -139,6 +139,20 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.ok(opened.drains > 1)
   })
 
+  t.test(`${name}: a watch that was behind once and has been quiet since is not ended`, async t => {
+    const stalledMs = 100
+    const server = await serve(t, stalledMs)
+    const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+    const state = { over: false }
+    void opened.closed.then(() => { state.over = true })
+    stream.resume()
+    opened.write('x'.repeat(4 * MB))
+    while (opened.drains === 0) await sleep(5)
+    await sleep(5 * stalledMs)
+    t.notOk(state.over)
+    t.equal(opened.write('more\n'), true)
+  })
+
   t.test(`${name}: it is told when the client has caught up`, async t => {
     const server = await serve(t)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
