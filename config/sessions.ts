@@ -16,15 +16,20 @@ const LOOKS = 3
 interface Kept extends Line {
   /** Since it was last looked at. */
   used: boolean
-  /** Looks in which it was not used. */
+  /** Looks in which it was not used, or, with answers under way, nothing showed that its client is there. */
   quiet: number
+  /** Of its socket, when it was last looked at. */
+  written: number
 }
+
+/** What a ping and its record take at most: more bytes than that have left since the last look where a client still reads. */
+const OF_A_PING = 1024
 
 type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
 /**
  * For a server that was made with `handler`. Connections without a request or a ping for `idle` milliseconds, or a
- * third more, are closed.
+ * third more, are closed; those with answers under way are asked for a sign of life, and destroyed when none comes in that time.
  * @returns those that are open
  */
 export function serveSessions (server: Http2SecureServer, handler: RequestListener, idle: number): Iterable<ServerHttp2Session> {
@@ -33,7 +38,7 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
   let connecting: Socket | undefined
   server.prependListener('secureConnection', socket => { connecting = socket })
   server.on('session', session => {
-    const line: Kept = { socket: connecting ?? session.socket, open: 0, used: true, quiet: 0 }
+    const line: Kept = { socket: connecting ?? session.socket, open: 0, used: true, quiet: 0, written: 0 }
     connecting = undefined
     lines.set(session, line)
     session.on('ping', () => { line.used = true })
@@ -42,9 +47,18 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
 
   const look = setInterval(() => {
     for (const [session, line] of lines) {
-      line.quiet = line.used || line.open > 0 ? 0 : line.quiet + 1
+      const { bytesWritten } = line.socket
+      line.quiet = line.used || bytesWritten > line.written + OF_A_PING ? 0 : line.quiet + 1
       line.used = false
-      if (line.quiet >= LOOKS) session.close()
+      line.written = bytesWritten
+      if (line.open === 0) {
+        if (line.quiet >= LOOKS) session.close()
+      } else if (line.quiet > LOOKS) {
+        // Its client has gone without a word, or Node has given up reading after an error of the protocol and says nothing.
+        session.destroy()
+      } else if (!session.destroyed) {
+        session.ping(error => { if (error === null) line.used = true })
+      }
     }
   }, idle / LOOKS)
   look.unref()

@@ -192,6 +192,43 @@ t.test('a connection that nobody uses is closed, and one in use is not', async t
   await once(pinging, 'close')
 })
 
+/** A client of HTTP/2 that breaks its rules with a body behind the end of a request, after which Node says nothing of the connection. */
+async function ruleBreaker (test: Test, port: number): Promise<TLSSocket> {
+  const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
+    const head = Buffer.alloc(9)
+    head.writeUIntBE(payload.length, 0, 3)
+    head[3] = type
+    head[4] = flags
+    head.writeUInt32BE(stream, 5)
+    return Buffer.concat([head, payload])
+  }
+  const field = (name: string, value: string): Buffer => Buffer.concat([Buffer.of(0, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)])
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+  socket.on('error', () => {})
+  socket.resume()
+  test.teardown(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  const request = Buffer.concat([field(':method', 'GET'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', '/held')])
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0)), frame(1, 5, 1, request), frame(0, 0, 1, Buffer.from('x'))]))
+  return socket
+}
+
+t.test('an answer whose connection has failed without a word is over, and one whose client listens goes on', async t => {
+  const { url, port, held } = await build(t, { idle: 150 })
+  const streaming = open(t, url).request({ ':path': '/held' })
+  const streamed = readAll(streaming)
+  await once(streaming, 'response')
+  const socket = await ruleBreaker(t, port)
+  while (held.length < 2) await new Promise(resolve => { setTimeout(resolve, 5) })
+  const over = once(held[1] as ServerResponse, 'close') // it has come
+  socket.destroy()
+  await over
+  await new Promise(resolve => { setTimeout(resolve, 300) })
+  t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
+  held[0]?.end('done')
+  t.equal(await streamed, 'begun,done')
+})
+
 t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {
   const { listener, port, url, held } = await build(t)
   const agent = new Agent({ keepAlive: true })
