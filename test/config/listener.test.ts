@@ -220,9 +220,8 @@ t.test('an answer whose connection has failed without a word is over, and one wh
   await once(streaming, 'response')
   const socket = await ruleBreaker(t, port)
   while (held.length < 2) await new Promise(resolve => { setTimeout(resolve, 5) })
-  const over = once(held[1] as ServerResponse, 'close') // it has come
   socket.destroy()
-  await over
+  while (held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // later versions of Node say so themselves
   await new Promise(resolve => { setTimeout(resolve, 300) })
   t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
   held[0]?.end('done')
