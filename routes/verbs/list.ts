@@ -15,7 +15,7 @@ import { Joined, bytesOf } from '../joined.js'
 import type { Ready } from '../joined.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
 import { includeObject, row, table, transformVersion } from '../transform.js'
-import type { Negotiated } from '../../plugins/context.js'
+import type { Form } from '../transform.js'
 
 interface ListMeta { resourceVersion: string, continue?: string, remainingItemCount?: number }
 
@@ -71,6 +71,8 @@ async function readyOf ({ runs = [] }: ListResult): Promise<Ready[]> {
   return ready
 }
 
+interface ListForm extends Form { readonly pretty: boolean }
+
 interface Answer {
   readonly type: string
   /** Each is copied before the next is asked for. */
@@ -78,7 +80,7 @@ interface Answer {
 }
 
 /** `keep`: what is made of an entry stays with it for a while. */
-function answer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Negotiated, keep: boolean): Answer {
+function answer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: ListForm, keep: boolean): Answer {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
   const { definition } = store
   if (form.as !== undefined) return transformedAnswer(request, store, result, form, objectOf)
@@ -145,7 +147,7 @@ function * compact (head: object, name: string, items: Iterable<object>): Genera
   yield bytes(']}\n')
 }
 
-function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: Negotiated, objectOf: (entry: Entry) => ApiObject): Answer {
+function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
   const write = form.format === 'yaml' ? yaml : form.pretty ? indented : compact
   const type = form.format === 'yaml' ? YAML_TYPE : JSON_TYPE
