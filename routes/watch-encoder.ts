@@ -74,13 +74,17 @@ export interface WatchForm {
 
 const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
 
+/** @throws StatusError 400 */
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
   const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'v1' }
-  const protobuf = form.format === 'protobuf' && form.as !== 'Table'
+  if (form.as === 'Table') {
+    const include = includeObject(request) // refused before the answer begins
+    return { type: 'application/json', encoder: chunked => tableEncoder(store, form, include, framing(chunked)) }
+  }
+  const protobuf = form.format === 'protobuf'
   return {
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
-      if (form.as === 'Table') return tableEncoder(store, form, includeObject(request), framing(chunked))
       const name = `${form.format} ${form.as === undefined ? '' : transformVersion(form)}`
       let known = encoders.get(store)
       if (known === undefined) encoders.set(store, known = new Map())
