@@ -1,5 +1,5 @@
 /** Query parameters as typed values; each failure names the parameter and what it takes. */
-import { parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
+import { NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
 import type { ResourceDefinition, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
 import { badRequest, invalid } from '../schemas/status.js'
 import type { ListRequest } from '../storage/operations/list.js'
@@ -35,17 +35,13 @@ export const text = (query: URLSearchParams, name: string): string => query.get(
 
 export interface Selection { readonly labels: LabelSelectorMatcher, readonly fields: FieldSelectorMatcher }
 
-const nothing = new WeakMap<ResourceDefinition, Selection>()
+const NOTHING: Selection = { labels: NO_LABELS, fields: NO_FIELDS }
 
 /** The selectors of a list or watch. @throws DecodeError for a selector that can't be read */
 export function selectors (query: URLSearchParams, definition: ResourceDefinition): Selection {
   const labels = query.get('labelSelector') ?? ''
   const fields = query.get('fieldSelector') ?? ''
-  if (labels === '' && fields === '') {
-    let all = nothing.get(definition)
-    if (all === undefined) nothing.set(definition, all = { labels: parseLabelSelector(''), fields: parseFieldSelector('', definition) })
-    return all
-  }
+  if (labels === '' && fields === '') return NOTHING
   return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields, definition) }
 }
 

@@ -30,7 +30,7 @@ export { validateMessage, validateObject, validateUpdate } from './validation.js
 // Objects to bytes.
 export { joinJson, listJson, splitJson, toJson } from './json/encode.js'
 export type { SplitJson } from './json/encode.js'
-export { encodeMessage, encodeMessageOnce, encodeProtobuf, encodeProtobufList, protobufListParts, protobufWatchFrame } from './protobuf/encode.js'
+export { encodeMessage, encodeMessageOnce, encodeProtobuf, encodeProtobufList, MAGIC as PROTOBUF_MAGIC, protobufListParts, protobufWatchFrame } from './protobuf/encode.js'
 export { decodeMessage, decodeProtobuf, openEnvelope } from './protobuf/decode.js'
 export type { DecodedProtobuf, Envelope } from './protobuf/decode.js'
 

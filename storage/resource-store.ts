@@ -2,7 +2,7 @@
  * One resource type in the store: its declaration, its strategy, where its keys are, how its objects
  * become bytes and back, and the cache that reads are answered from. The operations are functions over it.
  */
-import { decode, decodeProtobuf, encodeProtobuf, fieldValues, joinJson, splitJson, toJson } from '../schemas/index.js'
+import { decode, decodeProtobuf, encodeProtobuf, fieldValues, joinJson, PROTOBUF_MAGIC, splitJson, toJson } from '../schemas/index.js'
 import type { ApiObject, ResourceDefinition, SplitJson } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
@@ -32,7 +32,6 @@ export interface ResourceStoreOptions {
   readonly log: (message: string, error: unknown) => void
 }
 
-const PROTOBUF_MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 /** Keys are printable ASCII; the rest of a name is percent-encoded, and so is the percent sign, so that no two names share a key. */
 function keyPart (name: string): string {
   return /^[!-$&-~]*$/.test(name) ? name : name.toWellFormed().replace(/[^!-$&-~]/gu, encodeURIComponent)
@@ -106,13 +105,13 @@ export class ResourceStore {
     return entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(this.definition.message, object)))
   }
 
-  /** Wire JSON as the object stands. */
-  json (object: ApiObject, revision?: Revision): string {
-    return toJson(this.definition.message, object, revision === undefined ? undefined : String(revision))
+  entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
+    return this.#entry(key, object, toJson(this.definition.message, object, String(revision)), revision, slab)
   }
 
-  entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
-    return this.#entry(key, object, this.json(object, revision), revision, slab)
+  /** Of an object that was not stored, and so has no resourceVersion. */
+  unstored (key: string, object: ApiObject): Entry {
+    return this.#entry(key, object, toJson(this.definition.message, object), 0, undefined)
   }
 
   /** The entries of one object at any revision, its JSON made once. */

@@ -1,10 +1,9 @@
 /** POST, and PUT of a name that does not exist: a new object. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { applyDefaults, fieldValues, validateObject } from '../../schemas/index.js'
+import { applyDefaults, validateObject } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest } from '../../schemas/status.js'
-import { ownBytes } from '../cache/bytes.js'
-import { Entry } from '../cache/entry.js'
+import type { Entry } from '../cache/entry.js'
 import type { Offer } from '../cache/offers.js'
 import { isKey } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -77,16 +76,11 @@ async function attemptCreate (store: ResourceStore, object: ApiObject, target: T
   if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
   if (context.dryRun) {
     const { kv } = await store.backend.get(key)
-    return kv === undefined ? unstored(store, key, object) : undefined
+    return kv === undefined ? store.unstored(key, object) : undefined
   }
   const { value, entry } = offer(store, key, object)
   const result = await store.backend.create(key, value)
   return result.succeeded ? entry(result.revision) : undefined
-}
-
-/** An object that was not stored, and so has no resourceVersion. */
-function unstored (store: ResourceStore, key: string, object: ApiObject): Entry {
-  return new Entry(key, 0, ownBytes(store.json(object)), object.metadata.labels, fieldValues(store.definition, object))
 }
 
 /**
