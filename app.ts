@@ -8,74 +8,97 @@
  * It is not wrapped by fastify-plugin: decorators, parsers and the error handler stay out of the host.
  */
 import type { FastifyInstance } from 'fastify'
+import { featureGates } from './config/feature-gates.js'
 import type { ServerOptions } from './config/server-options.js'
-import { openStorage, overridesOf } from './config/storage.js'
 import audit from './plugins/audit.js'
 import authentication from './plugins/authentication/index.js'
-import authorization from './plugins/authorization.js'
+import authorization from './plugins/authorization/index.js'
+import connections from './plugins/connections/index.js'
+import controllers from './plugins/controllers.js'
 import deadline from './plugins/deadline.js'
 import dryRun from './plugins/dry-run.js'
 import errors from './plugins/errors.js'
+import filterTimes from './plugins/filter-times.js'
+import flowControl from './plugins/flow-control.js'
 import health from './plugins/health.js'
+import http1Connections from './plugins/http1-connections.js'
+import http2Sessions from './plugins/http2-sessions.js'
+import impersonation from './plugins/impersonation.js'
 import inFlightLimits from './plugins/in-flight-limits.js'
 import metrics from './plugins/metrics.js'
 import negotiation from './plugins/negotiation.js'
+import operations from './plugins/operations/index.js'
+import profiling from './plugins/profiling.js'
+import requestBodies from './plugins/request-bodies.js'
 import requestInfo from './plugins/request-info.js'
+import requestLog from './plugins/request-log.js'
 import securityHeaders from './plugins/security-headers.js'
 import type { OrchServer } from './plugins/server.js'
 import shutdown from './plugins/shutdown.js'
 import storage from './plugins/storage.js'
+import tracing from './plugins/tracing.js'
+import { stateFields, stateOf } from './storage/state.js'
 import routes from './routes/index.js'
-import { PROTOBUF_TYPE } from './schemas/media-types.js'
+import { OFF_BY_DEFAULT } from './schemas/groups.js'
 
 export type { ServerOptions } from './config/server-options.js'
-export type { Authenticator, Authorizer, UserInfo } from './schemas/request.js'
-export type { AdmissionPlugin, AdmissionRequest } from './storage/admission.js'
+export type { Authenticated, Authenticator, Credentials } from './schemas/auth/authenticator.js'
+export type { Authorizer } from './schemas/auth/authorizer.js'
+export type { UserInfo } from './schemas/auth/user.js'
+export { pluginFor } from './storage/admission/contract.js'
+export type { AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest } from './storage/admission/contract.js'
 export { StatusError } from './schemas/status.js'
 
-const MINUTE = 60_000
-
 export default async function orch (fastify: FastifyInstance, options: ServerOptions = {}): Promise<void> {
+  const { limits = {}, api = {} } = options
+  const gates = featureGates(options.featureGates)
   // Each member is set by the plugin that owns it, all of them below.
   fastify.decorate('orch', {
     settings: {
-      minRequestTimeoutSeconds: options.minRequestTimeoutSeconds ?? 1800,
-      deleteCollectionWorkers: options.deleteCollectionWorkers ?? 1,
-      disabledGroupVersions: new Set(options.disabledGroupVersions ?? []),
-      externalHostname: options.externalHostname,
-      advertiseAddress: options.advertiseAddress
-    }
+      minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,
+      deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
+      connectionBytesPerSecond: limits.connectionBytesPerSecond ?? 0,
+      featureGates: gates,
+      disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
+      externalHostname: api.externalHostname,
+      advertiseAddress: api.advertiseAddress
+    },
+    report: () => stateFields(stateOf(fastify.orch.resources))
   } as Partial<OrchServer> as OrchServer)
 
+  if (options.requestLog !== undefined) await fastify.register(requestLog, options.requestLog)
   await fastify.register(errors)
+  await fastify.register(http1Connections)
   await fastify.register(requestInfo)
+  await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
+  await fastify.register(http2Sessions)
   await fastify.register(metrics, options.metrics ?? {})
-  await fastify.register(shutdown, { delay: options.shutdownDelay ?? 0, sendRetryAfter: options.shutdownSendRetryAfter ?? false, drainTimeout: options.requestTimeout ?? MINUTE })
-  await fastify.register(deadline, { timeout: options.requestTimeout ?? MINUTE })
-  await fastify.register(securityHeaders, { allowedOrigins: options.corsAllowedOrigins ?? [], strictTransportSecurity: options.strictTransportSecurity ?? [] })
-  await fastify.register(authentication, {
-    anonymous: options.anonymous ?? true,
-    tokens: options.tokens,
-    clientCertificates: options.clientCertificates ?? false,
-    authenticators: options.authenticators ?? []
-  })
+  await fastify.register(shutdown, { ...options.shutdown, drainTimeout: limits.requestTimeout })
+  await fastify.register(deadline, { timeout: limits.requestTimeout })
+  await fastify.register(securityHeaders, options.securityHeaders ?? {})
+  await fastify.register(filterTimes)
+  await fastify.register(authentication, options.authentication ?? {})
+  await fastify.register(filterTimes, { behind: 'authentication' })
   await fastify.register(audit, options.audit ?? {})
-  await fastify.register(inFlightLimits, { reading: options.maxRequestsInflight ?? 400, mutating: options.maxMutatingRequestsInflight ?? 200 })
-  await fastify.register(authorization, { modes: options.authorizationModes ?? ['AlwaysAllow'], authorizers: options.authorizers ?? [] })
+  await fastify.register(filterTimes, { behind: 'audit' })
+  await fastify.register(impersonation)
+  await fastify.register(filterTimes, { behind: 'impersonation' })
+  const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200 } = limits
+  if (limits.priorityAndFairness === true && gates.enabled('APIPriorityAndFairness')) {
+    await fastify.register(flowControl, { seats: reading + mutating, requestTimeout: limits.requestTimeout })
+    await fastify.register(filterTimes, { behind: 'priorityandfairness' })
+  } else await fastify.register(inFlightLimits, { reading, mutating })
+  await fastify.register(authorization, options.authorization ?? {})
+  await fastify.register(filterTimes, { behind: 'authorization' })
+  await fastify.register(requestBodies, { budget: limits.maxBodyBytesInflight })
   await fastify.register(negotiation)
   await fastify.register(dryRun)
 
-  await fastify.register(health, { livezGracePeriod: options.livezGracePeriod ?? 0 })
-  await fastify.register(storage, {
-    open: () => openStorage(options.storage ?? { kind: 'memory' }),
-    overrides: overridesOf(options.storage),
-    prefix: options.storePrefix ?? '/registry',
-    mediaType: options.storageMediaType ?? PROTOBUF_TYPE,
-    windowSizeOf: (group, plural) => options.watchCacheSizes?.[`${group}/${plural}`] ?? options.watchCacheSize ?? 100,
-    compactionInterval: options.compactionInterval ?? 5 * MINUTE,
-    healthTimeout: options.storage?.healthcheckTimeout ?? 2000,
-    disabledAdmission: options.disabledAdmission ?? [],
-    admission: options.admission ?? []
-  })
+  await fastify.register(health, options.health ?? {})
+  await fastify.register(storage, { storage: options.storage, watchCache: options.watchCache, admission: options.admission, services: options.services, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
+  await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
+  await fastify.register(operations)
+  await fastify.register(connections, options.connections ?? {})
+  if (options.profiling !== undefined) await fastify.register(profiling, { ...options.profiling, requestTimeout: limits.requestTimeout })
   await fastify.register(routes)
 }

@@ -4,7 +4,13 @@ import { isIP } from 'node:net'
 import { FlagError } from './flag.js'
 import { readFile } from './files.js'
 import type { FlagName } from './flags/index.js'
-import type { Pair } from './certify.js'
+
+/** A certificate, followed by those of its issuers, and its private key. */
+export interface Pair {
+  /** PEM. */
+  readonly certificate: string
+  readonly key: string
+}
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 

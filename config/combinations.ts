@@ -1,8 +1,10 @@
 /** Flags that exclude or need one another. */
+import { featureGates, gateSettings } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
-import type { Parsed } from './parse.js'
+import type { Parsed } from './command-line.js'
+import { idleAuditFlags } from './idle-audit-flags.js'
 import { belongsToTls13 } from './tls-names.js'
 
 /** Flags that are given together or not at all. */
@@ -20,8 +22,14 @@ const NEEDS: ReadonlyArray<readonly [FlagName, FlagName]> = [
   ['etcd-cafile', 'etcd-servers'],
   ['etcd-certfile', 'etcd-servers'],
   ['storage-backend', 'etcd-servers'],
+  ['requestheader-client-ca-file', 'requestheader-username-headers'],
+  ['requestheader-username-headers', 'requestheader-client-ca-file'],
+  ['requestheader-group-headers', 'requestheader-client-ca-file'],
+  ['requestheader-extra-headers-prefix', 'requestheader-client-ca-file'],
+  ['requestheader-allowed-names', 'requestheader-client-ca-file'],
   ['service-account-signing-key-file', 'service-account-key-file'],
   ['service-account-signing-key-file', 'service-account-issuer'],
+  ['service-account-jwks-uri', 'service-account-issuer'],
   ['cloud-config', 'cloud-provider']
 ]
 
@@ -38,6 +46,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
     if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
   }
   if (given.has('data-dir') && values['etcd-servers'].length > 0) refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
+  if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) refuse('data-dir-min-free', 'is for the embedded store; leave it or --etcd-servers out')
   if (values['data-dir'] === '') refuse('data-dir', 'must be a folder')
   if (values['cert-dir'] === '' && values['tls-cert-file'] === '') refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')
 
@@ -64,9 +73,11 @@ export function checkCombinations ({ values, given }: Parsed): void {
   const { from, to } = values['service-node-port-range']
   const port = values['orch-service-node-port']
   if (port !== 0 && (port < from || port > to)) refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
-  if (values['contention-profiling'] && !values.profiling) refuse('contention-profiling', 'needs --profiling')
+  if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
   if (values['permit-port-sharing'] && !canSharePorts()) refuse('permit-port-sharing', `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`)
 }
+
+const isOn = (values: Values, gate: string): boolean => featureGates(gateSettings(values['feature-gates'])).enabled(gate)
 
 export interface StoreOverride { /** `group/resource` */ readonly resource: string, readonly servers: string[] }
 
@@ -95,19 +106,34 @@ function checkStores (values: Values, refuse: (name: FlagName, mend: string) => 
   }
 }
 
+/** Whether there is anything for priority and fairness to share out. */
+export const hasLimits = (values: Values): boolean => values['max-requests-inflight'] + values['max-mutating-requests-inflight'] > 0
+
+function idleFairness ({ values }: Parsed): string[] {
+  if (hasLimits(values) || !values['enable-priority-and-fairness'] || !isOn(values, 'APIPriorityAndFairness')) return []
+  return ['--enable-priority-and-fairness has no effect with --max-requests-inflight=0 and --max-mutating-requests-inflight=0: there is nothing to share out, and requests are not limited']
+}
+
 /** Flags whose effect is on something that other flags have switched off; for the log. */
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
   const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
-  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleAuditFlags(parsed)]
+  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleBeside(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
 }
 
-function idleAuditFlags ({ values, given }: Parsed): string[] {
-  const path = values['audit-log-path']
-  const rotation: FlagName[] = ['audit-log-maxage', 'audit-log-maxbackup', 'audit-log-maxsize', 'audit-log-compress']
-  if (path === '-') return rotation.filter(name => given.has(name)).map(name => `--${name} has no effect: standard output is not rotated`)
-  if (path !== '') return []
-  return [...rotation, 'audit-log-format' as const, 'audit-log-mode' as const].filter(name => given.has(name)).map(name => `--${name} has no effect without --audit-log-path`)
+/** Flags that say how to do what another flag asks for. */
+const BESIDE: ReadonlyArray<readonly [asked: (values: Values) => boolean, flags: readonly FlagName[], without: string]> = [
+  [values => values['authentication-token-webhook-config-file'] !== '', ['authentication-token-webhook-cache-ttl', 'authentication-token-webhook-version'], '--authentication-token-webhook-config-file'],
+  [values => values['authorization-webhook-config-file'] !== '', ['authorization-webhook-cache-authorized-ttl', 'authorization-webhook-cache-unauthorized-ttl', 'authorization-webhook-version'], '--authorization-webhook-config-file'],
+  [values => values['oidc-issuer-url'] !== '', ['oidc-username-claim', 'oidc-username-prefix', 'oidc-groups-claim', 'oidc-groups-prefix', 'oidc-required-claim', 'oidc-ca-file', 'oidc-signing-algs'], '--oidc-issuer-url'],
+  [values => values.profiling, ['contention-profiling'], '--profiling'],
+  [values => !values['disable-admission-plugins'].includes('DefaultTolerationSeconds'), ['default-not-ready-toleration-seconds', 'default-unreachable-toleration-seconds'], 'the admission plugin DefaultTolerationSeconds'],
+  [values => values['endpoint-reconciler-type'] === 'master-count', ['apiserver-count'], '--endpoint-reconciler-type=master-count'],
+  [values => isOn(values, 'APIServerIdentity'), ['identity-lease-duration-seconds', 'identity-lease-renew-interval-seconds'], '--feature-gates=APIServerIdentity=true']
+]
+
+function idleBeside ({ values, given }: Parsed): string[] {
+  return BESIDE.flatMap(([asked, flags, without]) => asked(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
 }
 
 /** Whether `reusePort` of the runtime's listen does something. */

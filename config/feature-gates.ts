@@ -1,6 +1,6 @@
 /**
  * The feature gates of the release whose interface is served: stage and default of each. A gate is
- * followed only where something is behind it, and that is still nothing: see `unbuilt.ts`.
+ * followed only where something is behind it: see `unbuilt.ts`.
  *
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
@@ -99,3 +99,28 @@ export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
     return stage === 'Deprecated' ? [`--feature-gates=${name}: the gate is deprecated, it will be removed`] : []
   })
 }
+
+/** Whether a feature is on. */
+export interface FeatureGates {
+  /** @throws Error for a name that is no gate of this release: whoever asks has misspelt it */
+  readonly enabled: (name: string) => boolean
+}
+
+/** The gates with these settings: a gate's own, else that of its stage (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
+export function featureGates (settings: Readonly<Record<string, boolean>> = {}): FeatureGates {
+  const unknown = Object.keys(settings).find(name => !GATES.has(name) && !GROUPS.has(name))
+  if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${RELEASE_NAME}`)
+  const ofStage = new Map([...GROUPS].map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
+  const on = new Map([...GATES].map(([name, gate]) => [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
+  return {
+    enabled: name => {
+      const found = on.get(name)
+      if (found === undefined) throw new Error(`${name} is not a feature gate of release ${RELEASE_NAME}`)
+      return found
+    }
+  }
+}
+
+/** What --feature-gates says, in the form of the server's options. */
+export const gateSettings = (settings: ReadonlyMap<string, string>): Record<string, boolean> =>
+  Object.fromEntries([...settings].map(([name, value]) => [name, isOn(value)]))

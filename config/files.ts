@@ -24,14 +24,18 @@ export function reasonOf (error: unknown): string {
   return Object.hasOwn(REASONS, code) ? REASONS[code] ?? code : error instanceof Error ? error.message : String(error)
 }
 
-/** @throws FlagError */
-export function readFile (flag: FlagName, path: string): string {
+/**
+ * @param flagged value of the flag, where it names another file which in turn names this one
+ * @param what that is, for errors
+ * @throws FlagError
+ */
+export function readFile (flag: FlagName, path: string, flagged = path, what = ''): string {
   try {
     const stat = statSync(path)
     if (!stat.isFile()) throw new Error('it is not an ordinary file')
     if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new FlagError(flag, path, `cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new FlagError(flag, flagged, `${what}cannot be read: ${reasonOf(error)}`, { cause: error })
   }
 }

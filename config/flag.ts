@@ -115,10 +115,10 @@ const UNITS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3
 /** `1m30s`, `500ms`, `0` in milliseconds; undefined when it is not a duration. */
 export function readDuration (value: string): number | undefined {
   if (/^[+-]?0$/.test(value)) return 0
-  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(value)
+  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)$/.exec(value)
   if (match === null || value.length > 100) return undefined
   let total = 0
-  for (const [, amount, unit] of (match[2] ?? '').matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) total += Number(amount) * (UNITS[unit ?? ''] ?? 0)
+  for (const [, amount, unit] of (match[2] ?? '').matchAll(/([\d.]+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g)) total += Number(amount) * (UNITS[unit ?? ''] ?? 0)
   return match[1] === '-' ? -total : total
 }
 

@@ -8,10 +8,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import { printable } from './flag.js'
+import type { Verbosity } from './verbosity.js'
 
 export interface LogOptions {
   /** `-v`: 0 to 3 is info, 4 and 5 debug, more trace. */
   readonly verbosity: number
+  /** Of modules, whose log is a child with their name as `module`. Default all are as verbose. */
+  readonly verbosityOf?: Verbosity | undefined
   /** Where lines go. Default standard error. */
   readonly write?: (line: string) => void
 }
@@ -28,10 +31,14 @@ export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbo
 /** The address of a request, safe to log. */
 export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
-export function createLog ({ verbosity, write = toStandardError }: LogOptions): FastifyBaseLogger {
+export function createLog ({ verbosity, verbosityOf = () => verbosity, write = toStandardError }: LogOptions): FastifyBaseLogger {
   return pino({
     level: logLevel(verbosity),
     base: null,
+    onChild: child => {
+      const { module } = child.bindings()
+      if (typeof module === 'string') child.level = logLevel(verbosityOf(module)) as typeof child.level // levels that it knows without names of its own
+    },
     serializers: {
       err: describeError,
       error: describeError,

@@ -2,21 +2,36 @@
  * Flags and the files they name to what the server is made of. Everything that can be wrong with them is
  * found here, before anything is opened or listened on.
  */
-import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { readBundle, readPair } from './certificates.js'
+import { hostPort, publicAddress } from './addresses.js'
+import { auditOptions } from './audit-options.js'
+import { parseCertificates, readBundle, readPair } from './certificates.js'
+import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
+import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
+import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
+import type { AuthorizationWebhookOptions } from '../plugins/authorization/webhook.js'
+import type { StorageOptions } from '../plugins/storage.js'
+import type { OutboundOptions } from '../plugins/storage/outbound.js'
+import { Authorities } from '../schemas/auth/authorities.js'
+import type { AuthorizationMode } from '../schemas/auth/authorization-modes.js'
 import { JSON_TYPE, PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { StorageMediaType } from '../storage/resource-store.js'
-import { checkCombinations, idleFlags, storeOverrides, storeServers } from './combinations.js'
-import { gateWarnings } from './feature-gates.js'
+import { admissionOptions, admissionWarnings } from './admission-options.js'
+import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers } from './combinations.js'
+import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
 import type { FlagName, Values } from './flags/index.js'
-import { parseArguments, type Parsed } from './parse.js'
-import { disabledGroupVersions } from './runtime-config.js'
-import type { AuditOptions, ServerOptions, StorageOptions } from './server-options.js'
-import { publicAddress } from './tls.js'
+import { parseArguments, type Parsed } from './command-line.js'
+import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
+import { disabledApis } from './runtime-config.js'
+import type { ServerOptions } from './server-options.js'
+import { serviceAccountOptions, serviceAccountWarnings } from './service-accounts.js'
+import { orchService, serviceOptions } from './service-options.js'
+import { tracingOptions } from './tracing.js'
 import { refuseUnbuilt } from './unbuilt.js'
+import { idleRules } from './verbosity.js'
 
 /** Arguments to checked flags, no file touched yet. @throws FlagError, ArgumentError */
 export function checkedFlags (args: readonly string[]): Parsed {
@@ -31,81 +46,193 @@ export interface Configuration {
   readonly options: ServerOptions
   /** For the log. */
   readonly warnings: readonly string[]
+  /** Files with authorities of clients, to be followed. */
+  readonly authorities: readonly AuthoritiesFile[]
+}
+
+export interface AuthoritiesFile {
+  readonly path: string
+  readonly authorities: Authorities
 }
 
 /** @throws FlagError */
 export async function configuration (parsed: Parsed): Promise<Configuration> {
   const { values, given } = parsed
-  const disabled = disabledGroupVersions(values['runtime-config'], given.get('runtime-config'))
-  const audit = auditOptions(values)
+  const audit = await auditOptions(values)
+  const own = orchService(values)
+  const clients = authoritiesIn(values, 'client-ca-file')
+  const proxies = authoritiesIn(values, 'requestheader-client-ca-file')
   const options: ServerOptions = {
-    storage: await storageOptions(parsed),
-    storePrefix: values['etcd-prefix'],
-    storageMediaType: mediaType(values['storage-media-type']),
-    compactionInterval: values['etcd-compaction-interval'],
-    watchCacheSize: values['watch-cache'] ? values['default-watch-cache-size'] : 0,
-    watchCacheSizes: values['watch-cache'] ? await watchCacheSizes(parsed) : {},
+    storage: {
+      ...await backendOptions(parsed),
+      prefix: values['etcd-prefix'],
+      mediaType: mediaType(values['storage-media-type']),
+      compactionInterval: values['etcd-compaction-interval'],
+      healthcheckTimeout: values['etcd-healthcheck-timeout'],
+      eventTtl: values['event-ttl'],
+      leaseReuseSeconds: values['lease-reuse-duration-seconds'],
+      garbageCollection: values['enable-garbage-collector']
+    },
+    watchCache: values['watch-cache'] ? { size: values['default-watch-cache-size'], sizes: await watchCacheSizes(parsed) } : { size: 0 },
+    authentication: {
+      anonymous: values['anonymous-auth'],
+      ...serviceAccountOptions(values),
+      ...(values['token-auth-file'] === '' ? {} : { tokens: await tokens(values['token-auth-file']) }),
+      ...(values['oidc-issuer-url'] === '' ? {} : { oidc: oidc(values) }),
+      ...(values['authentication-token-webhook-config-file'] === '' ? {} : { webhook: await webhook(values) }),
+      ...(clients === undefined ? {} : { clientCertificates: true, clientAuthorities: clients.authorities }),
+      ...(proxies === undefined ? {} : { requestHeader: requestHeader(values, proxies.authorities) })
+    },
+    authorization: {
+      modes: values['authorization-mode'] as AuthorizationMode[], // its flag takes no others
+      ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values['authorization-policy-file']) }),
+      ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
+    },
+    admission: await admissionOptions(values),
+    outbound: outboundOptions(values),
+    ...(audit === undefined ? {} : { audit }),
+    limits: {
+      requestTimeout: values['request-timeout'],
+      minRequestTimeoutSeconds: values['min-request-timeout'],
+      priorityAndFairness: values['enable-priority-and-fairness'] && hasLimits(values),
+      maxRequestsInflight: values['max-requests-inflight'],
+      maxMutatingRequestsInflight: values['max-mutating-requests-inflight'],
+      deleteCollectionWorkers: values['delete-collection-workers'],
+      connectionBytesPerSecond: values['max-connection-bytes-per-sec']
+    },
+    allowPrivileged: values['allow-privileged'],
+    services: serviceOptions(values),
+    orchService: own.settings,
+    identityLease: { durationSeconds: values['identity-lease-duration-seconds'], renewIntervalSeconds: values['identity-lease-renew-interval-seconds'] },
+    connections: { nodeAgents: nodeAgentOptions(values) },
+    ...(values['tracing-config-file'] === '' ? {} : { tracing: tracingOptions(values['tracing-config-file']) }),
+    ...(values.profiling ? { profiling: { contention: values['contention-profiling'] } } : {}),
+    securityHeaders: {
+      allowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
+      strictTransportSecurity: values['strict-transport-security-directives']
+    },
+    api: {
+      disabled: disabledApis(values['runtime-config'], given.get('runtime-config')),
+      advertiseAddress: hostPort(publicAddress(values), values['secure-port']),
+      ...(values['external-hostname'] === '' ? {} : { externalHostname: values['external-hostname'] })
+    },
+    health: { livezGracePeriod: values['livez-grace-period'] },
+    shutdown: { delay: values['shutdown-delay-duration'], sendRetryAfter: values['shutdown-send-retry-after'] },
     metrics: {
       countInterval: values['etcd-count-metric-poll-period'],
       sizeInterval: values['etcd-db-metric-poll-interval'],
-      disabled: values['disabled-metrics']
+      disabled: values['disabled-metrics'],
+      allowedLabels: values['allow-metric-labels']
     },
-    disabledGroupVersions: disabled,
-
-    anonymous: values['anonymous-auth'],
-    clientCertificates: values['client-ca-file'] !== '',
-    authorizationModes: values['authorization-mode'].filter(mode => mode === 'AlwaysAllow' || mode === 'AlwaysDeny'),
-    disabledAdmission: [...values['disable-admission-plugins']],
-
-    corsAllowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
-    strictTransportSecurity: [...values['strict-transport-security-directives']],
-    advertiseAddress: hostPort(publicAddress(values), values['secure-port']),
-
-    requestTimeout: values['request-timeout'],
-    minRequestTimeoutSeconds: values['min-request-timeout'],
-    maxRequestsInflight: values['max-requests-inflight'],
-    maxMutatingRequestsInflight: values['max-mutating-requests-inflight'],
-    deleteCollectionWorkers: values['delete-collection-workers'],
-    livezGracePeriod: values['livez-grace-period'],
-    shutdownDelay: values['shutdown-delay-duration'],
-    shutdownSendRetryAfter: values['shutdown-send-retry-after']
+    featureGates: gateSettings(values['feature-gates'])
   }
-  if (audit !== undefined) options.audit = audit
-  if (values['external-hostname'] !== '') options.externalHostname = values['external-hostname']
-  if (values['token-auth-file'] !== '') options.tokens = await tokens(values['token-auth-file'])
-  return { options, warnings: [...gateWarnings(values['feature-gates']), ...idleFlags(parsed)] }
+  return {
+    options,
+    warnings: [...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed), ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values), ...serviceAccountWarnings(values), ...proxyWarnings(values, clients, proxies), ...own.warnings],
+    authorities: [clients, proxies].filter(file => file !== undefined)
+  }
 }
 
-/** `host:port`, with the brackets that an IPv6 address needs. */
-export const hostPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+/** Undefined when there is no such file. */
+function authoritiesIn (values: Values, flag: 'client-ca-file' | 'requestheader-client-ca-file'): AuthoritiesFile | undefined {
+  const path = values[flag]
+  return path === '' ? undefined : { path, authorities: new Authorities(readBundle(flag, path)) }
+}
+
+/** What a node agent may write is what its admission plugin bounds. */
+function nodeWarnings (values: Values): string[] {
+  if (!values['authorization-mode'].includes('Node') || values['enable-admission-plugins'].includes('NodeRestriction')) return []
+  return ['--authorization-mode has Node without --enable-admission-plugins=NodeRestriction: a node agent can write the pods and statuses of other nodes, and by a pod of its own that names them read the secrets of any namespace']
+}
+
+/** Whoever has a certificate of the one file could speak for everybody. */
+function proxyWarnings (values: Values, clients: AuthoritiesFile | undefined, proxies: AuthoritiesFile | undefined): string[] {
+  if (clients === undefined || proxies === undefined || values['requestheader-allowed-names'].length > 0) return []
+  const known = new Set(parseCertificates(clients.authorities.pem).map(({ fingerprint256 }) => fingerprint256))
+  if (!parseCertificates(proxies.authorities.pem).some(({ fingerprint256 }) => known.has(fingerprint256))) return []
+  return ['--client-ca-file and --requestheader-client-ca-file have a CA in common and --requestheader-allowed-names is empty: every client with a certificate of it can act as any user']
+}
+
+/** The pair is followed by whoever calls with it. @throws FlagError */
+function outboundOptions (values: Values): OutboundOptions {
+  const [certificate, key] = [values['proxy-client-cert-file'], values['proxy-client-key-file']]
+  if (certificate !== '') readPair({ certificate: 'proxy-client-cert-file', key: 'proxy-client-key-file' }, certificate, key)
+  return {
+    toEndpoints: values['enable-aggregator-routing'],
+    ...(certificate === '' ? {} : { client: { certificate: { path: certificate }, key: { path: key } } })
+  }
+}
+
+function oidc (values: Values): OidcOptions {
+  const file = values['oidc-ca-file']
+  if (file !== '') readBundle('oidc-ca-file', file)
+  return {
+    issuer: values['oidc-issuer-url'],
+    clientId: values['oidc-client-id'],
+    algorithms: values['oidc-signing-algs'],
+    usernameClaim: values['oidc-username-claim'],
+    usernamePrefix: values['oidc-username-prefix'],
+    groupsClaim: values['oidc-groups-claim'],
+    groupsPrefix: values['oidc-groups-prefix'],
+    requiredClaims: values['oidc-required-claim'],
+    ...(file === '' ? {} : { authority: { path: file } })
+  }
+}
+
+async function webhook (values: Values): Promise<TokenWebhookOptions> {
+  const { endpointIn } = await import('./kubeconfigs.js')
+  return {
+    endpoint: await endpointIn('authentication-token-webhook-config-file', values['authentication-token-webhook-config-file']),
+    version: values['authentication-token-webhook-version'],
+    cacheTtl: values['authentication-token-webhook-cache-ttl']
+  }
+}
+
+async function authorizationWebhook (values: Values): Promise<AuthorizationWebhookOptions> {
+  const { endpointIn } = await import('./kubeconfigs.js')
+  return {
+    endpoint: await endpointIn('authorization-webhook-config-file', values['authorization-webhook-config-file']),
+    version: values['authorization-webhook-version'],
+    authorizedTtl: values['authorization-webhook-cache-authorized-ttl'],
+    unauthorizedTtl: values['authorization-webhook-cache-unauthorized-ttl']
+  }
+}
+
+const requestHeader = (values: Values, authorities: Authorities): RequestHeaderOptions => ({
+  authorities,
+  allowedNames: values['requestheader-allowed-names'],
+  usernameHeaders: values['requestheader-username-headers'],
+  groupHeaders: values['requestheader-group-headers'],
+  extraHeaderPrefixes: values['requestheader-extra-headers-prefix']
+})
 
 const mediaType = (name: Values['storage-media-type']): StorageMediaType => name === JSON_TYPE ? name : PROTOBUF_TYPE
 
-async function storageOptions ({ values, given }: Parsed): Promise<StorageOptions> {
+const MEBIBYTE = 1024 * 1024
+
+/** The store, and the etcd servers that single resources have instead. */
+async function backendOptions ({ values, given }: Parsed): Promise<StorageOptions> {
   const servers = values['etcd-servers']
-  const healthcheckTimeout = values['etcd-healthcheck-timeout']
   if (servers.length === 0) {
     const directory = values['data-dir']
     checkFolder('data-dir', directory)
-    return { kind: 'embedded', directory, healthcheckTimeout }
-  }
-  const storage: StorageOptions & { kind: 'etcd' } = { kind: 'etcd', servers: storeServers(servers), healthcheckTimeout }
-  if (values['etcd-cafile'] !== '') storage.ca = readBundle('etcd-cafile', values['etcd-cafile'])
-  if (values['etcd-certfile'] !== '') {
-    Object.assign(storage, readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, values['etcd-certfile'], values['etcd-keyfile']))
+    return { kind: 'embedded', directory, minFree: values['data-dir-min-free'] * MEBIBYTE }
   }
   const overrides = storeOverrides(values['etcd-servers-overrides'])
-  if (overrides.length > 0) {
-    await checkResources('etcd-servers-overrides', given.get('etcd-servers-overrides'), overrides.map(({ resource }) => resource), (group, plural) => `${group}/${plural}`)
-    storage.overrides = Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
+  if (overrides.length > 0) await checkResources('etcd-servers-overrides', given.get('etcd-servers-overrides'), overrides.map(({ resource }) => resource), (group, plural) => `${group}/${plural}`)
+  return {
+    kind: 'etcd',
+    servers: storeServers(servers),
+    ...(values['etcd-cafile'] === '' ? {} : { ca: readBundle('etcd-cafile', values['etcd-cafile']) }),
+    ...(values['etcd-certfile'] === '' ? {} : readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, values['etcd-certfile'], values['etcd-keyfile'])),
+    overrides: Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
   }
-  return storage
 }
 
 /** Names of resources in a flag are those of resources there are. @throws FlagError */
 async function checkResources (flag: FlagName, given: string | undefined, names: readonly string[], nameOf: (group: string, plural: string) => string): Promise<void> {
-  const { resources } = await import('../schemas/resources.js')
-  const known = new Set(resources.map(({ group, plural }) => nameOf(group, plural)))
+  const { types } = await import('../schemas/resources.js')
+  const known = new Set(types.map(({ group, plural }) => nameOf(group, plural)))
   const unknown = names.find(name => !known.has(name))
   if (unknown !== undefined) throw new FlagError(flag, given, `${unknown} is no resource of this version; leave it out or name one of ${[...known].sort().join(', ')}`)
 }
@@ -139,29 +266,6 @@ function checkFolder (flag: 'data-dir', directory: string): void {
   }
 }
 
-function auditOptions (values: Values): AuditOptions | undefined {
-  const path = values['audit-log-path']
-  if (path === '') return undefined
-  if (path !== '-') {
-    try {
-      // A pipe would hold up the start until somebody reads it, and neither it nor a device can be rotated.
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not an ordinary file')
-      closeSync(openSync(path, 'a', 0o600))
-    } catch (error) {
-      throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that exists, or - for standard output`, { cause: error })
-    }
-  }
-  return {
-    path,
-    format: values['audit-log-format'],
-    mode: values['audit-log-mode'] === 'blocking-strict' ? 'blocking-strict' : 'blocking',
-    maxAgeDays: values['audit-log-maxage'],
-    maxBackups: values['audit-log-maxbackup'],
-    maxSizeMegabytes: values['audit-log-maxsize'],
-    compress: values['audit-log-compress']
-  }
-}
-
 /** The content of the static token file, known to be well formed. What a line says is in no message. */
 async function tokens (path: string): Promise<string> {
   const content = readFile('token-auth-file', path)
@@ -170,6 +274,17 @@ async function tokens (path: string): Promise<string> {
     parseTokenFile(content)
   } catch (error) {
     throw new FlagError('token-auth-file', path, error instanceof Error ? error.message : String(error), { cause: error })
+  }
+  return content
+}
+
+async function policies (path: string): Promise<string> {
+  const content = readFile('authorization-policy-file', path)
+  const { parsePolicies } = await import('../plugins/authorization/abac.js')
+  try {
+    parsePolicies(content)
+  } catch (error) {
+    throw new FlagError('authorization-policy-file', path, error instanceof Error ? error.message : String(error), { cause: error })
   }
   return content
 }

@@ -6,41 +6,48 @@
  */
 import { pathToFileURL } from 'node:url'
 import Fastify from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import orch, { StatusError } from '../app.js'
 import type { ServerOptions } from '../app.js'
 
 /** Requests of the host's own clerks are known by a header it trusts. */
 const options: ServerOptions = {
   storage: { kind: 'memory' },
-  authenticators: [{
-    name: 'clerk',
-    authenticate: ({ headers }) => typeof headers['x-clerk'] === 'string'
-      ? { username: `clerk:${headers['x-clerk']}`, uid: '', groups: ['clerks'], extra: {} }
-      : undefined
-  }],
-  authorizers: [{
-    name: 'night-shift',
-    authorize: ({ user, info }) => info.verb === 'delete' && user.username === 'clerk:night'
-      ? { decision: 'Deny', reason: 'nothing is deleted at night' }
-      : { decision: 'NoOpinion' }
-  }],
-  admission: [{
-    name: 'owner-label',
-    handles: ({ operation, resource }) => operation === 'CREATE' && resource === 'configmaps',
-    mutate: ({ object, user }) => {
-      const metadata = object?.['metadata'] as { labels?: Record<string, string> } // every object has metadata
-      metadata.labels = { owner: user?.groups.includes('clerks') === true ? 'clerks' : 'nobody', ...metadata.labels }
-    },
-    validate: ({ object }) => {
-      const { data } = object as { data?: Record<string, string> }
-      if (data?.['forbidden'] !== undefined) throw new StatusError('Forbidden', 'this host forbids that key')
-    }
-  }]
+  authentication: {
+    authenticators: [{
+      name: 'clerk',
+      authenticate: ({ headers }) => typeof headers['x-clerk'] === 'string'
+        ? { username: `clerk:${headers['x-clerk']}`, uid: '', groups: ['clerks'], extra: {} }
+        : undefined
+    }]
+  },
+  authorization: {
+    authorizers: [{
+      name: 'night-shift',
+      authorize: ({ user, info }) => info.verb === 'delete' && user.username === 'clerk:night'
+        ? { decision: 'Deny', reason: 'nothing is deleted at night' }
+        : { decision: 'NoOpinion' }
+    }]
+  },
+  admission: {
+    plugins: [{
+      name: 'owner-label',
+      handles: ({ operation, resource }) => operation === 'CREATE' && resource === 'configmaps',
+      mutate: ({ object, user }) => {
+        const metadata = object?.['metadata'] as { labels?: Record<string, string> } // every object has metadata
+        metadata.labels = { owner: user?.groups.includes('clerks') === true ? 'clerks' : 'nobody', ...metadata.labels }
+      },
+      validate: ({ object }) => {
+        const { data } = object as { data?: Record<string, string> }
+        if (data?.['forbidden'] !== undefined) throw new StatusError('Forbidden', 'this host forbids that key')
+      }
+    }]
+  }
 }
 
-export async function host (): Promise<FastifyInstance> {
-  const fastify = Fastify()
+/** @param server what Fastify takes, TLS and HTTP/2 among it */
+export async function host (server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+  const fastify = Fastify(server)
   fastify.decorateRequest('user', 'the host\'s own')
   fastify.decorate('orchard', ['apple', 'pear'])
   fastify.addHook('onSend', (_request, reply, payload, done) => {

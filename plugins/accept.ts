@@ -10,7 +10,8 @@ const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
 }
 export const MEDIA_TYPES = Object.keys(FORMATS)
 const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
-const TRANSFORM_GROUP = 'meta.orch.io'
+/** Ours, and that of stock clients, who look for it in the answer. */
+const TRANSFORM_GROUPS = new Set<string | undefined>(['meta.orch.io', 'meta.k8s.io'])
 
 interface Clause { readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number }
 
@@ -66,10 +67,11 @@ function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undef
   if (offer.watch && format === 'yaml') return undefined // a stream of YAML documents has no convention
   if (parameters.stream !== undefined && (!offer.watch || parameters.stream !== 'watch')) return undefined
   const { as, g, v } = parameters
-  if (as === undefined) return { format, as: undefined, asVersion: 'v1', pretty: truthy(parameters.pretty) }
-  if (!offer.transforms || !TRANSFORMS.has(as) || g !== TRANSFORM_GROUP || (v !== 'v1' && v !== 'v1beta1')) return undefined
+  if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: indents(parameters.pretty) }
+  if (!offer.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
   if (as === 'Table' && format === 'protobuf') return undefined // the Table kind has no protobuf form
-  return { format, as: as as NonNullable<Negotiated['as']>, asVersion: v, pretty: truthy(parameters.pretty) }
+  return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: indents(parameters.pretty) }
 }
 
-export const truthy = (value: string | null | undefined): boolean => value === '1' || value?.toLowerCase() === 'true'
+/** Any value but `false` and `0` asks for indentation. */
+export const indents = (value: string | null | undefined): boolean => value != null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'

@@ -1,8 +1,8 @@
 /**
- * What happened, written down: an event when a request was received, when a long-running one began to be
- * answered, and when its answer was complete. Refused requests are written down too, those without valid
- * credentials among them. Mode blocking: a request goes on when its first event is written; a log that
- * cannot be written to is reported and counted, and refuses requests in mode blocking-strict alone.
+ * What happened, written down: an event when a request was received, when a long-running one began to be answered, and when its
+ * answer was complete or a defect of ours ended it. The policy says of which requests, and how much. Refused requests are
+ * written down too, those without valid credentials among them. A back end in mode blocking has the first event before the request
+ * goes on; one that cannot be written to is reported and counted, and refuses requests in mode blocking-strict alone.
  *
  * It stands behind authentication, so that events have a user. Requests that were refused before it are
  * found by their answers.
@@ -11,80 +11,117 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { jsonLine, legacyLine, sourceIPs, type Outcome, type Stage, type Subject } from './audit/event.js'
-import type { SinkOptions } from './audit/sink.js'
-import { internalError } from '../schemas/status.js'
+import { CLOSED_EARLY, eventOf, type Moment, type Outcome } from './audit/event.js'
+import { compilePolicy } from './audit/policy.js'
+import { openBackends, type BackendsOptions } from './audit/backends.js'
+import { Recording } from './audit/recording.js'
+import { sourceIPs, type Asked } from './audit/subject.js'
+import type { UserInfo } from '../schemas/auth/user.js'
+import { LEVELS, type AuditPolicy, type Stage } from '../schemas/config/audit-policy.js'
+import { StatusError } from '../schemas/status.js'
 import { isLongRunning } from './request-kinds.js'
 
-export interface AuditPluginOptions extends Partial<SinkOptions> {
-  /** `json` for objects of audit.orch.io/v1, `legacy` for lines of text. Default json. */
-  format?: 'json' | 'legacy'
-  /** Whether a request whose first event cannot be written goes on. Default blocking: it does. */
-  mode?: 'blocking' | 'blocking-strict'
+export interface AuditOptions extends BackendsOptions {
+  /** Default the metadata of all requests. */
+  readonly policy?: AuditPolicy
 }
 
-/** Milliseconds between two complaints in the log about one that cannot be written. */
-const COMPLAIN_EVERY = 10_000
+/** Of a request whose event is lost: no defect, and said in the log by the back end. */
+const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
 
-async function audit (fastify: FastifyInstance, options: AuditPluginOptions): Promise<void> {
-  const { path, format = 'json', mode = 'blocking', ...rest } = options
-  if (path === undefined) return
-  const { openSink } = await import('./audit/sink.js')
-  const events = fastify.orch.metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
-  const errors = fastify.orch.metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written.').with()
-  let complained = -Infinity
-  const failed = (error: unknown): void => {
-    if (performance.now() - complained < COMPLAIN_EVERY) return
-    complained = performance.now()
-    fastify.log.error({ err: error, path }, 'the audit log cannot be written')
-  }
-  const sink = openSink({ path, ...rest }, failed)
-  const line = format === 'json' ? jsonLine : legacyLine
-  /** The addresses of requests seen so far: by the time of a last event the connection may be gone. */
-  const received = new WeakMap<FastifyRequest, readonly string[]>()
+async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
+  const { metrics } = fastify.orch
+  const events = metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
+  const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level'])
+  const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.').with()
+  if (options.path === undefined && options.webhook === undefined) return
+  const backends = await openBackends(options, fastify)
+  const ruler = compilePolicy(policy)
+  const countOf = new Map(LEVELS.map(level => [level, levels.with(level)]))
   /** Events on their way: awaited when the server closes. */
   const pending = new Set<Promise<boolean>>()
 
-  const write = (stage: Stage, request: FastifyRequest, outcome?: Outcome): Promise<boolean> => {
-    const written = sink.write(line(stage, subjectOf(request, received.get(request) ?? []), stage === 'RequestReceived' ? request.orch.receivedAt : new Date(), outcome)).then(
-      () => {
-        events.add()
-        return true
-      },
-      (error: unknown) => {
-        errors.add()
-        failed(error)
-        return false
-      }).finally(() => pending.delete(written))
-    pending.add(written)
-    return written
+  /** False when a back end that is strict has lost it. */
+  const write = (stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<Moment> = {}): boolean | Promise<boolean> => {
+    const { level, omitStages } = recording.ruling
+    if (omitStages.has(stage)) return true
+    const { subject } = recording
+    const { user, impersonator, annotations } = request.orch
+    if (impersonator !== undefined) subject.impersonatedUser = user
+    recording.annotate(annotations)
+    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.asked.receivedAt : new Date(), ...more })
+    events.add()
+    const written = backends.write(event)
+    if (typeof written === 'boolean') return written
+    const waited = written.finally(() => pending.delete(waited))
+    pending.add(waited)
+    return waited
   }
-  const outcomeOf = (request: FastifyRequest, reply: FastifyReply): Outcome => ({ code: reply.raw.statusCode, failure: request.orch.failure?.status })
-  const open = (request: FastifyRequest, reply: FastifyReply): void => {
-    received.set(request, sourceIPs(request.headers, request.socket.remoteAddress))
-    request.orch.onClosed(() => { write('ResponseComplete', request, outcomeOf(request, reply)).catch(failed) })
+  const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => ({ code: reply.raw.statusCode, status: request.orch.failure?.status ?? answered })
+  const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<Moment> =>
+    ({ outcome: reply.raw.headersSent || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY, request: recording.requestJson, response: recording.responseJson })
+  const open = (request: FastifyRequest): Recording | undefined => {
+    request.orch.audited = true
+    const { user, impersonator, info } = request.orch
+    const asking = impersonator ?? user
+    const ruling = ruler(asking, info)
+    countOf.get(ruling.level)?.add()
+    if (ruling.level === 'None') return undefined
+    const recording = new Recording(ruling, askedBy(request, asking))
+    request.orch.recorder = recording
+    return recording
+  }
+  const complete = (request: FastifyRequest, reply: FastifyReply, recording: Recording): void => {
+    request.orch.onClosed(() => { void write(request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)) })
   }
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    open(request, reply)
-    if (isLongRunning(request.orch.info)) onHead(reply, () => { write('ResponseStarted', request, { code: reply.raw.statusCode, failure: undefined }).catch(failed) })
-    write('RequestReceived', request).then(written => done(written || mode === 'blocking' ? undefined : internalError(new Error('the audit log cannot be written'))), done)
+    const recording = open(request)
+    if (recording === undefined) return done()
+    if (isLongRunning(request.orch.info)) {
+      const started = (): void => { void write('ResponseStarted', request, recording, answeredWith(request, reply, recording)) }
+      onHead(reply, started)
+      request.orch.onClosed(() => { if (!reply.raw.headersSent) started() })
+    }
+    complete(request, reply, recording)
+    const go = (written: boolean): void => {
+      if (written) return done()
+      rejected.add()
+      done(notRecorded())
+    }
+    const written = write('RequestReceived', request, recording)
+    if (typeof written === 'boolean') go(written)
+    else written.then(go, done)
   })
-  // Refused by a hook before ours: the answer is all there is.
+  // Refused by a hook before ours, as one without valid credentials: done for as it begins to be answered. What such a hook answers is complete.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
-    if (request.orch !== undefined && !received.has(request)) open(request, reply)
+    const recording = request.orch?.audited === false ? open(request) : undefined
+    if (recording !== undefined) {
+      const { failure } = request.orch
+      if (failure === undefined) complete(request, reply, recording)
+      else {
+        recording.status(failure.status)
+        void write('ResponseStarted', request, recording, { outcome: outcomeOf(request, reply, recording), response: recording.responseJson })
+      }
+    }
     done()
   })
-  fastify.addHook('onClose', async () => {
-    await Promise.all(pending)
-    await sink.close()
-  })
+  fastify.addHook('onClose', async () => { await backends.close(pending) })
 }
 
-function subjectOf (request: FastifyRequest, addresses: readonly string[]): Subject {
-  const { auditId, info, user, receivedAt, annotations } = request.orch
+/** Of a user agent; more is not written down. */
+const MOST_AGENT = 2048
+
+/** Taken down when a request comes: by the time of its last event the connection may be gone. */
+function askedBy ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): Asked {
   return {
-    auditId, info, user, receivedAt, annotations, url: request.raw.url ?? '', sourceIPs: addresses, userAgent: request.headers['user-agent']
+    auditId,
+    url: raw.url ?? '',
+    info,
+    user,
+    receivedAt,
+    sourceIPs: sourceIPs(headers, socket.remoteAddress),
+    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) // it is clipped when it is written
   }
 }
 

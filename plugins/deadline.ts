@@ -1,73 +1,79 @@
 /**
- * No request but a watch runs for ever: after --request-timeout it is answered 504, or 408 when its body has not
- * arrived, and what it waits for is told to stop. One timer serves all requests: they are checked each second.
+ * No request but a watch runs for ever: after --request-timeout, or its own `?timeout=` where that is shorter, it is answered 504, or 408
+ * when its body has not arrived, and what it waits for is told to stop. One timer serves all that ask for nothing: they are checked each second.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
+import { parseDuration } from '../schemas/duration.js'
+import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
+import { LONGEST_TIMER } from '../storage/clock.js'
 import { isLongRunning } from './request-kinds.js'
+import { Slots } from './slots.js'
 
 export interface DeadlineOptions {
-  /** Milliseconds; 0 never. */
-  readonly timeout: number
+  /** Milliseconds; 0 never. Default 60,000. */
+  readonly timeout?: number | undefined
 }
 
-interface Running { readonly request: FastifyRequest, readonly reply: FastifyReply, readonly until: number, at: number }
+interface Running { readonly request: FastifyRequest, readonly reply: FastifyReply, readonly allowed: number, readonly until: number, at: number }
 
-/**
- * What runs now, in no order. An array whose slots are reused: a map sheds tables as it churns, and each
- * keeps the requests of its time alive until the next full collection.
- */
-export class Slots<T extends { at: number }> {
-  readonly #all: T[] = []
+/** Of a duration that is shown to whoever sent it. */
+const MOST_SHOWN = 100
 
-  add (one: T): void {
-    one.at = this.#all.length
-    this.#all.push(one)
-  }
-
-  /** Does nothing for one that is not there any more. */
-  remove (one: T): void {
-    if (this.#all[one.at] !== one) return
-    const last = this.#all.pop() as T // not empty: `one` is in it
-    if (last === one) return
-    this.#all[one.at] = last
-    last.at = one.at
-  }
-
-  filter (chosen: (one: T) => boolean): T[] { return this.#all.filter(chosen) }
+/** Milliseconds, Infinity where nothing is asked for. @throws StatusError 400 */
+function wanted (query: URLSearchParams): number {
+  const text = query.get('timeout') ?? ''
+  if (text === '') return Infinity
+  const nanoseconds = parseDuration(text)
+  if (nanoseconds === undefined) throw badRequest(`timeout: invalid value ${JSON.stringify(text.slice(0, MOST_SHOWN))}: it must be a duration such as 30s or 1m30s`)
+  return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : Infinity
 }
 
-export default fp<DeadlineOptions>(async (fastify, { timeout }) => {
+/** The request is over, however far it has got. */
+function expire ({ request, reply, allowed }: Running): void {
+  request.orch.end()
+  if (reply.sent) reply.raw.destroy()
+  else if (request.raw.complete === false) { // injected requests do not say
+    // The rest of the body is not waited for, so nothing can follow it on its connection.
+    if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
+    void reply.send(bodyTooSlow())
+  } else void reply.send(timedOut(`the request did not finish within ${allowed / 1000} s`))
+}
+
+export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
   const running = new Slots<Running>()
-  if (timeout <= 0) return
+  const longest = timeout > 0 ? timeout : Infinity
 
-  const check = setInterval(() => {
+  const check = (): void => {
     const now = performance.now()
     for (const late of running.filter(({ until }) => until <= now)) {
-      const { request, reply } = late
       running.remove(late)
-      request.orch.end()
-      if (reply.sent) reply.raw.destroy()
-      else if (request.raw.complete === false) { // injected requests do not say
-        // The rest of the body is not waited for, so nothing can follow it on its connection.
-        if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
-        void reply.send(bodyTooSlow())
-      } else void reply.send(timedOut(`the request did not finish within ${timeout / 1000} s`))
+      expire(late)
     }
-  }, Math.min(1000, timeout))
-  check.unref()
+  }
+  const checks = longest < Infinity ? setInterval(check, Math.min(1000, longest)).unref() : undefined
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (!isLongRunning(request.orch.info)) {
-      const one = { request, reply, until: performance.now() + timeout, at: 0 }
+    const { orch } = request
+    if (isLongRunning(orch.info)) return done()
+    let allowed = longest
+    try {
+      allowed = Math.min(longest, wanted(orch.query))
+    } catch (error) {
+      return done(error as Error) // what `wanted` throws is one
+    }
+    const one = { request, reply, allowed, until: orch.trace.startedAt + allowed, at: 0 }
+    if (allowed < longest) {
+      const timer = setTimeout(expire, Math.min(one.until - performance.now(), LONGEST_TIMER), one).unref()
+      orch.onClosed(() => { clearTimeout(timer) })
+    } else if (allowed < Infinity) {
       running.add(one)
-      request.orch.onClosed(() => { running.remove(one) })
+      orch.onClosed(() => { running.remove(one) })
     }
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {
-    clearInterval(check)
+    clearInterval(checks)
     done()
   })
 }, { name: 'orch/deadline', fastify: '5.x', dependencies: ['orch/request-info'] })

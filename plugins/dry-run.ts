@@ -4,10 +4,11 @@
  */
 import fp from 'fastify-plugin'
 import { parseDryRun } from '../schemas/dry-run.js'
+import { isConnection } from './request-kinds.js'
 
 export default fp(async fastify => {
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
-    if (request.method !== 'GET') {
+    if (request.method !== 'GET' && !isConnection(request.orch.info)) { // what is proxied may mean something else by it
       try {
         request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
       } catch (error) {

@@ -6,14 +6,15 @@
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { statusToProtobuf, toYaml } from '../schemas/encodings.js'
-import { isDecodeError } from '../schemas/decode-error.js'
+import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
+import { isDecodeError } from '../schemas/language/decode-error.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isStorageError, reasonOf } from '../storage/errors.js'
 import type { StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
+import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './accept.js'
 
 /** The Status of a failure of storage that no operation has given a better one. */
@@ -23,12 +24,14 @@ function statusOfStorage (error: StorageError): StatusError {
     case 'FutureRevision': return new StatusError('Timeout', `Too large resource version: ${error.message}`, {
       details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
     })
+    // Without a Retry-After: clients don't repeat by themselves what waits for an operator.
+    case 'NoSpace': return new StatusError('ServiceUnavailable', 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on', { cause: error })
     case 'TooLarge': return tooLarge('the object is larger than the store of the cluster state takes')
     case 'Unavailable':
     case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
-    case 'NotFound': // of a lease, which the server asks for itself
-    case 'Corrupt': return internalError(error)
+    case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
+    case 'NotFound': return internalError(error) // of a lease, which the server asks for itself
   }
 }
 
@@ -40,10 +43,9 @@ export function statusOf (error: unknown): StatusError {
   if (isDecodeError(error)) return badRequest(error.message)
   if (isStorageError(error)) return statusOfStorage(error)
   const { code, statusCode, message } = error as FastifyFailure
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge('the request body is larger than the limit of 3 MiB')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('the Content-Type header is not a media type')
   if (code === 'FST_ERR_BAD_URL') return badRequest('the request path is not valid')
-  if (statusCode === 400 || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest(`the request can't be read: ${message}`)
+  if (statusCode === 400) return badRequest(`the request can't be read: ${message}`)
   if (statusCode === 408) return bodyTooSlow()
   if (statusCode === 413) return tooLarge('the request is too large')
   if (statusCode === 503) return serviceUnavailable('the server is closing')
@@ -53,9 +55,12 @@ export function statusOf (error: unknown): StatusError {
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const accept = request.orch?.accept ?? negotiate(request.headers.accept, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
+  // Whoever is refused was warned all the same, of more than an early warning that is in the header already.
+  if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(request.orch.warnings))
   reply.code(failure.status.code)
+  request.orch?.recorder?.status(failure.status)
   // HTTP/2 knows no such header; the framework sets it beside a body that it will not read.
-  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
+  if ('stream' in request.raw) reply.removeHeader('connection')
   if (accept?.format === 'protobuf') return reply.type(PROTOBUF_TYPE).send(statusToProtobuf(failure.status))
   if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(failure.status))
   return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
@@ -70,24 +75,27 @@ export default fp(async fastify => {
   fastify.addHook('onRoute', ({ url }) => { if (!/[:*]/.test(url)) paths.add(url) })
 
   let told = -Infinity
-  let untold = 0
+  let unlogged = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
     if (!isStorageError(cause) || cause.code === 'Corrupt') {
       log.error({ err: cause, url, status }, 'request failed')
     } else if (performance.now() - told < STORE_LINES_EVERY) {
-      untold++
+      unlogged++
     } else {
-      log.error({ reason: reasonOf(cause), url, status, ...(untold === 0 ? {} : { unlogged: untold }) }, 'the store failed a request')
+      log.error({ reason: reasonOf(cause), url, status, ...(unlogged === 0 ? {} : { unlogged }) }, 'the store failed a request')
       told = performance.now()
-      untold = 0
+      unlogged = 0
     }
   }
 
   fastify.setErrorHandler((error, request, reply) => {
     const failure = statusOf(error)
-    if (request.orch !== undefined) request.orch.failure = failure
-    if (failure.status.code >= 500) logFailure(request, failure.cause ?? error, failure.status.code)
+    if (request.orch !== undefined) {
+      request.orch.failure = failure
+      request.orch.defect = failure.status.reason === 'InternalError' && failure.cause === error && !isStorageError(error)
+    }
+    if (failure.status.code >= 500 && !failure.unlogged) logFailure(request, failure.cause ?? error, failure.status.code)
     else if (failure.status.code === 401 && failure.cause !== undefined) request.log.info({ reason: String(failure.cause) }, 'authentication refused')
     return render(failure, request, reply)
   })

@@ -1,6 +1,8 @@
 /**
  * How many requests are answered at a time, reading and changing ones counted apart. One too many is
  * refused with 429 and Retry-After rather than queued: cheap for the server, clear to the client.
+ * A place is free again when the answer is handed over whole or waits for its client, so that a client that does not read
+ * its answers keeps nobody out. The bytes that wait so are in plugins/unsent-answers.ts, which bounds them.
  * Long-running requests have their own bounds, probes of health have to be answered when it matters, and
  * administrators (system:masters) have to get in to mend what is wrong; none of these is counted.
  *
@@ -8,38 +10,79 @@
  *
  * @see interface, 'Limits': --max-requests-inflight, --max-mutating-requests-inflight
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { READ_ONLY, type RequestInfo, type UserInfo } from '../schemas/request.js'
+import { READ_ONLY, type RequestInfo } from '../schemas/auth/request-info.js'
+import type { UserInfo } from '../schemas/auth/user.js'
 import { tooManyRequests } from '../schemas/status.js'
-import { isLongRunning, isProbe } from './request-kinds.js'
+import { requestKinds, type KindSeries } from './in-flight-metrics.js'
+import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
+import { NOWHERE, UnsentAnswers, type UnsentAnswer } from './unsent-answers.js'
 
 export interface InFlightOptions {
   /** Reading requests at a time; 0 is no limit. Default 400. */
-  reading?: number
+  reading?: number | undefined
   /** Changing requests at a time; 0 is no limit. Default 200. */
-  mutating?: number
+  mutating?: number | undefined
 }
 
-const MASTERS = 'system:masters'
 const RETRY_AFTER_SECONDS = 1
 
 /** Which limit holds for a request, if any. */
 export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnly' | 'mutating' | undefined {
-  if (isLongRunning(info) || user?.groups.includes(MASTERS) === true) return undefined
+  if (isLongRunning(info) || isAdministrator(user)) return undefined
   if (!info.isResourceRequest && isProbe(info.path)) return undefined
   return READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating'
 }
 
+interface Pool { readonly limit: number, used: number, readonly executing: KindSeries['executing'] }
+
+/** The place of one request, given back once: early where the answer waits for its client alone, at the latest when it is over. */
+class Place implements UnsentAnswer {
+  readonly reply: FastifyReply
+  at = NOWHERE
+  bytes = 0
+  readonly #pool: Pool
+  readonly #unsent: UnsentAnswers
+  #free = false
+  #over = false
+
+  constructor (pool: Pool, unsent: UnsentAnswers, reply: FastifyReply) {
+    this.#pool = pool
+    this.#unsent = unsent
+    this.reply = reply
+    pool.used++
+    pool.executing(1)
+  }
+
+  handedOver (bytes: number): void {
+    if (!this.#over && this.#unsent.hold(this, bytes)) this.give()
+  }
+
+  closed (): void {
+    this.#over = true
+    this.#unsent.drop(this)
+    this.give()
+  }
+
+  give (): void {
+    if (this.#free) return
+    this.#free = true
+    this.#pool.used--
+    this.#pool.executing(-1)
+  }
+}
+
 async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutating = 200 }: InFlightOptions): Promise<void> {
   const dropped = fastify.orch.metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind'])
-  const pool = (kind: string, limit: number) => {
-    const state = { limit: limit === 0 ? Infinity : limit, used: 0, release: (): void => { state.used-- }, refused: dropped.with(kind) }
-    return state
+  const kinds = requestKinds(fastify.orch.metrics, { readOnly: reading, mutating })
+  const pool = (kind: 'readOnly' | 'mutating', limit: number) => {
+    return { limit: limit === 0 ? Infinity : limit, used: 0, refused: dropped.with(kind), executing: kinds[kind].executing }
   }
   const pools = { readOnly: pool('readOnly', reading), mutating: pool('mutating', mutating) }
 
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  const unsent = new UnsentAnswers(fastify.log)
+  fastify.addHook('onRequest', (request, reply, done) => {
     const kind = kindOf(request.orch.info, request.orch.user)
     if (kind === undefined) {
       done()
@@ -51,8 +94,18 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
       done(tooManyRequests('too many requests are under way, please try again later', RETRY_AFTER_SECONDS))
       return
     }
-    state.used++
-    request.orch.onClosed(state.release)
+    const place = new Place(state, unsent, reply)
+    request.orch.handedOver = bytes => { place.handedOver(bytes) }
+    request.orch.onClosed(() => { place.closed() })
+    done()
+  })
+  fastify.addHook('onClose', (_instance, done) => {
+    unsent.close()
+    done()
+  })
+  // What is written past Fastify is told by who writes it, as is the end of a stream.
+  fastify.addHook('onSend', (request, _reply, payload, done) => {
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
     done()
   })
 }

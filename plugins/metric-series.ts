@@ -1,13 +1,14 @@
 /**
  * Counters, gauges and histograms that cost a few nanoseconds to move: a series is looked up by its label
- * values once and kept by whoever moves it. prom-client turns them into text when somebody scrapes, and is
- * not even loaded before. Label values must come from closed sets; a metric that grows past `LIMIT` series
- * regardless puts the rest into one series of 'other's rather than growing with its input.
+ * values once and kept by whoever moves it. Its text is kept too until it moves, so that a scrape of tens of
+ * thousands of lines is a matter of milliseconds. Label values must come from closed sets; a metric that grows past
+ * `LIMIT` series regardless puts the rest into one series of 'other's rather than growing with its input.
  */
 
 export interface Counter { add: (by?: number) => void }
 export interface Gauge { set: (value: number) => void, add: (by: number) => void }
-export interface Histogram { observe: (value: number) => void }
+/** @param times how often the value was observed, 1 unless told */
+export interface Histogram { observe: (value: number, times?: number) => void }
 
 export interface Metric<T> {
   /** The series with these label values, in the order of the label names. The same call gives the same series. */
@@ -15,37 +16,78 @@ export interface Metric<T> {
 }
 
 export const LIMIT = 1000
+const UNEXPECTED = 'unexpected'
 
-/** What prom-client wants of a metric in its registry. */
-export interface Sample { readonly labels: Record<string, string | number>, readonly value: number, readonly metricName?: string }
-export interface Exposition { readonly name: string, readonly help: string, readonly type: 'counter' | 'gauge' | 'histogram', readonly aggregator: 'sum', readonly values: Sample[] }
+const escapedHelp = (help: string): string => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')
+const escapedValue = (value: string): string => /["\\\n]/.test(value) ? escapedHelp(value).replace(/"/g, '\\"') : value
 
-abstract class Family<T> implements Metric<T> {
-  readonly #series = new Map<string, { labels: Record<string, string>, child: T }>()
+/** As the text format spells numbers. */
+export const written = (value: number): string => Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
+
+interface Series<T> {
+  readonly labels: string
+  readonly child: T
+  /** Its lines, and the stamp of when they were made. */
+  bytes: Buffer | undefined
+  stamp: number
+}
+
+export abstract class Family<T> implements Metric<T> {
+  readonly #series = new Map<string, Series<T>>()
+  #head: Buffer | undefined
 
   constructor (readonly name: string, readonly help: string, readonly labels: readonly string[]) {}
 
-  abstract readonly type: Exposition['type']
+  /** By label, in their order; undefined where none is bounded. */
+  #allowed: ReadonlyArray<ReadonlySet<string> | undefined> | undefined
+
+  /** Bounds what labels may be: other values are counted as `unexpected`. */
+  allow (valuesOf: (label: string) => readonly string[] | undefined): void {
+    const allowed = this.labels.map(label => {
+      const values = valuesOf(label)
+      return values === undefined ? undefined : new Set(values)
+    })
+    if (allowed.some(values => values !== undefined)) this.#allowed = allowed
+  }
+
+  protected abstract readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   protected abstract create (): T
-  protected abstract samples (child: T, labels: Record<string, string>): Sample[]
+  /** @param labels `a="b",c="d"`, '' for none */
+  protected abstract lines (child: T, labels: string): string
+  /** Another one whenever its lines are others. */
+  protected abstract stamp (child: T): number
 
   with (...values: string[]): T {
     if (values.length !== this.labels.length) throw new TypeError(`${this.name} has ${this.labels.length} labels, not ${values.length}`)
+    const allowed = this.#allowed
+    if (allowed?.some((set, index) => set?.has(values[index] ?? '') === false && values[index] !== UNEXPECTED) === true) {
+      return this.with(...values.map((value, index) => allowed[index]?.has(value) === false ? UNEXPECTED : value))
+    }
     const key = values.join('\u0000')
     const known = this.#series.get(key)
     if (known !== undefined) return known.child
     if (this.#series.size >= LIMIT && values.some(value => value !== 'other')) return this.with(...values.map(() => 'other'))
-    const labels: Record<string, string> = {}
-    this.labels.forEach((label, index) => { labels[label] = values[index] ?? '' })
+    const labels = this.labels.map((label, index) => `${label}="${escapedValue(values[index] ?? '')}"`).join(',')
     const child = this.create()
-    this.#series.set(key, { labels, child })
+    this.#series.set(key, { labels, child, bytes: undefined, stamp: NaN })
     return child
   }
 
-  /** Called by the registry. */
-  get (): Exposition {
-    const { name, help, type } = this
-    return { name, help, type, aggregator: 'sum', values: [...this.#series.values()].flatMap(({ labels, child }) => this.samples(child, labels)) }
+  /**
+   * Adds it to `pieces` in the text format: its help and type, also where there is no series yet, so that whoever looks
+   * for the name finds what it is.
+   */
+  write (pieces: Buffer[]): void {
+    pieces.push(this.#head ??= Buffer.from(`# HELP ${this.name} ${escapedHelp(this.help)}\n# TYPE ${this.name} ${this.type}\n`))
+    for (const series of this.#series.values()) {
+      const { labels, child } = series
+      const stamp = this.stamp(child)
+      if (series.bytes === undefined || !Object.is(series.stamp, stamp)) {
+        series.bytes = Buffer.from(this.lines(child, labels))
+        series.stamp = stamp
+      }
+      pieces.push(series.bytes)
+    }
   }
 }
 
@@ -55,16 +97,22 @@ class Value implements Counter, Gauge {
   set (value: number): void { this.value = value }
 }
 
-export class CounterFamily extends Family<Counter> {
-  readonly type = 'counter'
-  protected create (): Value { return new Value() }
-  protected samples (child: Value, labels: Record<string, string>): Sample[] { return [{ labels, value: child.value }] }
+abstract class ValueFamily<T> extends Family<T> {
+  protected stamp ({ value }: T & Value): number { return value }
+
+  protected lines (child: T & Value, labels: string): string {
+    return `${this.name}${labels === '' ? '' : `{${labels}}`} ${written(child.value)}\n`
+  }
 }
 
-export class GaugeFamily extends Family<Gauge> {
-  readonly type = 'gauge'
+export class CounterFamily extends ValueFamily<Counter> {
+  protected readonly type = 'counter'
   protected create (): Value { return new Value() }
-  protected samples (child: Value, labels: Record<string, string>): Sample[] { return [{ labels, value: child.value }] }
+}
+
+export class GaugeFamily extends ValueFamily<Gauge> {
+  protected readonly type = 'gauge'
+  protected create (): Value { return new Value() }
 }
 
 class Distribution implements Histogram {
@@ -73,13 +121,13 @@ class Distribution implements Histogram {
   sum = 0
   constructor (readonly bounds: readonly number[]) { this.counts = bounds.map(() => 0) }
 
-  observe (value: number): void {
-    this.count++
-    this.sum += value
+  observe (value: number, times = 1): void {
+    this.count += times
+    this.sum += value * times
     const { bounds, counts } = this
     for (let index = 0; index < bounds.length; index++) {
       if (value <= (bounds[index] ?? Infinity)) {
-        counts[index] = (counts[index] ?? 0) + 1
+        counts[index] = (counts[index] ?? 0) + times
         return
       }
     }
@@ -87,21 +135,24 @@ class Distribution implements Histogram {
 }
 
 export class HistogramFamily extends Family<Histogram> {
-  readonly type = 'histogram'
-  constructor (name: string, help: string, labels: readonly string[], readonly bounds: readonly number[]) { super(name, help, labels) }
-  protected create (): Distribution { return new Distribution(this.bounds) }
+  protected readonly type = 'histogram'
+  /** The end of each bucket's labels. */
+  readonly #ends: readonly string[]
 
-  protected samples ({ bounds, counts, count, sum }: Distribution, labels: Record<string, string>): Sample[] {
+  constructor (name: string, help: string, labels: readonly string[], readonly bounds: readonly number[]) {
+    super(name, help, labels)
+    this.#ends = bounds.map(bound => `le="${bound}"} `)
+  }
+
+  protected create (): Distribution { return new Distribution(this.bounds) }
+  protected stamp ({ count }: Distribution): number { return count }
+
+  protected lines ({ counts, count, sum }: Distribution, labels: string): string {
+    const bucket = `${this.name}_bucket{${labels}${labels === '' ? '' : ','}`
+    let text = ''
     let below = 0
-    const buckets = bounds.map((le, index) => {
-      below += counts[index] ?? 0
-      return { labels: { ...labels, le }, value: below, metricName: `${this.name}_bucket` }
-    })
-    return [
-      ...buckets,
-      { labels: { ...labels, le: '+Inf' }, value: count, metricName: `${this.name}_bucket` },
-      { labels, value: sum, metricName: `${this.name}_sum` },
-      { labels, value: count, metricName: `${this.name}_count` }
-    ]
+    for (let index = 0; index < counts.length; index++) text += `${bucket}${this.#ends[index] as string}${below += counts[index] as number}\n` // both have an element for each bound
+    const of = labels === '' ? '' : `{${labels}}`
+    return `${text}${bucket}le="+Inf"} ${count}\n${this.name}_sum${of} ${written(sum)}\n${this.name}_count${of} ${count}\n`
   }
 }

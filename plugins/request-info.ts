@@ -6,11 +6,16 @@
 import type { EventEmitter } from 'node:events'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
-import type { RequestInfo, UserInfo } from '../schemas/request.js'
-import { badRequest, noSuchPath } from '../schemas/status.js'
-import type { StatusError } from '../schemas/status.js'
+import type { RequestInfo } from '../schemas/auth/request-info.js'
+import type { UserInfo } from '../schemas/auth/user.js'
+import { pathSegment } from '../schemas/names.js'
+import { nameSelected } from '../schemas/selectors/fields.js'
+import { badRequest, noSuchPath, StatusError } from '../schemas/status.js'
+import { Trace } from '../schemas/trace.js'
 import { nextAuditId } from './audit-id.js'
-import type { Negotiated, RequestContext } from './context.js'
+import type { Negotiated, ObjectRecorder, RequestContext } from './context.js'
+import { endWithConnection } from './queued-answers.js'
+import { endWithAnswer } from './unread-bodies.js'
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 /** Namespace subresources: below them a second segment is no resource of the namespace. */
@@ -23,11 +28,22 @@ const nonResource = (method: string, path: string): RequestInfo => ({
   path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
 })
 
+/** Where the path of a proxied request is ours; what is below belongs to what is proxied, and may have any segments. */
+const PROXIED = /^\/api\/[^/]+\/(?:nodes|namespaces\/[^/]+\/(?:pods|services))\/[^/]+\/proxy(?=\/|$)/
+
 /**
  * @param path raw, without query, below the mount prefix
  * @throws StatusError 400 for segments that are no valid percent-encoding or hide a slash
  */
 export function parseRequest (method: string, path: string, query: string): RequestInfo {
+  const proxied = path.includes('/proxy') ? PROXIED.exec(path)?.[0] : undefined
+  if (proxied === undefined) return parsePath(method, path, query)
+  const rest = decodeSegment(path.slice(proxied.length))
+  const info = parsePath(method, proxied, query)
+  return info.isResourceRequest ? { ...info, path: info.path + rest, rest } : info
+}
+
+function parsePath (method: string, path: string, query: string): RequestInfo {
   const plain = path.includes('%') ? decodePath(path) : path
   const parts = plain.split('/')
   if (parts.at(-1) === '') parts.pop()
@@ -37,6 +53,9 @@ export function parseRequest (method: string, path: string, query: string): Requ
   for (let index = 1; index < parts.length; index++) if (unnamed(parts[index] as string)) return nonResource(method, plain)
   const group = core ? '' : parts[2] as string // there are more parts than `at`
   const version = parts[at - 1] as string
+  // The older way to ask for a watch, of one object too.
+  const watched = method === 'GET' && parts[at] === 'watch' && parts.length > at + 1
+  if (watched) at++
   let namespace = ''
   if (parts[at] === 'namespaces' && parts.length > at + 1) {
     namespace = parts[at + 1] as string
@@ -44,25 +63,37 @@ export function parseRequest (method: string, path: string, query: string): Requ
   }
   if (parts.length > at + 3) return nonResource(method, plain)
   const { [at]: resource = '', [at + 1]: name = '', [at + 2]: subresource = '' } = parts
-  return { path: plain, isResourceRequest: true, verb: verbOf(method, name, query), group, version, resource, subresource, namespace, name }
+  const verb = watched ? 'watch' : verbOf(method, name, query)
+  const info = { path: plain, isResourceRequest: true, verb, group, version, resource, subresource, namespace, name }
+  const selected = name === '' && (verb === 'list' || verb === 'watch') && query.includes('metadata.name') ? selectedName(query) : undefined
+  return selected === undefined ? info : { ...info, name: selected, selected: true }
+}
+
+/** Who may read one object may list and watch it alone. */
+function selectedName (query: string): string | undefined {
+  const name = nameSelected(new URLSearchParams(query).get('fieldSelector') ?? '') ?? ''
+  return name === '' || pathSegment(name, false).length > 0 ? undefined : name
 }
 
 function decodePath (path: string): string {
   return path.split('/').map(segment => {
-    let plain
-    try {
-      plain = decodeURIComponent(segment)
-    } catch {
-      throw badRequest('the request path is not valid percent-encoded UTF-8')
-    }
+    const plain = decodeSegment(segment)
     if (plain.includes('/') || plain.includes('\0')) throw badRequest('a segment of the request path contains an encoded "/" or a NUL; names can have neither')
     return plain
   }).join('/')
 }
 
+function decodeSegment (segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw badRequest('the request path is not valid percent-encoded UTF-8')
+  }
+}
+
 function verbOf (method: string, name: string, query: string): string {
   const verb = VERBS[method] ?? method.toLowerCase()
-  if (name !== '') return verb // a GET of one object never watches: the parameter is for collections
+  if (name !== '') return verb // the parameter is for collections
   if (verb === 'get') return watches(query) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb
 }
@@ -92,16 +123,31 @@ const NO_QUERY = new URLSearchParams()
 
 const NO_ANNOTATIONS = Object.freeze({})
 
+const noop = (): void => {}
+
+/** Why nobody waits for the outcome of a request: made once, as nearly each one that is waited for ends so. */
+const OVER = new Error('the request has ended')
+
 class Context implements RequestContext {
   readonly auditId = nextAuditId()
+  readonly trace = new Trace()
   user: UserInfo | undefined = undefined
+  impersonator: UserInfo | undefined = undefined
   dryRun = false
   accept: Negotiated | undefined = undefined
   readonly warnings: string[] = []
   annotations: Readonly<Record<string, string>> = NO_ANNOTATIONS
   failure: StatusError | undefined = undefined
+  defect = false
+  waited = 0
+  waitedTogether = 0
+  filterSince = 0
+  audited = false
+  recorder: ObjectRecorder | undefined = undefined
+  handedOver: (bytes: number) => void = noop
+  onEnd: (() => void) | undefined = undefined
   readonly info: RequestInfo
-  readonly #search: string
+  #search: string
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
   #ended = false
@@ -140,11 +186,16 @@ class Context implements RequestContext {
     return this.#query
   }
 
+  dropQuery (): void {
+    this.#search = ''
+    this.#query = undefined
+  }
+
   /** Made when first asked for: most requests never wait for anything. */
   get signal (): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#ended) this.#controller.abort()
+      if (this.#ended) this.#controller.abort(OVER)
       else this.onClosed(() => { this.end() })
     }
     return this.#controller.signal
@@ -152,20 +203,29 @@ class Context implements RequestContext {
 
   end (): void {
     this.#ended = true
-    this.#controller?.abort()
+    this.onEnd?.()
+    this.#controller?.abort(OVER)
   }
 }
+
+/** What a request line says is the client's word: over HTTP/2 there is none, and the connection of one that says so is of HTTP/1.1. */
+const notSpoken = (major: number): StatusError => major < 1
+  ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: { connection: 'close' } })
+  : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: { connection: 'close' } })
 
 export default fp(async fastify => {
   const mount = fastify.prefix
   fastify.decorateRequest('orch')
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
+    endWithConnection(reply.raw)
+    endWithAnswer(reply.raw)
     const url = request.raw.url ?? '/'
     const at = url.indexOf('?')
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const search = at < 0 ? '' : url.slice(at + 1)
     try {
+      if (request.raw.httpVersionMajor !== 1 && !('stream' in request.raw)) throw notSpoken(request.raw.httpVersionMajor)
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
       request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, reply.raw)
     } catch (error) {

@@ -26,11 +26,13 @@ export interface ShutdownOptions {
   /** Answer 429 while draining. Default false. */
   sendRetryAfter?: boolean
   /** Milliseconds that requests under way may take to finish. Default 60,000. */
-  drainTimeout?: number
+  drainTimeout?: number | undefined
 }
 
 export interface Shutdown {
   readonly state: ShutdownState
+  /** Aborts when the end has begun: whoever is sent here should go elsewhere. */
+  readonly leaving: AbortSignal
   /** Aborts when draining starts. Watches and other long answers end on it. */
   readonly signal: AbortSignal
   /** Requests whose answers have not gone out yet, long-running ones included. */
@@ -63,16 +65,19 @@ class Drain implements Shutdown {
   state: ShutdownState = 'serving'
   inFlight = 0
   readonly #controller = unlimited(new AbortController())
-  readonly #options: Required<ShutdownOptions>
+  readonly #leaving = new AbortController()
+  readonly #options: { readonly [Option in keyof ShutdownOptions]-?: NonNullable<ShutdownOptions[Option]> }
   #begun: Promise<number> | undefined
   #idle: (() => void) | undefined
   #hurry: (() => void) | undefined
 
   constructor (options: ShutdownOptions) {
-    this.#options = { delay: 0, sendRetryAfter: false, drainTimeout: 60_000, ...options }
+    const { delay = 0, sendRetryAfter = false, drainTimeout = 60_000 } = options
+    this.#options = { delay, sendRetryAfter, drainTimeout }
   }
 
   get signal (): AbortSignal { return this.#controller.signal }
+  get leaving (): AbortSignal { return this.#leaving.signal }
   get sendRetryAfter (): boolean { return this.#options.sendRetryAfter }
 
   readonly begin = (): Promise<number> => {
@@ -87,12 +92,14 @@ class Drain implements Shutdown {
   /** The server is being closed now, whether or not anybody began: no delay, no waiting. */
   drainNow (): void {
     this.#hurry?.()
+    this.#leaving.abort()
     if (this.state === 'serving' || this.state === 'delaying') this.state = 'draining'
     if (!this.signal.aborted) this.#controller.abort()
   }
 
   async #run (): Promise<number> {
     if (this.state === 'serving') this.state = 'delaying'
+    this.#leaving.abort()
     await this.#wait(this.#options.delay, hurry => { this.#hurry = hurry })
     this.drainNow()
     // Ending the watches gives their answers a turn of the loop to go out before anything is counted.

@@ -3,21 +3,20 @@
  * not know is ignored, warned about or refused as fieldValidation says.
  */
 import type { FastifyRequest } from 'fastify'
-import { decode, decodeProtobuf, MAX_VALUES, parseJson, parseYamlBody, strictFindings } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, MAX_VALUES, parseJson, parseYamlBody, strictFindings, stringify, toJson } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
-import { giveWay } from '../storage/operations/context.js'
-import type { FieldValidation } from './query.js'
+import { during } from '../schemas/trace.js'
+import { yieldToEventLoop } from '../storage/turns.js'
+import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
 /** What stock clients call the same bytes; they send some bodies so without asking first. Never answered with. */
 const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
-/** The media type without parameters, lower case; JSON where none is named. @throws StatusError 415 for an encoded body */
+/** The media type without parameters, lower case; JSON where none is named. */
 export function contentType (request: FastifyRequest): string {
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`)
   const header = request.headers['content-type'] ?? ''
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
   if (type === STOCK_PROTOBUF) return PROTOBUF_TYPE
@@ -34,7 +33,7 @@ export async function parseText (type: string, body: Uint8Array, signal?: () => 
 }
 
 /**
- * The object of a body; what its schema does not know is judged.
+ * The object of a body; what its schema does not know goes by `fieldValidation`.
  * @throws StatusError 400 for an empty body or what Strict refuses, 415; DecodeError
  */
 export async function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): Promise<T> {
@@ -42,19 +41,37 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  const decoded = type === PROTOBUF_TYPE ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(request, type, body, message)
-  await giveWay(body.length)
-  return judged(request, validation, decoded)
+  const decoded = await during(request.orch.trace, 'Decode', async () => {
+    const made = type === PROTOBUF_TYPE ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(request, type, body, message)
+    await yieldToEventLoop(body.length)
+    return made
+  })
+  const object = applyFieldValidation(request, validation, decoded)
+  recordSent(request, message as Message<object>, object as object)
+  return object
+}
+
+/** Tells the audit event what was sent, in the version and with the defaults of the request. */
+function recordSent (request: FastifyRequest, message: Message<object>, object: object): void {
+  request.orch.recorder?.request(object, () => {
+    applyDefaults(message, object)
+    return toJson(message, object)
+  })
+}
+
+/** The same of a body that is no object, such as a patch. */
+export function recordValue (request: FastifyRequest, value: unknown): void {
+  request.orch.recorder?.request(undefined, () => stringify(value) ?? 'null')
 }
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
   const { value, duplicates } = await parseText(type, body, () => request.orch.signal)
-  await giveWay(body.length)
+  await yieldToEventLoop(body.length)
   return { ...decode(message, value), duplicates }
 }
 
 /** Lets what the schema does not know pass, warns of it, or refuses it. @throws StatusError 400 */
-export function judged<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: { object: T, unknown: readonly string[], duplicates: readonly string[] }): T {
+export function applyFieldValidation<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: { object: T, unknown: readonly string[], duplicates: readonly string[] }): T {
   if (validation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return object
   const findings = strictFindings(unknown, duplicates)
   if (validation === 'Strict') throw badRequest(`strict decoding error: ${findings.slice(0, 20).join(', ')}`)

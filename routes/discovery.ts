@@ -1,28 +1,31 @@
 /** Discovery: which groups, versions and resources there are, and which release this is. JSON or YAML. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ResourceDefinition } from '../schemas/index.js'
+import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
+import type { ResourceStore } from '../storage/resource-store.js'
+import { discoveryPaths } from './issuer-discovery.js'
 import { sendValue } from './respond.js'
-import { priorityOf } from './groups.js'
 import { versionInfo } from './version.js'
+import { withSlash } from './with-slash.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
 
-function apiResources (definitions: readonly ResourceDefinition[]): object[] {
-  return definitions.flatMap(definition => {
+function apiResources (stores: readonly ResourceStore[], offered: (store: ResourceStore) => readonly Subresource[]): object[] {
+  return stores.flatMap(store => {
+    const { shown, type } = store
+    const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = shown
     const own = {
-      name: definition.plural,
+      name: plural,
       singularName: '',
-      namespaced: definition.namespaced,
-      kind: definition.kind,
-      verbs: [...definition.verbs].sort(),
-      ...(definition.shortNames.length > 0 ? { shortNames: definition.shortNames } : {}),
-      ...(definition.categories.length > 0 ? { categories: definition.categories } : {}),
-      storageVersionHash: definition.storageVersionHash
+      namespaced,
+      kind,
+      verbs: [...shown.verbs].sort(),
+      ...(shortNames.length > 0 ? { shortNames } : {}),
+      ...(categories.length > 0 ? { categories } : {}),
+      ...(type.virtual ? {} : { storageVersionHash })
     }
-    // A subresource of another kind has a route of its own once it is built; until then it is not offered.
-    const subresources = definition.subresources.filter(({ kind }) => kind === undefined || kind === definition.kind).map(({ name, verbs }) => ({
-      name: `${definition.plural}/${name}`, singularName: '', namespaced: definition.namespaced, kind: definition.kind, verbs: [...verbs].sort()
+    const subresources = offered(store).map(({ name, verbs, kind: own = kind, group, version }) => ({
+      name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }), ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
     }))
     return [own, ...subresources]
   }).sort(byName)
@@ -34,21 +37,18 @@ function groupOf (group: string, versions: readonly string[]): object {
 }
 
 export default async function discovery (fastify: FastifyInstance): Promise<void> {
-  const { resources, settings } = fastify.orch
-  const definitions = (): ResourceDefinition[] => resources.served().map(({ definition }) => definition)
+  const { resources, settings, serviceAccountTokens } = fastify.orch
+  /** In the order of discovery, as the registry has them. */
   const groups = (): Map<string, string[]> => {
     const found = new Map<string, string[]>()
-    for (const { group, version } of definitions()) {
+    for (const { shown: { group, version } } of resources.served()) {
       const versions = found.get(group) ?? []
       if (!versions.includes(version)) found.set(group, [...versions, version])
     }
-    return new Map([...found].sort(([one], [other]) => priorityOf(other) - priorityOf(one)))
+    return found
   }
-  const { ignoreTrailingSlash, routerOptions } = fastify.initialConfig
-  /** A host whose router takes a path with a slash behind it for the same. */
-  const slashless = ignoreTrailingSlash === true || routerOptions?.ignoreTrailingSlash === true
   const get = (url: string, make: (request: FastifyRequest) => object): void => {
-    for (const path of url === '/' || slashless ? [url] : [url, `${url}/`]) {
+    for (const path of withSlash(fastify, url)) {
       fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler: (request, reply) => sendValue(request, reply, make(request)) })
     }
   }
@@ -69,9 +69,9 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
   const list = (group: string, version: string): object => {
-    const found = definitions().filter(definition => definition.group === group && definition.version === version)
+    const found = resources.served().filter(({ shown }) => shown.group === group && shown.version === version)
     if (found.length === 0) throw noSuchPath()
-    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found) }
+    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.offered(store)) }
   }
   get('/api/:version', request => list('', (request.params as { version: string }).version))
   get('/apis/:group/:version', request => {
@@ -79,11 +79,11 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (group === '') throw noSuchPath()
     return list(group, version)
   })
-  get('/', () => ({ paths: rootPaths(groups()) }))
+  get('/', () => ({ paths: rootPaths(groups(), discoveryPaths(serviceAccountTokens.issuer)) }))
 }
 
-function rootPaths (groups: ReadonlyMap<string, readonly string[]>): string[] {
-  const paths = ['/healthz', '/livez', '/metrics', '/openapi/v2', '/readyz', '/version']
+function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {
+  const paths = [...others, '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
   for (const [group, versions] of groups) {
     if (group === '') paths.push('/api', ...versions.map(version => `/api/${version}`))
     else paths.push('/apis', `/apis/${group}`, ...versions.map(version => `/apis/${group}/${version}`))

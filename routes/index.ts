@@ -1,20 +1,20 @@
-/** Every URL of the server. The path of a resource's file below this folder is its URL. */
+/** Every URL of the server but those of its own health and metrics. */
 import type { FastifyInstance } from 'fastify'
-import configMaps from './api/v1/configmaps.js'
-import namespaces from './api/v1/namespaces.js'
-import secrets from './api/v1/secrets.js'
-import serviceAccounts from './api/v1/serviceaccounts.js'
-import clusterRoleBindings from './apis/rbac.authorization.orch.io/v1/clusterrolebindings.js'
-import clusterRoles from './apis/rbac.authorization.orch.io/v1/clusterroles.js'
-import roleBindings from './apis/rbac.authorization.orch.io/v1/rolebindings.js'
-import roles from './apis/rbac.authorization.orch.io/v1/roles.js'
+import { representations, types } from '../schemas/index.js'
 import discovery from './discovery.js'
+import dispatch from './dispatch.js'
+import issuerDiscovery from './issuer-discovery.js'
 import openapi from './openapi.js'
 
 export default async function routes (fastify: FastifyInstance): Promise<void> {
-  for (const resource of [configMaps, namespaces, secrets, serviceAccounts, clusterRoleBindings, clusterRoles, roleBindings, roles]) {
-    await fastify.register(resource)
+  const { resources, settings } = fastify.orch
+  for (const type of types) resources.add(type)
+  for (const representation of representations) {
+    const { apiVersion, plural } = representation
+    if (!settings.disabledApis.has(apiVersion) && !settings.disabledApis.has(`${apiVersion}/${plural}`)) resources.serve(representation)
   }
   await fastify.register(discovery)
+  await fastify.register(issuerDiscovery)
   await fastify.register(openapi)
+  await fastify.register(dispatch)
 }

@@ -1,5 +1,5 @@
 /**
- * The JSON of a list: a head, the stored bytes of its items with commas between, a tail, copied into the pieces it
+ * The JSON of a list: a head, the stored bytes of its items with commas between, a tail, copied into the chunks it
  * is sent in. The stored bytes of an item end in a newline; the comma takes its place.
  */
 import type { Entry } from '../storage/cache/entry.js'
@@ -65,40 +65,40 @@ export class Joined {
     return this.#at === this.#entries.length ? run.bytes.subarray(0, -1) : run.bytes
   }
 
-  /** Fills the piece with what comes next; how many bytes. Less than the piece has only at the end and before what is joined already. */
-  fill (piece: Buffer): number {
+  /** Fills the chunk with what comes next; how many bytes. Less than the chunk has only at the end and before what is joined already. */
+  fill (chunk: Buffer): number {
     const entries = this.#entries
     const stop = this.#ready[this.#run]?.at ?? entries.length
     const last = entries.length - 1
     let used = 0
     if (this.#at === -1) {
-      used = this.#part(piece, used, this.#head, this.#head.length)
+      used = this.#part(chunk, used, this.#head, this.#head.length)
       if (this.#at === -1) return used
     }
     while (this.#at < stop) {
-      if (this.#done === 0) used = this.#whole(piece, used, stop)
+      if (this.#done === 0) used = this.#whole(chunk, used, stop)
       const at = this.#at
       if (at === stop) break
       const { json } = entries[at] as Entry // `at` is within
-      used = this.#part(piece, used, json, at === last ? json.length - 1 : json.length)
+      used = this.#part(chunk, used, json, at === last ? json.length - 1 : json.length)
       if (this.#at === at) return used
-      if (at !== last) piece[used - 1] = COMMA
+      if (at !== last) chunk[used - 1] = COMMA
     }
-    return this.#at < entries.length ? used : this.#part(piece, used, this.#tail, this.#tail.length)
+    return this.#at < entries.length ? used : this.#part(chunk, used, this.#tail, this.#tail.length)
   }
 
   /** Copies the items that fit as a whole; where they end. In variables of its own: what is done per item shows in the cost of a list. */
-  #whole (piece: Buffer, from: number, stop: number): number {
+  #whole (chunk: Buffer, from: number, stop: number): number {
     const entries = this.#entries
-    const room = piece.length
+    const room = chunk.length
     let at = this.#at
     let used = from
     while (at < stop) {
       const { json } = entries[at] as Entry // before the end
       const after = used + json.length
       if (after > room) break
-      piece.set(json, used)
-      piece[after - 1] = COMMA
+      chunk.set(json, used)
+      chunk[after - 1] = COMMA
       used = after
       at++
     }
@@ -107,9 +107,9 @@ export class Joined {
   }
 
   /** Copies as much of the first `length` of `bytes` as there is room for, and goes on to the next when that was all. */
-  #part (piece: Buffer, used: number, bytes: Buffer, length: number): number {
-    const end = Math.min(length, this.#done + piece.length - used)
-    piece.set(bytes.subarray(this.#done, end), used)
+  #part (chunk: Buffer, used: number, bytes: Buffer, length: number): number {
+    const end = Math.min(length, this.#done + chunk.length - used)
+    chunk.set(bytes.subarray(this.#done, end), used)
     const after = used + end - this.#done
     this.#done = end
     // The tail has nothing after it: it stays, done.

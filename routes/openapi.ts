@@ -1,50 +1,122 @@
-/** `/openapi/v2`: the document of what is served, in JSON or in the protobuf form stock clients ask for. Made when first asked. */
-import { createHash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+/**
+ * OpenAPI: `/openapi/v2` is one document, in JSON or in the protobuf form stock clients ask for; `/openapi/v3` says where the
+ * document of each group version is, under an address that changes with it, so that clients may keep what they got.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { packageVersion } from '../release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
-import { notAcceptable } from '../schemas/status.js'
-import { sendBytes } from './stream.js'
+import type { Representation } from '../schemas/index.js'
+import { OpenApi3 } from '../schemas/openapi/v3.js'
+import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
+import { swaggerProtobuf } from '../schemas/openapi/v2-protobuf.js'
+import { noSuchPath, notAcceptable } from '../schemas/status.js'
+import { CachedDocument, inTurns } from './cached-document.js'
+import { discoveryPaths } from './issuer-discovery.js'
 
 /** Newer clients parse the type of the answer strictly and refuse the older spelling in it, which they still ask with. */
-const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-const PROTOBUF_NAMES = new Set([PROTOBUF_TYPE, 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'])
+const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const V2_FORMATS: ReadonlyMap<string, Format> = new Map([[PROTOBUF_V2, 'protobuf'], ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'protobuf'], [JSON_TYPE, 'json']])
+/** Its protobuf form is not offered: who asks for it takes JSON too. */
+const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
+const A_YEAR = 365 * 24 * 60 * 60
 
-interface Document { readonly bytes: Buffer, readonly etag: string }
+type Format = 'json' | 'protobuf'
 
-function wanted (header: string | undefined): 'json' | 'protobuf' | undefined {
-  if (header === undefined || header.trim() === '') return 'json'
-  const types = header.split(',').map(clause => (clause.split(';', 1)[0] ?? '').trim().toLowerCase())
-  for (const type of types) {
-    if (PROTOBUF_NAMES.has(type)) return 'protobuf'
-    if (type === JSON_TYPE || type === '*/*' || type === 'application/*') return 'json'
+function formatOf (request: FastifyRequest, formats: ReadonlyMap<string, Format>): Format {
+  const header = request.headers.accept ?? ''
+  if (header.trim() === '') return 'json'
+  for (const clause of header.split(',')) {
+    const type = (clause.split(';', 1)[0] ?? '').trim().toLowerCase()
+    const format = type === '*/*' || type === 'application/*' ? 'json' : formats.get(type)
+    if (format !== undefined) return format
   }
-  return undefined
+  throw notAcceptable([...formats.keys()])
 }
 
-export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const made = new Map<string, Promise<Document>>()
-  const make = async (format: 'json' | 'protobuf'): Promise<Document> => {
-    const { openapiV2, openapiV2Protobuf } = await import('../schemas/openapi/v2.js')
-    const definitions = fastify.orch.resources.served().map(({ definition }) => definition)
-    const document = openapiV2(definitions, { title: 'orch', version: `v${packageVersion()}` })
-    const bytes = format === 'json' ? Buffer.from(JSON.stringify(document)) : openapiV2Protobuf(document)
-    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex').toUpperCase()}"` }
+/** What was made of the resources that were served then. */
+class Generation {
+  readonly #resources: readonly Representation[]
+  readonly #info: OpenApiInfo
+  readonly #v2 = new Map<Format, Promise<CachedDocument>>()
+  readonly #v3 = new Map<string, CachedDocument>()
+  readonly documents: OpenApi3
+  #index: Promise<CachedDocument> | undefined
+
+  /** @param issuer whether that of tokens can be discovered */
+  constructor (resources: readonly Representation[], issuer: boolean) {
+    this.#resources = resources
+    this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer }
+    this.documents = new OpenApi3(resources, this.#info)
   }
 
-  fastify.route({
-    method: 'GET',
-    url: '/openapi/v2',
-    exposeHeadRoute: false,
-    handler: async (request, reply) => {
-      const format = wanted(request.headers.accept)
-      if (format === undefined) throw notAcceptable([JSON_TYPE, PROTOBUF_TYPE])
-      let document = made.get(format)
-      if (document === undefined) made.set(format, document = make(format))
-      const { bytes, etag } = await document
-      reply.header('etag', etag).header('vary', 'accept')
-      if (request.headers['if-none-match'] === etag) return await reply.code(304).send()
-      return await sendBytes(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_TYPE, bytes)
+  v2 (format: Format): Promise<CachedDocument> {
+    let made = this.#v2.get(format)
+    if (made === undefined) {
+      const steps = (format === 'json' ? swaggerJson : swaggerProtobuf)(this.#resources, this.#info)
+      this.#v2.set(format, made = inTurns(steps).then(bytes => new CachedDocument(bytes)))
     }
+    return made
+  }
+
+  v3 (name: string): CachedDocument | undefined {
+    let made = this.#v3.get(name)
+    const bytes = made === undefined ? this.documents.json(name) : undefined
+    if (bytes !== undefined) this.#v3.set(name, made = new CachedDocument(bytes))
+    return made
+  }
+
+  /** The hash of each document is in its address, so it takes all of them. */
+  index (): Promise<CachedDocument> {
+    this.#index ??= inTurns(this.#paths()).then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
+    return this.#index
+  }
+
+  * #paths (): Generator<undefined, Record<string, { serverRelativeURL: string }>> {
+    const paths: Record<string, { serverRelativeURL: string }> = {}
+    for (const name of this.documents.names.sort()) {
+      const hash = this.v3(name)?.hash
+      if (hash !== undefined) paths[name] = { serverRelativeURL: addressOf(name, hash) }
+      yield
+    }
+    return paths
+  }
+}
+
+const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
+
+export default async function openapi (fastify: FastifyInstance): Promise<void> {
+  const { resources, serviceAccountTokens } = fastify.orch
+  let generation = -1
+  let current: Generation | undefined
+  const now = (): Generation => {
+    if (current === undefined || generation !== resources.generation) {
+      generation = resources.generation
+      current = new Generation(resources.served().map(store => ({ ...store.shown, subresources: resources.offered(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0)
+    }
+    return current
+  }
+  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
+    fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler })
+  }
+
+  get('/openapi/v2', async (request, reply) => {
+    const format = formatOf(request, V2_FORMATS)
+    return (await now().v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
+  })
+  get('/openapi/v3', async (request, reply) => {
+    formatOf(request, V3_FORMATS)
+    return (await now().index()).send(request, reply, JSON_TYPE)
+  })
+  get('/openapi/v3/*', async (request, reply) => {
+    const name = (request.params as { '*': string })['*']
+    const document = now().v3(name)
+    if (document === undefined) throw noSuchPath()
+    formatOf(request, V3_FORMATS)
+    const hash = request.orch.query.get('hash')
+    if (hash !== null) {
+      if (hash !== document.hash) return reply.redirect(`${fastify.prefix}${addressOf(name, document.hash)}`, 301)
+      reply.headers({ 'cache-control': 'public, immutable', expires: new Date(Date.now() + A_YEAR * 1000).toUTCString() })
+    }
+    return document.send(request, reply, JSON_TYPE)
   })
 }

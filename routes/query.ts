@@ -1,18 +1,26 @@
 /** Query parameters as typed values; each failure names the parameter and what it takes. */
-import { NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
-import type { ResourceDefinition, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
+import { holdFieldSelector, holdLabelSelector, NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
+import type { Representation, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
 import { badRequest, invalid } from '../schemas/status.js'
 import type { ListRequest } from '../storage/operations/list.js'
 
 const shown = (value: string): string => JSON.stringify(value.slice(0, 100))
 
-/** @throws StatusError 400 */
+const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
+
+/** Of 64 bits. Beyond ±9007199254740991 it is the nearest number: nothing is counted that far. @throws StatusError 400 */
 export function integer (query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
-  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : NaN
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : longInteger(text)
   if (Number.isNaN(value)) throw badRequest(`${name}: invalid value ${shown(text)}: it must be a whole number`)
   return value
+}
+
+function longInteger (text: string): number {
+  if (!/^-?\d{16,19}$/.test(text)) return NaN
+  const value = BigInt(text)
+  return value >= LEAST && value <= MOST ? Number(value) : NaN
 }
 
 /** Absent, empty, `0` and `false` are false; `1` and `true` are true, and so is `watch` without a value. @throws StatusError 400 */
@@ -38,15 +46,21 @@ export interface Selection { readonly labels: LabelSelectorMatcher, readonly fie
 const NOTHING: Selection = { labels: NO_LABELS, fields: NO_FIELDS }
 
 /** The selectors of a list or watch. @throws DecodeError for a selector that can't be read */
-export function selectors (query: URLSearchParams, definition: ResourceDefinition): Selection {
+export function selectors (query: URLSearchParams, definition: Representation): Selection {
   const labels = query.get('labelSelector') ?? ''
   const fields = query.get('fieldSelector') ?? ''
   if (labels === '' && fields === '') return NOTHING
   return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields, definition) }
 }
 
+/** The same for a watch, which holds them. @throws DecodeError also for those that are too large to be held */
+export function heldSelectors (query: URLSearchParams, definition: Representation): Selection {
+  const selection = selectors(query, definition)
+  return selection === NOTHING ? NOTHING : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
+}
+
 /** Aborted when nobody waits for the answer any more; a getter as a rule, which makes the signal when it is asked for. */
-export interface Asker { readonly signal: AbortSignal }
+export interface Requester { readonly signal: AbortSignal }
 
 /** A class, as a literal that takes in others and has a getter costs as much as a small list. */
 class Asked implements ListRequest {
@@ -57,9 +71,9 @@ class Asked implements ListRequest {
   readonly continue: string
   readonly resourceVersion: string
   readonly resourceVersionMatch: string
-  readonly #asker: Asker
+  readonly #requester: Requester
 
-  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, asker: Asker) {
+  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, requester: Requester) {
     this.labels = labels
     this.fields = fields
     this.namespace = namespace
@@ -67,18 +81,18 @@ class Asked implements ListRequest {
     this.continue = text(query, 'continue')
     this.resourceVersion = text(query, 'resourceVersion')
     this.resourceVersionMatch = text(query, 'resourceVersionMatch')
-    this.#asker = asker
+    this.#requester = requester
   }
 
   /** For lists that have to wait. */
-  get signal (): AbortSignal { return this.#asker.signal }
+  get signal (): AbortSignal { return this.#requester.signal }
 }
 
 /** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
-export function listRequest (query: URLSearchParams, definition: ResourceDefinition, namespace: string, asker: Asker): ListRequest {
+export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, requester: Requester): ListRequest {
   count(query, 'timeoutSeconds')
   bool(query, 'allowWatchBookmarks')
-  return new Asked(selectors(query, definition), query, namespace, asker)
+  return new Asked(selectors(query, definition), query, namespace, requester)
 }
 
 /** Parameters of later releases that change what an answer means are refused, so that clients fall back. @throws StatusError 422 */
@@ -87,22 +101,4 @@ export function refuseInitialEvents (query: URLSearchParams): void {
   throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{
     type: 'FieldValueForbidden', field: 'sendInitialEvents', detail: 'sendInitialEvents is not offered by this server; list, then watch from the version of the list'
   }])
-}
-
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
-
-/** @throws StatusError 400 */
-export function fieldValidation (query: URLSearchParams): FieldValidation {
-  const value = query.get('fieldValidation') ?? ''
-  if (value === '') return 'Warn'
-  if (value === 'Ignore' || value === 'Warn' || value === 'Strict') return value
-  throw badRequest(`fieldValidation: unsupported value ${shown(value)}; supported values: "Ignore", "Warn", "Strict"`)
-}
-
-/** Checked on every write, although ownership of fields is not tracked yet. @throws StatusError 400 */
-export function checkFieldManager (query: URLSearchParams): void {
-  const manager = query.get('fieldManager') ?? ''
-  if (manager.length > 128) throw badRequest('fieldManager: it must be no more than 128 characters long')
-  // eslint-disable-next-line no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(manager)) throw badRequest('fieldManager: it must contain only printable characters')
 }

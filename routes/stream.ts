@@ -1,16 +1,15 @@
 /**
- * Large answers in pieces: written as the client reads, so that a slow client holds its own piece and not
+ * Large answers in chunks: written as the client reads, so that a slow client holds its own chunk and not
  * the whole answer, and so that no turn of the loop is spent on one answer alone.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { createGzip, constants } from 'node:zlib'
+import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Joined } from './joined.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
+import { Outlet, CHUNK_BYTES, Chunks } from './chunks.js'
 
-/** Pieces are collected to this size: smaller ones cost a TLS record and a system call each. */
-export const PIECE_BYTES = 128 * 1024
 /** Answers below it are sent whole and not compressed. */
 export const LARGE_BYTES = 128 * 1024
 
@@ -34,8 +33,15 @@ export function sendBytes (request: FastifyRequest, reply: FastifyReply, type: s
   reply.header('content-type', type)
   if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(bytes)
   const packer = createGzip({ level: constants.Z_BEST_SPEED })
+  tellOf(packer, request, reply.raw)
   packer.end(bytes)
   return reply.headers({ 'content-encoding': 'gzip', vary: varying(reply) }).send(packer)
+}
+
+/** What is compressed waits for its client, or is through. */
+function tellOf (packer: Gzip, request: FastifyRequest, raw: ServerResponse): void {
+  packer.on('pause', () => { request.orch.handedOver(raw.writableLength + packer.readableLength + packer.writableLength) })
+  packer.once('end', () => { request.orch.handedOver(raw.writableLength) })
 }
 
 /** Headers set so far by all concerns, for an answer written past Fastify. */
@@ -50,71 +56,6 @@ export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): Serve
   reply.hijack()
   reply.raw.writeHead(200, all)
   return reply.raw
-}
-
-/** Collects small buffers into pieces; whoever drives it waits where `add` says so. */
-export class Pieces {
-  readonly #write: (piece: Buffer) => boolean
-  #piece: Buffer = Buffer.allocUnsafe(PIECE_BYTES)
-  /** Pieces written and not known to be sent. */
-  #written: Buffer[] = []
-  #free: Buffer[] = []
-  #used = 0
-
-  constructor (write: (piece: Buffer) => boolean) { this.#write = write }
-
-  /** Copies `bytes`; false when the receiver is behind. */
-  add (bytes: Uint8Array): boolean {
-    const { length } = bytes
-    if (length > PIECE_BYTES / 2) {
-      const flushed = this.flush()
-      return this.#write(Buffer.from(bytes)) && flushed
-    }
-    let open = true
-    if (this.#used + length > PIECE_BYTES) open = this.flush()
-    this.#piece.set(bytes, this.#used)
-    this.#used += length
-    return open
-  }
-
-  flush (): boolean {
-    if (this.#used === 0) return true
-    const piece = this.#piece.subarray(0, this.#used)
-    this.#written.push(this.#piece)
-    this.#piece = this.#free.pop() ?? Buffer.allocUnsafe(PIECE_BYTES)
-    this.#used = 0
-    return this.#write(piece)
-  }
-
-  /** All that was written has been sent: its memory is used again, as fresh memory costs more than the copying. */
-  sent (): void {
-    this.#free.push(...this.#written)
-    this.#written = []
-  }
-}
-
-/** Waits for the receiver to have taken what was written, or to have gone. One listener for all the waits of an answer. */
-class Receiver {
-  gone = false
-  #proceed: (() => void) | undefined
-
-  constructor (raw: ServerResponse, out: NodeJS.WritableStream) {
-    const proceed = (): void => { this.#proceed?.() }
-    const leave = (): void => {
-      this.gone = true
-      proceed()
-    }
-    out.on('drain', proceed)
-    raw.once('close', () => {
-      out.off('drain', proceed) // a connection is there for other answers too
-      leave()
-    })
-    raw.on('error', leave)
-  }
-
-  async drained (): Promise<void> {
-    if (!this.gone) await new Promise<void>(resolve => { this.#proceed = resolve })
-  }
 }
 
 /**
@@ -132,14 +73,30 @@ function open (request: FastifyRequest, reply: FastifyReply, type: string, lengt
   const gzip = acceptsGzip(request)
   const encoding = gzip ? { 'content-encoding': 'gzip', vary: varying(reply) } : length === undefined ? {} : { 'content-length': length }
   const raw = begin(reply, { 'content-type': type, ...encoding })
-  const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PIECE_BYTES }) : undefined
-  packer?.pipe(raw)
-  const out = packer ?? (length === undefined ? raw : wayOf(raw))
+  const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES }) : undefined
+  if (packer !== undefined) {
+    tellOf(packer, request, raw)
+    packer.pipe(raw)
+  }
+  const outlet = new Outlet(raw, packer ?? (length === undefined ? raw : wayOf(raw)))
+  const end = (): void => {
+    if (packer !== undefined) {
+      packer.end()
+      return
+    }
+    raw.end()
+    request.orch.handedOver(Math.max(raw.writableLength, outlet.unsent))
+  }
+  /** Whoever waits for its client keeps nobody out. */
+  const drained = (): Promise<void> => {
+    request.orch.handedOver(outlet.unsent + (packer === undefined ? 0 : raw.writableLength))
+    return outlet.drained()
+  }
   const destroy = (): void => {
     raw.destroy()
     packer?.destroy()
   }
-  return { out, end: () => { (packer ?? raw).end() }, destroy, receiver: new Receiver(raw, out) }
+  return { outlet, drained, end, destroy }
 }
 
 /**
@@ -147,28 +104,21 @@ function open (request: FastifyRequest, reply: FastifyReply, type: string, lengt
  * the process, when the client goes or a part can't be made.
  */
 export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<Uint8Array>): Promise<void> {
-  const { out, destroy, receiver } = open(request, reply, type)
-  const pieces = new Pieces(piece => out.write(piece))
+  const { outlet, drained, end, destroy } = open(request, reply, type)
+  const chunks = new Chunks(outlet)
   try {
     for (const part of parts) {
-      if (!pieces.add(part)) {
-        await receiver.drained()
-        pieces.sent()
-      }
+      if (!chunks.add(part)) await drained()
       if (turnIsOver()) await nextTurn() // making a part takes far longer than looking at the clock
-      if (receiver.gone) return destroy()
+      if (outlet.gone) return destroy()
     }
-    pieces.flush()
-    out.end()
+    chunks.flush()
+    end()
   } catch (error) {
-    if (!receiver.gone) request.log.error({ err: error }, 'an answer could not be finished')
+    if (!outlet.gone) request.log.error({ err: error }, 'an answer could not be finished')
     destroy()
   }
 }
-
-/** Pieces that are in nobody's use: fresh memory costs more than the copying. */
-const spare: Buffer[] = []
-const MOST_SPARE = 8
 
 /** Sends the JSON of a list. Its length is known, so over HTTP/1 it needs no chunks, each of which Node would copy once more. */
 export async function sendJoined (request: FastifyRequest, reply: FastifyReply, type: string, joined: Joined): Promise<void> {
@@ -182,25 +132,22 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
     void reply.header('content-type', type).send(whole)
     return
   }
-  const { out, end, destroy, receiver } = open(request, reply, type, joined.length)
-  const mine: Buffer[] = []
-  const written: Buffer[] = []
-  const filled = (): Buffer => {
-    const piece = mine.pop() ?? spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
-    written.push(piece)
-    const used = joined.fill(piece)
-    return used === piece.length ? piece : piece.subarray(0, used)
-  }
+  const { outlet, drained, end, destroy } = open(request, reply, type, joined.length)
   for (let left = joined.length; left > 0;) {
-    const bytes = joined.next() ?? filled()
-    left -= bytes.length
-    if (!out.write(bytes)) {
-      await receiver.drained()
-      mine.push(...written.splice(0))
+    const ready = joined.next()
+    let taken
+    if (ready !== undefined) {
+      left -= ready.length
+      taken = outlet.write(ready)
+    } else {
+      const chunk = outlet.take()
+      const used = joined.fill(chunk)
+      left -= used
+      taken = outlet.give(chunk, used)
     }
+    if (!taken) await drained()
     if (turnIsOver()) await nextTurn()
-    if (receiver.gone) return destroy() // and the pieces with it: what was not taken may still be read
+    if (outlet.gone) return destroy()
   }
   end()
-  for (const piece of mine) if (spare.length < MOST_SPARE) spare.push(piece)
 }

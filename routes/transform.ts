@@ -1,16 +1,15 @@
 /** The representations an object can be asked for as: a Table, or its metadata alone. (Interface: Table representation.) */
 import type { FastifyRequest } from 'fastify'
-import { partialMetadata, partialMetadataProtobuf } from '../schemas/encodings.js'
+import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encodings.js'
 import { tableColumns, tableRow } from '../schemas/index.js'
-import type { ApiObject } from '../schemas/index.js'
+import type { ApiObject, Tabular } from '../schemas/index.js'
 import { badRequest } from '../schemas/status.js'
-import type { Entry } from '../storage/cache/entry.js'
-import type { ResourceStore } from '../storage/resource-store.js'
 
 export interface Form {
   readonly format: 'json' | 'yaml' | 'protobuf'
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
-  readonly asVersion: 'v1' | 'v1beta1'
+  /** Of what it is shown as: `meta.orch.io/v1`. */
+  readonly asVersion: string
 }
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -23,25 +22,24 @@ export function includeObject (request: FastifyRequest): IncludeObject {
   throw badRequest(`includeObject: unsupported value ${JSON.stringify(value.slice(0, 100))}; supported values: "None", "Metadata", "Object"`)
 }
 
-export const transformVersion = ({ asVersion }: Form): string => `meta.orch.io/${asVersion}`
-
 /** One row, with the object in the form asked for. */
-export function row (store: ResourceStore, object: ApiObject, include: IncludeObject, form: Form, now: number): object {
-  const cells = tableRow(store.definition, object, now)
-  if (include === 'None') return { cells }
-  return { cells, object: include === 'Object' ? object : partialMetadata(object, transformVersion(form)) }
+export function row (shown: Tabular, object: ApiObject, include: IncludeObject, form: Form, now: number): object {
+  const { cells, conditions } = tableRow(shown, object, now)
+  const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
+  if (include === 'None') return made
+  return { ...made, object: include === 'Object' ? object : partialMetadata(object, form.asVersion) }
 }
 
 /** `columns: false` leaves the definitions empty, as in a watch after its first event. */
-export function table (store: ResourceStore, metadata: object, rows: object[], form: Form, columns = true): object {
-  return { kind: 'Table', apiVersion: transformVersion(form), metadata, columnDefinitions: columns ? tableColumns(store.definition) : [], rows }
+export function table (shown: Tabular, metadata: object, rows: object[], form: Form, columns = true): object {
+  return { kind: 'Table', apiVersion: form.asVersion, metadata, columnDefinitions: columns ? tableColumns(shown) : [], rows }
 }
 
 /** One object in the form of its request; a Buffer is protobuf. */
-export function transformed (request: FastifyRequest, store: ResourceStore, form: Form, entry: Entry): object | Buffer {
+export function transformed (request: FastifyRequest, shown: Tabular, form: Form, object: ApiObject): object | Buffer {
   if (form.as === 'Table') {
-    const { resourceVersion } = entry.object.metadata
-    return table(store, resourceVersion === undefined ? {} : { resourceVersion }, [row(store, entry.object, includeObject(request), form, Date.now())], form)
+    const { resourceVersion } = object.metadata
+    return table(shown, resourceVersion === undefined ? {} : { resourceVersion }, [row(shown, object, includeObject(request), form, Date.now())], form)
   }
-  return form.format === 'protobuf' ? partialMetadataProtobuf(entry.object, transformVersion(form)) : partialMetadata(entry.object, transformVersion(form))
+  return form.format === 'protobuf' ? partialMetadataProtobuf(object, form.asVersion) : partialMetadata(object, form.asVersion)
 }

@@ -1,15 +1,16 @@
 /** `/version`: the release whose interface is served, and beside it the package's own version. */
-import { packageVersion, RELEASE, RELEASE_NAME } from '../release.js'
+import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../release.js'
+import type { Info } from '../schemas/meta/version.js'
 
-export function versionInfo (): object {
+export function versionInfo (): Info {
   return {
     ...RELEASE,
-    gitVersion: `v${RELEASE_NAME}.0+orch-${packageVersion()}`,
+    gitVersion: releaseVersion(),
     gitCommit: '',
     gitTreeState: '',
     buildDate: '',
     goVersion: '',
-    compiler: `node ${process.version}`,
-    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`
+    compiler: COMPILER,
+    platform: PLATFORM
   }
 }

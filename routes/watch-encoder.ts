@@ -3,14 +3,14 @@
  * run of events is joined once for all watchers that take the same run in the same turn.
  */
 import type { FastifyRequest } from 'fastify'
-import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/encodings.js'
-import { encodeProtobuf, protobufWatchFrame } from '../schemas/index.js'
+import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/codec/encodings.js'
+import { encodeProtobuf, protobufWatchFrame, stringify } from '../schemas/index.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
 import type { Shown } from '../storage/operations/watch.js'
 import type { ResourceStore } from '../storage/resource-store.js'
-import { includeObject, row, table, transformVersion } from './transform.js'
+import { includeObject, row, table } from './transform.js'
 import type { Form, IncludeObject } from './transform.js'
 import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
 
@@ -63,7 +63,7 @@ function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
   return bytes
 }
 
-const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${JSON.stringify({ type, object })}\n`)
+const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${stringify({ type, object })}\n`)
 
 /** What an answer says of the form of its events, before anybody knows how they travel. */
 export interface WatchForm {
@@ -76,7 +76,7 @@ const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk
 
 /** @throws StatusError 400 */
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
-  const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'v1' }
+  const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1' }
   if (form.as === 'Table') {
     const include = includeObject(request) // refused before the answer begins
     return { type: 'application/json', encoder: chunked => tableEncoder(store, form, include, framing(chunked)) }
@@ -85,7 +85,7 @@ export function watchForm (request: FastifyRequest, store: ResourceStore): Watch
   return {
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
-      const name = `${form.format} ${form.as === undefined ? '' : transformVersion(form)}`
+      const name = `${store.shown.apiVersion} ${form.format} ${form.as === undefined ? '' : form.asVersion}`
       let known = encoders.get(store)
       if (known === undefined) encoders.set(store, known = new Map())
       const key = chunked ? `${name} chunked` : name
@@ -104,10 +104,17 @@ type Added = (entries: readonly Entry[], chunked: boolean) => Buffer
 type Encodings = [one: One, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
 
 function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
-  const { definition } = store
+  const [one, added, bookmark, failure] = storedEncodings(store, form, protobuf)
+  if (store.shown.conversion === undefined) return [one, added, bookmark, failure]
+  return [(type, entry) => one(type, store.show(entry)), (entries, chunked) => added(entries.map(entry => store.show(entry)), chunked), bookmark, failure]
+}
+
+/** Of entries in the representation that is shown. */
+function storedEncodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
+  const { shown } = store
   const failure = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
   if (form.as !== undefined) {
-    const version = transformVersion(form)
+    const version = form.asVersion
     const one: One = protobuf
       ? (kind, entry) => protobufWatchFrame(kind, partialMetadataProtobuf(entry.object, version))
       : (kind, entry) => jsonLine(kind, partialMetadata(entry.object, version))
@@ -118,7 +125,7 @@ function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodi
   }
   if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bare(store, revision)), failure]
   const one: One = (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry))
-  return [one, together(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(definition.message, bare(store, revision) as never)), failure]
+  return [one, together(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(shown.message, bare(store, revision) as never)), failure]
 }
 
 function together (one: One): Added {
@@ -129,8 +136,8 @@ function together (one: One): Added {
 }
 
 /** The object of a bookmark: its kind, and the version up to which everything was shown. */
-const bare = ({ definition }: ResourceStore, revision: number): object =>
-  ({ kind: definition.kind, apiVersion: definition.apiVersion, metadata: { resourceVersion: String(revision) } })
+const bare = ({ shown }: ResourceStore, revision: number): object =>
+  ({ kind: shown.kind, apiVersion: shown.apiVersion, metadata: { resourceVersion: String(revision) } })
 
 type Encode = (event: CacheEvent) => Buffer
 
@@ -183,8 +190,8 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
 }
 
 /** The last state that matched, with the version at which it ceased to. */
-function lastShown ({ entry, previous = entry, revision }: CacheEvent): Entry['object'] {
-  const { object } = previous
+function lastShown (store: ResourceStore, { entry, previous = entry, revision }: CacheEvent): Entry['object'] {
+  const { object } = store.show(previous)
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
@@ -192,20 +199,20 @@ function lastShown ({ entry, previous = entry, revision }: CacheEvent): Entry['o
 function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store, { resourceVersion: String(revision) }, [row(store, object, include, form, Date.now())], form, first)
+    const made = table(store.shown, { resourceVersion: String(revision) }, [row(store.shown, object, include, form, Date.now())], form, first)
     first = false
     return framed(jsonLine(type, made))
   }
   const shown: WatchEncoder['shown'] = (events, show) => Buffer.concat(events.map(event => {
     const found = show(event)
     if (found === undefined) return Buffer.alloc(0)
-    return wrapped(found.type, found.last ? lastShown(event) : event.entry.object, event.revision)
+    return wrapped(found.type, found.last ? lastShown(store, event) : store.show(event.entry).object, event.revision)
   }))
   return {
-    added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', entry.object, entry.revision))),
+    added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.show(entry).object, entry.revision))),
     shown,
     batch: events => shown(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => framed(jsonLine('BOOKMARK', { ...table(store, { resourceVersion: String(revision) }, [], form, false), rows: [{ cells: [], object: bare(store, revision) }] })),
+    bookmark: revision => framed(jsonLine('BOOKMARK', { ...table(store.shown, { resourceVersion: String(revision) }, [], form, false), rows: [{ cells: [], object: bare(store, revision) }] })),
     failure: status => framed(jsonLine('ERROR', status))
   }
 }

@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
+import { ByteRate } from '../schemas/byte-rate.js'
 
 /** A connection that has taken no byte for this long, with bytes waiting, is ended; that is found within twice the time. */
 const STALLED_MS = 60_000
@@ -25,19 +26,26 @@ export class Sink {
   readonly #out: Writable
   readonly #listener: SinkListener
   readonly #stalledMs: number
-  /** Pieces have to be chunks already: see `chunk`. */
+  readonly #rate: ByteRate | undefined
+  /** Chunks have to be chunks already: see `chunk`. */
   readonly chunked: boolean
   /** The client is behind: `drained` will tell when it is not. */
   blocked = false
   #armed = false
   #listens = false
   #ended = false
+  /** Writes to the answer itself that have not called back. */
+  #unsent = 0
 
-  /** @param raw an answer whose head is written */
-  constructor (raw: ServerResponse, listener: SinkListener, stalledMs = STALLED_MS) {
+  /**
+   * @param raw an answer whose head is written
+   * @param perSecond bytes that may go; 0 is no bound
+   */
+  constructor (raw: ServerResponse, listener: SinkListener, stalledMs = STALLED_MS, perSecond = 0) {
     this.#raw = raw
     this.#listener = listener
     this.#stalledMs = stalledMs
+    if (perSecond > 0) this.#rate = new ByteRate(perSecond)
     raw.flushHeaders()
     const stream = this.#stream = (raw as unknown as Partial<Http2ServerResponse>).stream
     // With a null socket it waits for the answers before it.
@@ -50,17 +58,44 @@ export class Sink {
   }
 
   /** False when the client is behind now. */
-  write (piece: Uint8Array): boolean {
+  write (chunk: Uint8Array): boolean {
     // One whose client has ended its side is being closed: there is nobody to read it.
-    if (!this.#out.writable || this.#out.write(piece)) return true
+    if (!this.#out.writable) return true
+    const wait = this.#rate?.take(chunk.length) ?? 0
+    if (wait > 0 && !this.blocked) return this.#writeAndWait(chunk, wait)
+    if (this.#out === this.#raw as Writable) return this.#writeToAnswer(chunk)
+    if (this.#out.write(chunk)) return true
     if (this.blocked) return false
     this.blocked = true
     this.#arm()
-    this.#out.once('drain', () => {
-      this.blocked = false
-      if (!this.#ended) this.#listener.drained() // else the connection is another answer's
-    })
+    this.#out.once('drain', () => { this.#drained() })
     return false
+  }
+
+  /** More than the rate allows has gone: the client counts as behind for as long as that takes. */
+  #writeAndWait (chunk: Uint8Array, wait: number): boolean {
+    this.blocked = true
+    this.#out.write(chunk)
+    setTimeout(() => { this.#drained() }, wait).unref()
+    return false
+  }
+
+  /** Of an answer 'drain' says nothing: Node emits it also when one behind it on its connection buffers some bytes. */
+  #writeToAnswer (chunk: Uint8Array): boolean {
+    this.#unsent++
+    if (this.#raw.write(chunk, this.#sent)) return true
+    this.blocked = true
+    this.#arm()
+    return false
+  }
+
+  readonly #sent = (): void => {
+    if (--this.#unsent === 0 && this.blocked) this.#drained()
+  }
+
+  #drained (): void {
+    this.blocked = false
+    if (!this.#ended) this.#listener.drained() // else the connection is another answer's
   }
 
   /** Ends the answer when the client has taken what was written; one that does not is ended all the same. */

@@ -1,7 +1,7 @@
 /**
  * One open watch: first the state it begins with, then events as they happen, now and then a bookmark, until
  * its time is over, the client goes or the server closes. It writes as the client reads; a client that stops
- * reading costs a cursor and at most a piece, and is ended when what it has not read is no longer kept or its
+ * reading costs a cursor and at most a chunk, and is ended when what it has not read is no longer kept or its
  * connection has taken nothing for too long. (Interface: Watch, Events.)
  */
 import type { FastifyBaseLogger } from 'fastify'
@@ -13,7 +13,9 @@ import type { Snapshot } from '../storage/cache/watch-cache.js'
 import { isStorageError } from '../storage/errors.js'
 import { TOO_OLD } from '../storage/operations/watch.js'
 import type { ObjectWatch } from '../storage/operations/watch.js'
+import { turnIsOver } from '../storage/turns.js'
 import type { WatchEncoder } from './watch-encoder.js'
+import type { WatchObserver } from './watch-metrics.js'
 import { Sink } from './watch-sink.js'
 import type { OpenWatch, OpenWatches } from './watch-turns.js'
 
@@ -22,11 +24,10 @@ const BOOKMARK_MS = 60_000
 const BOOKMARK_SPREAD_MS = 10_000
 /** A client whose watch ends with its time has a version to go on from by then. */
 const BEFORE_END_MS = 2000
-/** A piece is so many bytes, or one event more: it is what a client that does not read costs. */
-const PIECE_BYTES = 64 * 1024
-const EVENTS_PER_PIECE = 500
-const TURN_MS = 8
-const ENTRIES_PER_LOOK = 64
+/** A chunk is so many bytes, or one event more: it is what a client that does not read costs. */
+const CHUNK_BYTES = 64 * 1024
+const EVENTS_PER_CHUNK = 500
+const ENTRIES_PER_CHECK = 64
 
 export interface StreamOptions {
   readonly raw: ServerResponse
@@ -38,6 +39,9 @@ export interface StreamOptions {
   /** Resolves when the revision of the watch is as new as the store's; undefined when it is now. */
   readonly fresh: () => Promise<void> | undefined
   readonly log: FastifyBaseLogger
+  /** 0 is no bound. */
+  readonly bytesPerSecond: number
+  readonly observer: WatchObserver
 }
 
 export class WatchStream implements OpenWatch {
@@ -53,6 +57,7 @@ export class WatchStream implements OpenWatch {
   readonly #bookmarks: boolean
   readonly #fresh: StreamOptions['fresh']
   readonly #log: FastifyBaseLogger
+  readonly #observer: WatchObserver
   /** When its time is over. */
   readonly #until: number
   /** The state it begins with; let go of when it is sent, as it keeps alive what has changed since. */
@@ -75,9 +80,10 @@ export class WatchStream implements OpenWatch {
     this.#bookmarks = options.bookmarks
     this.#fresh = options.fresh
     this.#log = options.log
+    this.#observer = options.observer
     this.#initial = initial === undefined ? undefined : { range, wanted, map: initial.map }
     this.#from = range.start
-    this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } })
+    this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }, undefined, options.bytesPerSecond)
     this.#encoder = options.encoder(this.#sink.chunked)
     this.#until = open.now() + seconds * 1000
     open.add(this, this.#next())
@@ -124,7 +130,6 @@ export class WatchStream implements OpenWatch {
   #state (): boolean {
     if (this.#initial === undefined) return true
     const { map, range, wanted } = this.#initial
-    const until = performance.now() + TURN_MS
     let next: string | undefined
     let seen = 0
     let bytes = 0
@@ -134,29 +139,37 @@ export class WatchStream implements OpenWatch {
         entries.push(entry)
         bytes += entry.json.length
       }
-      if (bytes < PIECE_BYTES && (++seen % ENTRIES_PER_LOOK !== 0 || performance.now() < until)) return true
+      if (bytes < CHUNK_BYTES && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
       next = `${key}\0`
       return false
     })
     if (next === undefined) this.#initial = undefined
     else this.#from = next
-    const open = entries.length === 0 || this.#write(this.#encoder.added(entries))
+    const open = entries.length === 0 || this.#write(this.#encoder.added(entries), entries.length, true)
     if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open
   }
 
   #events (): void {
-    const { events, id, more } = this.#feed.take(EVENTS_PER_PIECE, PIECE_BYTES)
+    const { events, id, more } = this.#feed.take(EVENTS_PER_CHUNK, CHUNK_BYTES)
     if (events.length > 0) {
-      const bytes = this.#everything ? this.#encoder.batch(events, id) : this.#encoder.shown(events, this.#show)
-      if (bytes.length > 0) this.#write(bytes)
+      let shown = 0
+      const bytes = this.#everything
+        ? this.#encoder.batch(events, id)
+        : this.#encoder.shown(events, event => {
+          const found = this.#show(event)
+          if (found !== undefined) shown++
+          return found
+        })
+      if (bytes.length > 0) this.#write(bytes, this.#everything ? events.length : shown)
     }
     if (more && !this.#sink.blocked) this.#open.later(this)
   }
 
-  #write (piece: Buffer): boolean {
-    this.#open.wrote(piece.length)
-    return this.#sink.write(piece)
+  #write (chunk: Buffer, events: number, initial = false): boolean {
+    this.#open.wrote(chunk.length)
+    this.#observer.sent(events, chunk.length, initial)
+    return this.#sink.write(chunk)
   }
 
   #bookmark (): void {
@@ -165,7 +178,9 @@ export class WatchStream implements OpenWatch {
     if (revision === undefined) return // there are events: it comes behind them
     this.#bookmarkDue = false
     this.#bookmarked = revision
-    this.#sink.write(this.#encoder.bookmark(revision))
+    const bytes = this.#encoder.bookmark(revision)
+    this.#observer.sent(1, bytes.length, false)
+    this.#sink.write(bytes)
   }
 
   /** The history is lost, or an event can't be shown: says so, if anybody still reads, and ends. */
@@ -173,6 +188,7 @@ export class WatchStream implements OpenWatch {
     if (this.#over) return
     const lost = isStorageError(error, 'Compacted')
     const closed = isStorageError(error, 'Closed')
+    if (lost) this.#observer.terminated()
     if (!lost && !closed) this.#log.error({ err: error }, 'a watch failed')
     if (!closed && !this.#sink.blocked) this.#sink.write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
     if (!closed) this.#bookmarked = Infinity // a bookmark would vouch for what could not be shown

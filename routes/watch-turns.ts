@@ -2,17 +2,16 @@
  * What the open watches of one server share: one coarse clock instead of timers of each, one listener for
  * the server's end, and one queue that spreads their writes over turns of the loop, however many wake at once.
  */
+import { TURN_MS } from '../storage/turns.js'
 
 /** Milliseconds of a tick: how late a watch's time may be noticed. */
 const TICK_MS = 500
 /** Slots of the clock; a watch further ahead than all of them is looked at once a round. */
 const SLOTS = 128
-/** A turn that has lasted so long leaves the rest to the next one, and what else waits gets its part of the loop. */
-const TURN_MS = 5
-/** And one that has written so much: over HTTP/2 it is encrypted and sent when the turn is over. */
+/** A turn that has written so much is over too: over HTTP/2 it is encrypted and sent when the turn is over. */
 const TURN_BYTES = 4 * 1024 * 1024
-/** Between two looks at the clock: one is some ten microseconds. */
-const PUMPS_PER_LOOK = 16
+/** Between two checks of the clock: one is some ten microseconds. */
+const PUMPS_PER_CHECK = 16
 
 export interface OpenWatch {
   /** Tick at which it is told the time; kept by the clock. */
@@ -51,7 +50,7 @@ export class OpenWatches {
   /** When this turn has had its time. */
   #until = 0
   /** Pumps until the next look at the clock. */
-  #look = 0
+  #untilCheck = 0
   /** Written in this turn. */
   #bytes = 0
   #count = 0
@@ -116,16 +115,16 @@ export class OpenWatches {
     if (this.#scheduled) return
     this.#scheduled = true
     this.#until = performance.now() + TURN_MS
-    this.#look = PUMPS_PER_LOOK
+    this.#untilCheck = PUMPS_PER_CHECK
     this.#bytes = 0
     setImmediate(this.#run)
   }
 
   /** True when this turn has had its time. */
   #spent (): boolean {
-    if (--this.#look <= 0 || this.#bytes >= TURN_BYTES) {
+    if (--this.#untilCheck <= 0 || this.#bytes >= TURN_BYTES) {
       if (performance.now() > this.#until || this.#bytes >= TURN_BYTES) return true
-      this.#look = PUMPS_PER_LOOK
+      this.#untilCheck = PUMPS_PER_CHECK
     }
     return false
   }

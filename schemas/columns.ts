@@ -1,32 +1,91 @@
 /** What the columns of tables are made of. */
+import type { LabelSelector } from './meta/options.js'
 import type { ApiObject, Cell, Column } from './resource.js'
+import { selectorText } from './selectors/objects.js'
 import { parseTime } from './time.js'
 import { humanDuration } from './duration.js'
 
 export const name: Column<ApiObject> = {
-  name: 'Name', type: 'string', format: 'name', text: 'Name of the object.', priority: 0, cell: ({ metadata }) => metadata.name ?? ''
+  name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0, cell: ({ metadata }) => metadata.name ?? ''
 }
 
 /** Time since creation, as people say it. */
 export const age: Column<ApiObject> = {
-  name: 'Age', type: 'string', format: '', text: 'Time since creation.', priority: 0, cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now)
+  name: 'Age', type: 'string', format: '', description: 'Time since creation.', priority: 0, cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now)
 }
 
 /** What tables of types without columns of their own show beside the name. */
 export const createdAt: Column<ApiObject> = {
-  name: 'Created At', type: 'date', format: '', text: 'Time of creation.', priority: 0, cell: ({ metadata }) => metadata.creationTimestamp ?? null
+  name: 'Created At', type: 'date', format: '', description: 'Time of creation.', priority: 0, cell: ({ metadata }) => metadata.creationTimestamp ?? null
 }
 
+export const NONE = '<none>'
+export const UNSET = '<unset>'
+
+type Show<T> = (object: T, now: number) => Cell | undefined
+
 /** A column of type string that is always shown; it may hold numbers, as its peers elsewhere do. */
-export function text<T> (name: string, description: string, cell: (object: T) => Cell | undefined): Column<T> {
-  return { name, type: 'string', format: '', text: description, priority: 0, cell: object => cell(object) ?? '' }
+export function text<T> (name: string, description: string, cell: Show<T>): Column<T> {
+  return { name, type: 'string', format: '', description, priority: 0, cell: (object, now) => cell(object, now) ?? '' }
 }
+
+/** A column of type integer that is always shown; what is unset is 0. */
+export function integer<T> (name: string, description: string, cell: (object: T) => number | undefined): Column<T> {
+  return { name, type: 'integer', format: '', description, priority: 0, cell: object => cell(object) ?? 0 }
+}
+
+/** A column of type boolean that is always shown; what is unset is false. */
+export function flag<T> (name: string, description: string, cell: (object: T) => Cell | undefined): Column<T> {
+  return { name, type: 'boolean', format: '', description, priority: 0, cell: object => cell(object) ?? false }
+}
+
+/** The column, shown in wide output alone. */
+export const wide = <T>(column: Column<T>): Column<T> => ({ ...column, priority: 1 })
 
 export function count (map: object | undefined): number {
   return map === undefined ? 0 : Object.keys(map).length
 }
 
-function ageOf (timestamp: string | undefined, now: number): string {
+export const join = (values: readonly string[] | undefined): string => (values ?? []).join(',')
+
+const FEW = 3
+
+/** The first of them, and how many more there are. */
+export function firstThree (values: readonly string[]): string {
+  return join(values.slice(0, FEW)) + (values.length > FEW ? ` + ${values.length - FEW} more...` : '')
+}
+
+export function labels (map: Readonly<Record<string, string>> | undefined): string {
+  return join(Object.entries(map ?? {}).sort(byFirst).map(([key, value]) => `${key}=${value}`)) || NONE
+}
+
+/** For entries, by their keys. */
+export const byFirst = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => one < other ? -1 : one > other ? 1 : 0
+
+/** What a selector selects by. */
+export const selector = (selector: LabelSelector | undefined): string => (selectorText(selector) ?? '<error>') || NONE
+
+interface Containers { readonly containers?: ReadonlyArray<{ readonly name: string, readonly image?: string | undefined }> | undefined }
+
+const names = ({ containers = [] }: Containers): string => join(containers.map(({ name }) => name))
+const images = ({ containers = [] }: Containers): string => join(containers.map(({ image = '' }) => image))
+
+/** Names and images of the containers of a pod, or of one to be. */
+export function containerColumns<T> (spec: (object: T) => Containers | undefined): [Column<T>, Column<T>] {
+  return [
+    text('Containers', 'Names of the containers.', object => names(spec(object) ?? {})),
+    text('Images', 'Images of the containers.', object => images(spec(object) ?? {}))
+  ]
+}
+
+/** Time since then, as people say it. */
+export function ageOf (timestamp: string | undefined, now: number): string {
+  const then = milliseconds(timestamp)
+  return then === undefined ? '<unknown>' : humanDuration(now - then)
+}
+
+/** Since the epoch. */
+export function milliseconds (timestamp: string | undefined): number | undefined {
   const instant = timestamp === undefined ? undefined : parseTime(timestamp)
-  return instant === undefined ? '<unknown>' : humanDuration(now - instant.seconds * 1000)
+  return instant === undefined ? undefined : instant.seconds * 1000
 }

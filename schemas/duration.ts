@@ -18,3 +18,39 @@ export function humanDuration (milliseconds: number): string {
 }
 
 const parts = (high: number, highUnit: string, low: number, lowUnit: string) => `${high}${highUnit}${low === 0 ? '' : `${low}${lowUnit}`}`
+
+const NANOSECONDS: ReadonlyArray<readonly [string, bigint]> = [['h', 3_600_000_000_000n], ['m', 60_000_000_000n], ['s', 1_000_000_000n], ['ms', 1_000_000n], ['us', 1000n], ['µs', 1000n], ['ns', 1n]]
+const UNITS = new Map(NANOSECONDS)
+const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|ns))+$/
+const LONGEST = 100
+
+/** Nanoseconds of a text such as `1h15m30.5s`; undefined for what is none. */
+export function parseDuration (text: string): bigint | undefined {
+  if (text === '0') return 0n
+  if (text.length > LONGEST || !DURATION.test(text)) return undefined
+  let nanoseconds = 0n
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(h|ms|m|s|us|\u00b5s|ns)/g)) {
+    const size = UNITS.get(unit) ?? 0n
+    nanoseconds += BigInt(whole === '' ? '0' : whole) * size + (fraction === '' ? 0n : BigInt(fraction) * size / 10n ** BigInt(fraction.length))
+  }
+  if (text.startsWith('-')) nanoseconds = -nanoseconds
+  return BigInt.asIntN(64, nanoseconds) === nanoseconds ? nanoseconds : undefined
+}
+
+/** The text of so many nanoseconds: hours, minutes and seconds, or a smaller unit where it is less than a second. */
+export function formatDuration (nanoseconds: bigint): string {
+  const sign = nanoseconds < 0n ? '-' : ''
+  const all = nanoseconds < 0n ? -nanoseconds : nanoseconds
+  if (all === 0n) return '0s'
+  const decimal = (value: bigint, size: bigint): string => {
+    const fraction = (value % size).toString().padStart(size.toString().length - 1, '0').replace(/0+$/, '')
+    return `${value / size}${fraction === '' ? '' : `.${fraction}`}`
+  }
+  if (all < 1000n) return `${sign}${all}ns`
+  if (all < 1_000_000n) return `${sign}${decimal(all, 1000n)}µs`
+  if (all < 1_000_000_000n) return `${sign}${decimal(all, 1_000_000n)}ms`
+  const hours = all / 3_600_000_000_000n
+  const minutes = all / 60_000_000_000n % 60n
+  const seconds = `${decimal(all % 60_000_000_000n, 1_000_000_000n)}s`
+  return `${sign}${hours > 0n ? `${hours}h${minutes}m` : minutes > 0n ? `${minutes}m` : ''}${seconds}`
+}

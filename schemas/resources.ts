@@ -1,16 +1,53 @@
-/** Every built-in resource type. What the server serves is this list, and nothing else in the house names one. */
-import type { ResourceDefinition } from './resource.js'
-import { configMaps, namespaces, secrets, serviceAccounts } from './core/resources.js'
-import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './rbac/resources.js'
+/** Every built-in resource type, a list of each group. What the server serves is this list, and nothing else in the house names one. */
+import { admissionRegistration } from './api/admissionregistration/index.js'
+import { apiExtensions } from './api/apiextensions/index.js'
+import { apiRegistration } from './api/apiregistration/index.js'
+import { apps } from './api/apps/index.js'
+import { authentication } from './api/authentication/index.js'
+import { authorization } from './api/authorization/index.js'
+import { autoscaling } from './api/autoscaling/index.js'
+import { batch } from './api/batch/index.js'
+import { certificates } from './api/certificates/index.js'
+import { coordination } from './api/coordination/index.js'
+import { core } from './api/core/index.js'
+import { discovery } from './api/discovery/index.js'
+import { flowcontrol } from './api/flowcontrol/index.js'
+import { internal } from './api/internal/index.js'
+import { networking } from './api/networking/index.js'
+import { node } from './api/node/index.js'
+import { policy } from './api/policy/index.js'
+import { rbac } from './api/rbac/index.js'
+import { scheduling } from './api/scheduling/index.js'
+import { storage } from './api/storage/index.js'
+import type { Representation, ResourceType } from './resource.js'
 
-export { configMaps, namespaces, secrets, serviceAccounts, clusterRoleBindings, clusterRoles, roleBindings, roles }
-
-export const resources: readonly ResourceDefinition[] = [
-  configMaps, namespaces, secrets, serviceAccounts,
-  clusterRoleBindings, clusterRoles, roleBindings, roles
+export const types: readonly ResourceType[] = [
+  ...apiRegistration,
+  ...core,
+  ...apps,
+  ...authentication,
+  ...authorization,
+  ...autoscaling,
+  ...batch,
+  ...certificates,
+  ...networking,
+  ...policy,
+  ...rbac,
+  ...storage,
+  ...admissionRegistration,
+  ...apiExtensions,
+  ...scheduling,
+  ...coordination,
+  ...node,
+  ...discovery,
+  ...flowcontrol,
+  ...internal
 ]
 
-/** The built-in type of that name, if there is one. */
-export function findResource (group: string, version: string, plural: string): ResourceDefinition | undefined {
-  return resources.find(resource => resource.group === group && resource.version === version && resource.plural === plural)
+/** Every version of every type. */
+export const representations: readonly Representation[] = types.flatMap(type => type.representations)
+
+/** The built-in type of that name in that version, if there is one. */
+export function findResource (group: string, version: string, plural: string): Representation | undefined {
+  return representations.find(one => one.group === group && one.version === version && one.plural === plural)
 }

@@ -1,6 +1,6 @@
 /** Types that belong to no group: the envelope of protobuf and objects carried inside others. */
-import { apiPackage, bytes, inline, string } from './declare.js'
-import type { Static } from './declare.js'
+import { apiPackage, bytes, inline, string } from './language/declare.js'
+import type { Static } from './language/declare.js'
 import { jsonValue } from './meta/scalars.js'
 
 const { message, special } = apiPackage('', '', 'io.orch.apimachinery.pkg.runtime', { name: 'runtime' })

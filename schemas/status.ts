@@ -2,6 +2,7 @@
  * The Status kind (meta v1): how every answer that is not an object says what happened. Constructors and
  * predicates come in pairs; a `StatusError` is thrown anywhere and rendered once, by the error handler.
  */
+import { stringify } from './codec/json/exact.js'
 
 export interface StatusCause {
   reason?: string
@@ -68,16 +69,20 @@ export class StatusError extends Error {
   readonly status: Status
   /** Extra response headers, lower case. */
   readonly headers: Record<string, string>
+  /** The log has been told already, in a better way than by a line for each request. */
+  readonly unlogged: boolean
 
-  constructor (reason: StatusReason, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number } = {}) {
+  /** @param reason undefined for a failure that is told by its message alone */
+  constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean } = {}) {
     const told = cut(message, MOST_MESSAGE)
     super(told, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
     this.status = {
-      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: told, reason, ...(details ? { details } : {}), code: options.code ?? CODES[reason]
+      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: told, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
     }
     this.headers = options.headers ?? {}
+    this.unlogged = options.unlogged === true
     if (details?.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(details.retryAfterSeconds)
   }
 }
@@ -101,6 +106,10 @@ export const notFound = (resource: GroupResource, name: string) =>
 /** The path names nothing the server has. */
 export const noSuchPath = () => new StatusError('NotFound', 'the server could not find the requested resource', { details: {} })
 export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
+/** What stands behind a request could not be reached, or said something that nobody understands: 500 without a reason, as convention. */
+export const unexplained = (message: string, cause?: unknown) => new StatusError(undefined, message, { cause })
+/** Of what the release has and this server does not do yet. */
+export const notOffered = (what: string) => new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 export const alreadyExists = (resource: GroupResource, name: string) =>
@@ -109,9 +118,9 @@ export const conflict = (resource: GroupResource, name: string, why: string) =>
   new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: about(resource, name) })
 export const expired = (message: string) => new StatusError('Expired', message)
 export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', message)
-export const unsupportedMediaType = (message: string) => new StatusError('UnsupportedMediaType', message)
-export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
-  new StatusError('TooManyRequests', message, { details: { retryAfterSeconds } })
+export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) => new StatusError('UnsupportedMediaType', message, { headers })
+export const tooManyRequests = (message: string, retryAfterSeconds?: number) =>
+  new StatusError('TooManyRequests', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
 export const internalError = (cause: unknown) =>
   new StatusError('InternalError', 'Internal error occurred: the server could not complete the request; its log says why', { cause })
 export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
@@ -143,11 +152,11 @@ const PHRASES: Record<FieldError['type'], string> = {
   FieldValueTooMany: 'Too many',
   FieldValueTypeInvalid: 'Invalid value'
 }
-const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong', 'FieldValueTooMany'])
+const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong'])
 
 /** `subjects[0].name: Required value`, with values cut to a bounded length. */
 export function describe ({ type, value, detail }: FieldError): string {
-  const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value) ?? String(value))}`
+  const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value) ?? String(value))}`
   return `${PHRASES[type]}${shown}${detail ? `: ${detail}` : ''}`
 }
 
@@ -155,7 +164,7 @@ const clip = (text: string): string => cut(text, 200)
 
 /** 422 with a cause per finding. `kind` is the object's kind, `group` its group. */
 export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
-  const lines = errors.map(error => `${error.field}: ${describe(error)}`)
+  const lines = [...new Set(errors.map(error => `${error.field}: ${describe(error)}`))]
   const shown = lines.length === 1 ? lines[0] : `[${lines.slice(0, 20).join(', ')}]`
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   return new StatusError('Invalid', `${subject} "${cut(name, MOST_NAME)}" is invalid: ${shown}`, {
@@ -163,7 +172,7 @@ export function invalid (kind: { group: string, kind: string }, name: string, er
       ...(name ? { name: cut(name, MOST_NAME) } : {}),
       ...(kind.group ? { group: kind.group } : {}),
       kind: kind.kind,
-      causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: cut(describe(error), MOST_MESSAGE), field: cut(error.field, MOST_NAME) }))
+      causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: cut(describe(error), MOST_MESSAGE), ...(error.field === '' ? {} : { field: cut(error.field, MOST_NAME) }) }))
     }
   })
 }

@@ -1,16 +1,28 @@
 /** Objects as rows of printable cells, for people: the columns a resource declares, else its name and time of creation. */
 import { createdAt, name } from './columns.js'
-import type { TableColumnDefinition } from './meta/answers.js'
-import type { ApiObject, Cell, Column, ResourceDefinition } from './resource.js'
+import { withoutNulls } from './language/unset.js'
+import type { TableColumnDefinition, TableRowCondition } from './meta/answers.js'
+import type { ApiObject, Cell, Column, Representation } from './resource.js'
 
 const DEFAULT_COLUMNS: ReadonlyArray<Column<ApiObject>> = [name, createdAt]
 
+/** What can be shown as rows: a representation, or the view of a subresource. */
+export type Tabular = Partial<Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'message'>>
+
 /** In the order of the cells. */
-export function tableColumns (resource: ResourceDefinition): TableColumnDefinition[] {
-  return (resource.columns ?? DEFAULT_COLUMNS).map(({ name, type, format, text, priority }) => ({ name, type, format, description: text, priority }))
+export function tableColumns ({ columns = DEFAULT_COLUMNS }: Tabular): TableColumnDefinition[] {
+  return columns.map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority }))
+}
+
+export interface Row {
+  readonly cells: Cell[]
+  /** States of the object that change how its row is shown; mostly none. */
+  readonly conditions: readonly TableRowCondition[]
 }
 
 /** `now` in milliseconds since the epoch, for ages. */
-export function tableRow (resource: ResourceDefinition, object: ApiObject, now: number): Cell[] {
-  return (resource.columns ?? DEFAULT_COLUMNS).map(column => column.cell(object, now))
+export function tableRow ({ columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject }: Tabular, object: ApiObject, now: number): Row {
+  const decoded = message === undefined ? object : withoutNulls(message, object)
+  const subject = rowSubject === undefined ? decoded : rowSubject(decoded)
+  return { cells: columns.map(column => column.cell(subject, now)), conditions: rowConditions?.(subject) ?? [] }
 }

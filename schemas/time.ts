@@ -29,13 +29,21 @@ export function parseTime (text: string): Instant | undefined {
   return { seconds: date.getTime() / 1000 - offset, nanos: Number((fraction ?? '0').padEnd(9, '0')) }
 }
 
+/** One object after another was made in the same second, and an object and who owns its fields as well. */
+let last: { readonly seconds: number, readonly text: string } = { seconds: 0, text: '1970-01-01T00:00:00Z' }
+
 /** `2006-01-02T15:04:05Z`, or with as many digits of the fraction as asked for. Undefined for years that have no four digits. */
 export function formatTime ({ seconds, nanos }: Instant, digits = 0): string | undefined {
+  if (seconds === last.seconds && digits === 0) return last.text
   const date = new Date(seconds * 1000)
   if (Number.isNaN(date.getTime())) return undefined
   const text = date.toISOString()
   if (text.length !== 24) return undefined
-  return digits === 0 ? `${text.slice(0, 19)}Z` : `${text.slice(0, 19)}.${String(nanos).padStart(9, '0').slice(0, digits)}Z`
+  if (digits === 0) {
+    last = { seconds, text: `${text.slice(0, 19)}Z` }
+    return last.text
+  }
+  return `${text.slice(0, 19)}.${String(nanos).padStart(9, '0').slice(0, digits)}Z`
 }
 
 export function isZeroTime (text: string): boolean {

@@ -22,6 +22,8 @@ export interface KeyValue {
   readonly createRevision: Revision
   /** Revision of the write that left this value. */
   readonly modRevision: Revision
+  /** 'Corrupt': there is a value and the store can't read it, so `value` is empty. What else is asked for is not withheld for it. */
+  readonly damage?: StorageError
 }
 
 export interface ReadResult {
@@ -63,6 +65,22 @@ export interface WriteOptions {
    * with another lease or none, has freed it. A lease that has ended is refused with 'NotFound'.
    */
   readonly lease?: LeaseId
+  /** The write is a step of a deletion: it may use the room that a nearly full store keeps for deletes. */
+  readonly deleting?: boolean
+}
+
+/** Another key of the same store, which has to exist at that revision, a positive one. */
+export interface Guard {
+  readonly key: string
+  readonly revision: Revision
+}
+
+export interface CreateOptions extends WriteOptions {
+  /**
+   * Compared in the same step as the key itself: nothing is created once the guard's key has been written or deleted
+   * by anybody. Where the key to create exists `current` shows it, as ever; undefined there says that it was the guard.
+   */
+  readonly guard?: Guard
 }
 
 export type LeaseId = string
@@ -99,7 +117,8 @@ export interface WatchRequest {
 export interface BackendWatch {
   /**
    * Ask for an `onProgress` soon (used by consistent reads); cheap, may be coalesced, safe when idle. The
-   * answer is how far the watch is now; on etcd it is also told of each step it makes in the next seconds.
+   * answer is how far the watch is now; on etcd it is also brought to where the store is, whoever wrote there, and told of each
+   * step it makes in the next seconds.
    */
   requestProgress: () => void
   /** Ends the watch without an `onEnd`. Idempotent. */
@@ -107,7 +126,7 @@ export interface BackendWatch {
 }
 
 export interface BackendStatus {
-  /** Bytes the store occupies. */
+  /** Bytes the store occupies, NaN where it does not tell us. */
   readonly size: number
   readonly revision: Revision
 }
@@ -134,8 +153,9 @@ export interface Backend {
    * success is durable and already visible to reads and, in order, to watches. A rejected promise
    * with code 'Unavailable' means that nothing was written; 'UnknownOutcome' that the back end could
    * not find out (it has read back first and never retries blindly): the caller must not assume either.
+   * 'NoSpace' is as 'Unavailable', for want of room on the store's disk: reads, and deletes while they can, go on.
    */
-  create: (key: string, value: Uint8Array, options?: WriteOptions) => Promise<WriteResult>
+  create: (key: string, value: Uint8Array, options?: CreateOptions) => Promise<WriteResult>
 
   /** Replaces the value if the key's modRevision is `expected`. Outcome as `create`. */
   update: (key: string, value: Uint8Array, expected: Revision, options?: WriteOptions) => Promise<WriteResult>
@@ -175,6 +195,9 @@ export interface Backend {
 
   /** A cheap proof that the store answers. @throws StorageError 'Unavailable' */
   status: () => Promise<BackendStatus>
+
+  /** Why the store takes no values at present though it answers: 'NoSpace'. Absent where that can't be known before a write. */
+  shortage?: () => StorageError | undefined
 
   /** A lease of that many whole seconds; keys put with it vanish after it ends. Leases survive a restart. */
   lease: (ttlSeconds: number) => Promise<LeaseId>

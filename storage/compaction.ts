@@ -17,7 +17,7 @@ export function startCompaction (backend: Backend, interval: number, log: (messa
       if (before !== undefined && before > backend.compactedRevision()) await backend.compact(before)
       before = now
     } catch (error) {
-      if (!stopped && !isStorageError(error, 'Closed')) log('compacting the store failed, trying again at the next interval', error)
+      if (!stopped && !isStorageError(error, 'Closed')) log('compacting the store failed, retrying at the next interval', error)
     }
   }
   const timer = setInterval(() => { void turn() }, interval)

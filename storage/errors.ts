@@ -16,6 +16,8 @@ export type StorageErrorCode =
   | 'UnknownOutcome'
   /** The value is larger than the store takes; nothing was written. */
   | 'TooLarge'
+  /** The disk is nearly full; nothing was written, and values are refused until there is room. */
+  | 'NoSpace'
   /** The value in the store can't be decoded. */
   | 'Corrupt'
   /** The store or the watch was closed. */
@@ -46,3 +48,6 @@ export function reasonOf (error: unknown): string {
   }
   return reasons.join(': ')
 }
+
+/** A failure for the log: of the store its reason alone, which says all there is; of anything else the stack too. */
+export const failureFields = (error: unknown): { reason: string } | { err: unknown } => isStorageError(error) ? { reason: reasonOf(error) } : { err: error }

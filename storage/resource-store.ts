@@ -1,36 +1,57 @@
 /**
- * One resource type in the store: its declaration, its strategy, where its keys are, how its objects
- * become bytes and back, and the cache that reads are answered from. The operations are functions over it.
+ * One resource type in the store: its strategy, where its keys are, how its objects become bytes and back, and the cache
+ * that reads are answered from. The operations are functions over it and know what is stored alone; `as` gives the same
+ * store as another representation of the type shows it, whose objects are derived from what is stored.
  */
-import { decode, decodeProtobuf, encodeProtobuf, fieldValues, joinJson, PROTOBUF_MAGIC, splitJson, toJson } from '../schemas/index.js'
-import type { ApiObject, ResourceDefinition, SplitJson } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, fieldValues, joinJson, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls } from '../schemas/index.js'
+import type { ApiObject, Representation, ResourceType, SplitJson, Strategy } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
-import type { AdmissionChain } from './admission-chain.js'
-import type { Backend, KeyValue, Revision } from './backend.js'
+import type { AdmissionChain } from './admission/chain.js'
+import type { AdmissionReader } from './admission/contract.js'
+import type { Backend, KeyValue, Revision, WriteOptions } from './backend.js'
 import { ownBytes } from './cache/bytes.js'
 import type { Slab } from './cache/bytes.js'
+import type { Subscriber } from './cache/subscribers.js'
 import { Entry } from './cache/entry.js'
 import { WatchCache } from './cache/watch-cache.js'
+import { systemClock } from './clock.js'
 import { StorageError } from './errors.js'
 import { rangeOf } from './key.js'
-import type { Strategy } from './strategy.js'
+import type { Allocation } from './operations/allocation.js'
+import { timed, type StoreObserver } from './observer.js'
+import { SharedLease } from './shared-lease.js'
+
+const NOTHING_ELSE: AdmissionReader = { get: async () => undefined, list: async () => [] }
 
 export type StorageMediaType = typeof JSON_TYPE | typeof PROTOBUF_TYPE
 
 export interface ResourceStoreOptions {
-  readonly definition: ResourceDefinition
-  readonly strategy: Strategy
+  readonly type: ResourceType
   readonly backend: Backend
   /** `/registry` */
   readonly prefix: string
   readonly mediaType: StorageMediaType
   readonly admission: AdmissionChain
+  /** What admission may look at beside. Default nothing. */
+  readonly reader?: AdmissionReader
   /** Events its cache keeps for watches at least; 0 answers everything from the back end. */
   readonly windowSize: number
+  /** How long objects of a type stay that do not stay for ever, and their leases are used for new ones. Default what the type says, and a minute. */
+  readonly ttlSeconds?: number | undefined
+  readonly leaseReuseSeconds?: number | undefined
+  /** False where nobody sees to what depends on an object: a deletion then asks for nothing of the kind. Default true. */
+  readonly garbageCollection?: boolean | undefined
+  /** Of what its objects have that no other may have. Default they have nothing of the kind. */
+  readonly allocation?: Allocation | undefined
+  /** Told of what becomes of it. Default nobody is. */
+  readonly observer?: StoreObserver | undefined
   readonly log: (message: string, error: unknown) => void
 }
+
+/** Resolves when it knows of a write at that revision, or has waited long enough. Does not reject. */
+export type Heedful = (revision: Revision) => Promise<void>
 
 /** Keys are printable ASCII; the rest of a name is percent-encoded, and so is the percent sign, so that no two names share a key. */
 function keyPart (name: string): string {
@@ -38,10 +59,19 @@ function keyPart (name: string): string {
 }
 
 export class ResourceStore {
-  readonly definition: ResourceDefinition
+  readonly type: ResourceType
+  /** What is in the store, and what operations work on. */
+  readonly stored: Representation
+  /** What clients of this one send and get. */
+  readonly shown: Representation
   readonly strategy: Strategy
+  /** What a deletion does with dependents where nobody says. */
+  readonly dependents: Strategy['dependents']
   readonly backend: Backend
   readonly admission: AdmissionChain
+  readonly reader: AdmissionReader
+  readonly allocation: Allocation | undefined
+  readonly observer: StoreObserver | undefined
   /** Undefined where reads are answered by the back end. */
   readonly cache: WatchCache | undefined
   /** How errors name the resource. */
@@ -49,24 +79,49 @@ export class ResourceStore {
   readonly #root: string
   readonly #protobuf: boolean
 
-  constructor (options: ResourceStoreOptions) {
-    const { definition, prefix, backend } = options
-    this.definition = definition
-    this.strategy = options.strategy
+  readonly #options: ResourceStoreOptions
+  readonly #as = new Map<Representation, ResourceStore>()
+  readonly #uncached = new Set<Subscriber>()
+  /** Of all representations. */
+  readonly #heedful: Set<Heedful>
+  #leases: SharedLease | undefined
+
+  /** @param of the store that this one shows as another representation */
+  constructor (options: ResourceStoreOptions, shown = options.type.stored, of?: ResourceStore) {
+    const { type, prefix, observer } = options
+    const backend = of?.backend ?? (observer === undefined ? options.backend : timed(options.backend, observer.asked))
+    this.#options = options
+    this.type = type
+    this.stored = type.stored
+    this.shown = shown
+    this.strategy = type.strategy
+    this.dependents = options.garbageCollection === false ? 'none' : shown.dependents
     this.backend = backend
     this.admission = options.admission
-    this.resource = { group: definition.group, resource: definition.plural }
-    this.#root = `${prefix}/${definition.storagePrefix}`
-    this.#protobuf = definition.protobuf && options.mediaType !== JSON_TYPE
-    this.cache = options.windowSize === 0
-      ? undefined
+    this.reader = options.reader ?? NOTHING_ELSE
+    this.allocation = options.allocation
+    this.observer = observer
+    this.resource = { group: shown.group, resource: shown.plural }
+    this.#heedful = of === undefined ? new Set() : of.#heedful
+    this.#root = `${prefix}/${type.storagePrefix}`
+    this.#protobuf = type.stored.protobuf && options.mediaType !== JSON_TYPE
+    this.cache = options.windowSize === 0 || of !== undefined
+      ? of?.cache
       : new WatchCache({
         backend,
         scope: this.scope(''),
         decode: (kv, revision, slab) => this.decode(kv, revision, slab),
         windowSize: options.windowSize,
+        observer,
         log: options.log
       })
+  }
+
+  /** The end of what is written now, of a type whose objects do not stay for ever. */
+  async expiry (): Promise<WriteOptions> {
+    const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds } = this.#options
+    this.#leases ??= new SharedLease(this.backend, ttlSeconds, leaseReuseSeconds, systemClock, this.observer?.leased)
+    return { lease: await this.#leases.current() }
   }
 
   /** Resolves when reads can be answered. */
@@ -74,14 +129,71 @@ export class ResourceStore {
 
   close (): void { this.cache?.close() }
 
+  /** Ends what it serves for good: its type is no more, and who watches it has to look anew. */
+  retire (): void {
+    const reason = new StorageError('Compacted', `${this.type.plural} are no longer served`)
+    this.cache?.close(reason)
+    for (const other of [this, ...this.#as.values()]) for (const subscriber of [...other.#uncached]) subscriber.end(reason)
+  }
+
+  /** Of a watch that is not fed by the cache: it is told when the store retires. */
+  follow (subscriber: Subscriber): void { this.#uncached.add(subscriber) }
+  unfollow (subscriber: Subscriber): void { this.#uncached.delete(subscriber) }
+
+  /** From now on a write is acknowledged when this one knows of it, so that what it decides next is by that. @returns what ends it */
+  heed (one: Heedful): () => void {
+    this.#heedful.add(one)
+    return () => { this.#heedful.delete(one) }
+  }
+
+  /** Resolves when a write at that revision, which was made through this server, may be acknowledged. */
+  async acknowledge (revision: Revision): Promise<void> {
+    for (const one of this.#heedful) await one(revision)
+  }
+
+  /** The same store, as clients of another representation of its type see it. */
+  as (shown: Representation): ResourceStore {
+    if (shown === this.shown) return this
+    let other = this.#as.get(shown)
+    if (other === undefined) this.#as.set(shown, other = new ResourceStore(this.#options, shown, this))
+    return other
+  }
+
+  /** An entry of the store as this representation shows it, made once per version of the object while it is used. */
+  show (entry: Entry): Entry {
+    const { conversion } = this.shown
+    if (conversion === undefined) return entry
+    return entry.derive(this.shown.apiVersion, made => {
+      const object = conversion.fromStored(this.readStored(made))
+      const json = made.revision === 0 ? toJson(this.shown.message, object) : toJson(this.shown.message, object, String(made.revision))
+      return new Entry(made.key, made.revision, ownBytes(json), made.labels, made.fields)
+    })
+  }
+
+  /** What is stored, as decoding makes objects, for one look. Treat it as frozen. */
+  readStored (entry: Entry): ApiObject { return withoutNulls(this.stored.message, entry.read()) }
+
+  /** An object of the store as this representation shows it, for whoever means to change it. */
+  convertCopy (entry: Entry): ApiObject { return this.shown.conversion === undefined ? entry.copy() : this.show(entry).copy() }
+
+  /** What a client sent, with the defaults of the version it is in, as it is stored. In place where it is stored as it is. */
+  take (object: ApiObject): ApiObject {
+    applyDefaults(this.shown.message, object)
+    const { conversion } = this.shown
+    if (conversion === undefined) return object
+    const stored = conversion.toStored(object)
+    applyDefaults(this.stored.message, stored)
+    return stored
+  }
+
   key (namespace: string, name: string): string {
-    const { namespaced } = this.definition
+    const { namespaced } = this.type
     return namespaced ? `${this.#root}/${keyPart(namespace)}/${keyPart(name)}` : `${this.#root}/${keyPart(name)}`
   }
 
   /** The path above the keys of a namespace, or of all with ''; ends in '/'. */
   scope (namespace: string): string {
-    return namespace === '' || !this.definition.namespaced ? `${this.#root}/` : `${this.#root}/${keyPart(namespace)}/`
+    return namespace === '' || !this.type.namespaced ? `${this.#root}/` : `${this.#root}/${keyPart(namespace)}/`
   }
 
   /** The keys of a namespace, or of all with ''. */
@@ -91,7 +203,7 @@ export class ResourceStore {
   encode (object: ApiObject): Uint8Array {
     const { resourceVersion, ...metadata } = object.metadata
     const bare = resourceVersion === undefined ? object : { ...object, metadata }
-    const { message } = this.definition
+    const { message } = this.stored
     return this.#protobuf ? encodeProtobuf(message, bare) : Buffer.from(toJson(message, bare))
   }
 
@@ -100,18 +212,18 @@ export class ResourceStore {
     return this.entry(kv.key, this.#object(kv), revision, slab)
   }
 
-  /** The enveloped protobuf of a version, made once. Copied, as the writer's own buffer has room to spare. */
+  /** The enveloped protobuf of a shown version, made once. Copied, as the writer's own buffer has room to spare. */
   protobuf (entry: Entry): Buffer {
-    return entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(this.definition.message, object)))
+    return entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(this.shown.message, object)))
   }
 
   entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
-    return this.#entry(key, object, toJson(this.definition.message, object, String(revision)), revision, slab)
+    return this.#entry(key, object, toJson(this.stored.message, object, String(revision)), revision, slab)
   }
 
   /** Of an object that was not stored, and so has no resourceVersion. */
   unstored (key: string, object: ApiObject): Entry {
-    return this.#entry(key, object, toJson(this.definition.message, object), 0, undefined)
+    return this.#entry(key, object, toJson(this.stored.message, object), 0, undefined)
   }
 
   /** The entries of one object at any revision, its JSON made once. */
@@ -120,17 +232,22 @@ export class ResourceStore {
   }
 
   /** Wire JSON that can be given any revision. */
-  splitJson (object: ApiObject): SplitJson { return splitJson(this.definition.message, object) }
+  splitJson (object: ApiObject): SplitJson { return splitJson(this.stored.message, object) }
 
   #entry (key: string, object: ApiObject, json: string, revision: Revision, slab: Slab | undefined): Entry {
-    return new Entry(key, revision, slab === undefined ? ownBytes(json) : slab.hold(json), object.metadata.labels, fieldValues(this.definition, object))
+    return new Entry(key, revision, slab === undefined ? ownBytes(json) : slab.hold(json), object.metadata.labels, fieldValues(this.stored, object))
   }
 
   #object (kv: KeyValue): ApiObject {
+    if (kv.damage !== undefined) throw kv.damage
     const bytes = Buffer.from(kv.value.buffer, kv.value.byteOffset, kv.value.byteLength)
     try {
-      if (bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)) return decodeProtobuf(this.definition.message, bytes).object
-      return decode(this.definition.message, JSON.parse(bytes.toString()), Infinity).object
+      const { message } = this.stored
+      const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
+        ? decodeProtobuf(message, bytes).object
+        : decode(message, parseExactly(bytes), Infinity).object
+      applyDefaults(message, object) // of fields that were added since it was stored
+      return object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })
     }

@@ -1,9 +1,11 @@
 /**
- * One account of the time that lists and large answers together take in a turn of the event loop. Each by itself
- * would give way in time, but twenty of them would do so one after the other, and nobody else would be heard between.
+ * The time budget of a turn of the event loop, and one account of what long work takes of it: lists, large answers,
+ * patches, deletions of collections, the store's own upkeep. Each by itself would yield in time, but twenty of them
+ * would do so one after the other, and nobody else would be heard between.
  */
 
-const TURN_MS = 8
+/** Milliseconds. Whoever keeps an account of its own, as the queue of the watches does, has as much. */
+export const TURN_MS = 8
 
 /** When the work of this turn began; 0 when none has yet. */
 let since = 0
@@ -16,9 +18,19 @@ function schedule (): void {
   setImmediate(() => {
     scheduled = false
     since = 0
-    waiting.shift()?.()
-    if (waiting.length > 0) schedule()
+    if (waiting.length === 0) return
+    turnIsOver() // from here on it counts
+    serve()
   })
+}
+
+/**
+ * Lets those go on who wait, one after the other, until the turn has lasted long enough. With one in each turn there would be
+ * more and more of them, as soon as the requests that come in a turn ask for more than one.
+ */
+function serve (): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) afterIt(() => { if (turnIsOver()) schedule(); else serve() })
 }
 
 /** True when what was done in this turn has lasted long enough, whoever did it: wait for `nextTurn`. */
@@ -30,10 +42,51 @@ export function turnIsOver (): boolean {
   return false
 }
 
-/** Resolves in a turn of the loop that belongs to the caller, one caller after the other. */
+/** Resolves in a later turn of the loop, for one caller after the other. */
 export function nextTurn (): Promise<void> {
   return new Promise(resolve => {
     waiting.push(resolve)
     schedule()
   })
+}
+
+/** Milliseconds in which requests are begun that waited, before others are heard again. */
+const BEGIN_MS = 2
+const beginnings: Array<() => void> = []
+let beginning = false
+
+/** Calls back in the next turn of the loop, for one caller after the other, with as many of them as two milliseconds have time for. */
+export function begin (run: () => void): void {
+  beginnings.push(run)
+  if (!beginning) beginAll()
+}
+
+function beginAll (): void {
+  beginning = true
+  setImmediate(() => {
+    const until = performance.now() + BEGIN_MS
+    const next = (): void => {
+      try {
+        beginnings.shift()?.()
+      } finally { // whoever fails is no reason for others to wait for ever
+        if (beginnings.length === 0) beginning = false
+        else afterIt(() => { if (performance.now() > until) beginAll(); else next() })
+      }
+    }
+    next()
+  })
+}
+
+/** Calls back when all that follows at once from what has just been done is done. */
+function afterIt (run: () => void): void {
+  // Ticks come when the microtasks there are have run, if they are asked for by one.
+  queueMicrotask(() => { process.nextTick(run) })
+}
+
+/** Each step with an object of so many bytes (decoding, validating, encoding) takes a millisecond or more. */
+const LARGE_BYTES = 128 * 1024
+
+/** Between two steps with a large object: a turn of the event loop for everybody else. */
+export async function yieldToEventLoop (bytes: number): Promise<void> {
+  if (bytes > LARGE_BYTES) await new Promise(resolve => { setImmediate(resolve) })
 }

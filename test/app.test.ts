@@ -2,7 +2,7 @@ import t from 'tap'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Fastify from 'fastify'
+import Fastify from './fastify.js'
 import type { FastifyInstance } from 'fastify'
 import orch from '../app.js'
 import type { ServerOptions } from '../app.js'
@@ -11,7 +11,8 @@ import type { Client, Json, Test } from './build.js'
 
 /** The life of a request, as the architecture states it. */
 const ORDER = [
-  'errors', 'requestInfo', 'metrics', 'shutdown', 'deadline', 'securityHeaders', 'authentication', 'audit', 'inFlightLimits', 'authorization', 'negotiation', 'dryRun', 'health', 'storage', 'routes'
+  'requestLog', 'errors', 'http1Connections', 'requestInfo', 'tracing', 'http2Sessions', 'metrics', 'shutdown', 'deadline', 'securityHeaders',
+  'filterTimes', 'authentication', 'filterTimes', 'audit', 'filterTimes', 'impersonation', 'filterTimes', 'flowControl', 'filterTimes', 'inFlightLimits', 'authorization', 'filterTimes', 'requestBodies', 'negotiation', 'dryRun', 'health', 'storage', 'controllers', 'operations', 'connections', 'profiling', 'routes'
 ]
 
 t.test('app.ts registers every concern in the order of the architecture', async t => {
@@ -37,14 +38,14 @@ const TOKENS = 'good,ann,1\n'
 const ANN = { authorization: 'Bearer good' }
 
 t.test('who comes before what: a stranger learns nothing, not even which paths exist', async t => {
-  const server = await serve(t, { tokens: TOKENS, anonymous: false })
+  const server = await serve(t, { authentication: { tokens: TOKENS, anonymous: false } })
   for (const url of [BINDINGS, '/nothing/here', '/apis', '/version', '/openapi/v2', '/metrics']) t.equal((await server.get(url)).code, 401, url)
   t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'not even json')).code, 401, 'before anything of the request is looked at')
   t.equal((await server.get(BINDINGS, { accept: 'text/html' })).code, 401, 'before the form of the answer')
 })
 
 t.test('refused requests are audited as well as served ones', async t => {
-  const server = await serve(t, { tokens: TOKENS, anonymous: false, authorizers: [{ name: 'no-deletes', authorize: ({ info }) => ({ decision: info.verb === 'delete' ? 'Deny' : 'NoOpinion' }) }] })
+  const server = await serve(t, { authentication: { tokens: TOKENS, anonymous: false }, authorization: { authorizers: [{ name: 'no-deletes', authorize: ({ info }) => ({ decision: info.verb === 'delete' ? 'Deny' : 'NoOpinion' }) }] } })
   await server.get(`${BINDINGS}/one`, ANN)
   await server.call('DELETE', `${BINDINGS}/one`, undefined, ANN)
   await server.get('/nothing', ANN)
@@ -55,7 +56,7 @@ t.test('refused requests are audited as well as served ones', async t => {
 })
 
 t.test('whether comes before how: a forbidden request is forbidden whatever its form and body', async t => {
-  const server = await serve(t, { authorizationModes: ['AlwaysDeny'] })
+  const server = await serve(t, { authorization: { modes: ['AlwaysDeny'] } })
   t.equal((await server.get(BINDINGS, { accept: 'text/html' })).code, 403)
   t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'x'.repeat(4 * 1024 * 1024))).code, 403, 'its body is not read')
 })
@@ -65,8 +66,8 @@ t.test('a full server refuses after it knows who asks and before it asks whether
   let release = (): void => {}
   const held = new Promise<void>(resolve => { release = resolve })
   const server = await serve(t, {
-    maxRequestsInflight: 1,
-    authorizers: [{ name: 'slow', authorize: async ({ info }) => { asked.times++; if (info.name === 'slow') await held; return { decision: 'Allow' } } }]
+    limits: { maxRequestsInflight: 1 },
+    authorization: { authorizers: [{ name: 'slow', authorize: async ({ info }) => { asked.times++; if (info.name === 'slow') await held; return { decision: 'Allow' } } }] }
   })
   const slow = server.get(`${BINDINGS}/slow`)
   while (asked.times === 0) await new Promise(resolve => { setImmediate(resolve) })
@@ -86,7 +87,7 @@ t.test('every answer carries its audit id', async t => {
 })
 
 t.test('a request that takes too long is given up', async t => {
-  const server = await serve(t, { requestTimeout: 50, authorizers: [{ name: 'never', authorize: async ({ info }) => info.verb === 'list' ? await new Promise(() => {}) : { decision: 'Allow' } }] })
+  const server = await serve(t, { limits: { requestTimeout: 50 }, authorization: { authorizers: [{ name: 'never', authorize: async ({ info }) => info.verb === 'list' ? await new Promise(() => {}) : { decision: 'Allow' } }] } })
   const alive = setInterval(() => {}, 1000) // inject opens no socket that would
   t.teardown(() => { clearInterval(alive) })
   t.match(await server.get(BINDINGS), { code: 504, json: { reason: 'Timeout' } })

@@ -3,11 +3,19 @@ import { createServer } from 'node:https'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from './build.js'
-import { selfSigned } from '../config/certify.js'
+import { selfSigned } from '../serving/certify.js'
+import { authentication } from './benchmarks/authentication.js'
+import { auditing } from './benchmarks/audit.js'
+import { authorization } from './benchmarks/authorization.js'
+import { fairness } from './benchmarks/fairness.js'
 import { crowd } from './benchmarks/crowd.js'
+import { documents } from './benchmarks/documents.js'
 import { growth } from './benchmarks/growth.js'
+import { hooks } from './benchmarks/hooks.js'
 import { listing } from './benchmarks/lists.js'
 import { memoryUse } from './benchmarks/memory.js'
+import { owners } from './benchmarks/owners.js'
+import { pods } from './benchmarks/pods.js'
 import { reads, readsHttp2 } from './benchmarks/reads.js'
 import { lines, out } from './benchmarks/report.js'
 import { TINY } from './benchmarks/scale.js'
@@ -19,7 +27,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, watching, writes, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, hooks, watching, writes, owners, documents, memoryUse, growth, crowd })) {
   t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
     lines.length = 0
     shown.length = 0

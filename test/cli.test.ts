@@ -9,9 +9,9 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { authority } from './config/authority.js'
+import { authority } from './serving/authority.js'
 
-const CLI = fileURLToPath(new URL('../cli.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../bundle/cli.js', import.meta.url))
 
 interface Ended { code: number | null, signal: NodeJS.Signals | null, out: string, err: string }
 
@@ -88,7 +88,7 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
   for (const [args, message] of [
     [['--nope'], /^orch-apiserver: unknown flag --nope/],
     [['--secure-port=0'], /^orch-apiserver: --secure-port=0: /],
-    [['--authorization-mode=RBAC'], /^orch-apiserver: --authorization-mode=RBAC: /],
+    [['--authorization-mode=Nodes'], /^orch-apiserver: --authorization-mode=Nodes: /],
     [[...common, `--tls-cert-file=${folder}/none`, `--tls-private-key-file=${folder}/none`], /^orch-apiserver: --tls-cert-file=.*there is no such file/],
     [[...common, `--cert-dir=${folder}/file`], /^orch-apiserver: --cert-dir=/],
     [['--bind-address=192.0.2.1', `--secure-port=${port}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`], /^orch-apiserver: --bind-address=192.0.2.1: this host has no such address/]
@@ -125,6 +125,20 @@ t.test('the start says where it serves, what it stores in, and warns when everyb
   t.match(err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`)
   t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
   t.ok(existsSync(join(folder, 'certs', 'apiserver.key')))
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0, signal: null })
+})
+
+t.test('SIGUSR1 has it say what it is doing, and SIGHUP ends nothing', async t => {
+  const { err, process: child, ended, port } = await serve(t)
+  const said = async (what: RegExp): Promise<void> => { while (!what.test(err())) await new Promise(resolve => { setTimeout(resolve, 10) }) }
+  child.kill('SIGUSR1')
+  await said(/INFO {2}diagnostic report uptimeSeconds=\d+ rss=\d+ /)
+  await said(/INFO {2}diagnostic report cache=namespaces loaded=true objects=\d+ revision=\d+ watches=\d+/)
+  child.kill('SIGHUP')
+  await said(/INFO {2}SIGHUP: ignored/)
+  t.equal((await call(port, '/readyz')).status, 200)
+  t.notMatch(err(), /Debugger listening/)
   child.kill('SIGTERM')
   t.match(await ended, { code: 0, signal: null })
 })

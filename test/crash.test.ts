@@ -56,7 +56,7 @@ async function follow (port: number, from: number, seen: Seen[]): Promise<{ ende
   return { ended: new Promise(resolve => { response.on('close', resolve) }), stop: () => { asked.destroy() } }
 }
 
-t.test('a server killed amid 5,000 concurrent writes, ten times, loses nothing it acknowledged', { timeout: 280_000 }, async t => {
+t.test('a server killed amid 5,000 concurrent writes, ten times, loses nothing it acknowledged', { timeout: 580_000 }, async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-crash-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const { seed, int } = random()
@@ -67,26 +67,28 @@ t.test('a server killed amid 5,000 concurrent writes, ten times, loses nothing i
   let from = 0
 
   for (let round = 0; round < ROUNDS; round++) {
-    const server = await launch(['--max-mutating-requests-inflight=0'], folder)
+    const server = await launch(['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0'], folder)
     const agent = new Agent({ keepAlive: true, maxSockets: WRITERS })
     if (round === 0) {
       const list = await ask(server.port, agent, 'GET', CONFIGS)
       from = newest = Number((JSON.parse(list?.text ?? '') as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
     }
     const watching = await follow(server.port, seen.at(-1)?.version ?? from, seen)
-    const killAt = 200 + int(2000)
+    const killAt = 200 + int(1000)
     let answered = 0
     const before = newest
-    const writes = Array.from({ length: WRITES }, async (_, at) => {
-      const answer = await ask(server.port, agent, 'POST', CONFIGS, JSON.stringify({ metadata: { name: `r${round}-${at}` }, data: { text: 'x'.repeat(500) } }))
-      if (answer?.code !== 201) return
-      const { name, resourceVersion } = metadataOf(answer.text)
-      if (Number(resourceVersion) <= before) t.fail(`resource version ${resourceVersion} is not above ${before}`)
-      newest = Math.max(newest, Number(resourceVersion))
-      acknowledged.push({ name, version: Number(resourceVersion) })
-      if (++answered === killAt) server.process.kill('SIGKILL')
-    })
-    await Promise.all(writes)
+    let next = 0
+    await Promise.all(Array.from({ length: WRITERS }, async () => {
+      while (next < WRITES && !server.process.killed) {
+        const answer = await ask(server.port, agent, 'POST', CONFIGS, JSON.stringify({ metadata: { name: `r${round}-${next++}` }, data: { text: 'x'.repeat(500) } }))
+        if (answer?.code !== 201) continue
+        const { name, resourceVersion } = metadataOf(answer.text)
+        if (Number(resourceVersion) <= before) t.fail(`resource version ${resourceVersion} is not above ${before}`)
+        newest = Math.max(newest, Number(resourceVersion))
+        acknowledged.push({ name, version: Number(resourceVersion) })
+        if (++answered === killAt) server.process.kill('SIGKILL')
+      }
+    }))
     await watching.ended
     agent.destroy()
     t.ok(answered < WRITES, `round ${round}: killed after ${answered} of ${WRITES} answers`)
@@ -107,5 +109,6 @@ t.test('a server killed amid 5,000 concurrent writes, ten times, loses nothing i
   watching.stop()
   const versions = seen.map(({ version }) => version)
   t.ok(versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0)), 'the resumed watches saw each version once, in order')
-  t.same(new Set(seen.map(({ name }) => name)), new Set(there.keys()), 'and every object there is')
+  const ours = (names: Iterable<string>): Set<string> => new Set([...names].filter(name => name.startsWith('r'))) // beside what the server keeps there
+  t.same(ours(seen.map(({ name }) => name)), ours(there.keys()), 'and every object there is')
 })

@@ -145,6 +145,8 @@ export class Line {
   #refusing = false
   #stalled = false
   #delay = 0
+  /** Bytes that came from the server. */
+  received = 0
 
   private constructor (server: net.Server, port: number, target: number) {
     this.#server = server
@@ -209,6 +211,7 @@ export class Line {
     for (const socket of pair) socket.on('error', end).on('close', end)
     client.on('data', bytes => { server.write(bytes) })
     server.on('data', bytes => {
+      this.received += bytes.length
       if (this.#delay === 0) client.write(bytes)
       else setTimeout(() => { if (!client.destroyed) client.write(bytes) }, this.#delay)
     })

@@ -6,13 +6,14 @@ import { startEtcd } from './etcd-process.js'
 import { build, client } from './build.js'
 import type { Client } from './build.js'
 import { lateWatch } from './late-watch.js'
+import { startNeighbour } from './neighbour.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const TIMES = 10_000
 const AT_ONCE = 32
 
 async function server (t: Test, url: string): Promise<Client> {
-  const { app } = await build(t, { storage: { kind: 'etcd', servers: [url] }, compactionInterval: 0, maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 })
+  const { app } = await build(t, { storage: { kind: 'etcd', servers: [url], compactionInterval: 0 }, limits: { maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 } })
   return client(app)
 }
 
@@ -59,4 +60,14 @@ t.test('and so they are when the reader hears of each half a second late', { tim
   t.equal((await reader.get(`${CONFIGS}/late`)).code, 200)
   t.ok(performance.now() - since > 400, 'the reader did wait for it')
   t.same((await stale(writer, reader, 640)).slice(0, 3), [])
+})
+
+t.test('and so they are beside others who write 1,000 times a second', { timeout: 120_000 }, async t => {
+  const { url } = await startEtcd(t)
+  const [writer, reader] = await Promise.all([server(t, url), server(t, url)])
+  const neighbour = startNeighbour(t, { servers: [url] })
+  await neighbour.more(1)
+  t.same((await stale(writer, reader, 3200)).slice(0, 3), [])
+  t.ok(neighbour.writes() > 100, `${neighbour.writes()} writes of theirs`)
+  await neighbour.stop()
 })

@@ -1,14 +1,14 @@
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8')
-const manifest = JSON.parse(read('package.json')) as { version: string, scripts: { start: string }, bin: Record<string, string>, dependencies: Record<string, string> }
+const manifest = JSON.parse(read('package.json')) as { version: string, license: string, scripts: { start: string }, bin: Record<string, string>, dependencies: Record<string, string>, devDependencies: Record<string, string> }
 
 /** What the system makes of the first line of a script: a program and at most one argument. */
-const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('cli.ts')) ?? []
+const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('bin.ts')) ?? []
 
 t.test('npm start, the command and the image give Node the same flags', async t => {
   const flags = manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
@@ -27,12 +27,64 @@ t.test('the package holds what serves and nothing else', async t => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const [{ files }] = JSON.parse(out) as [{ files: Array<{ path: string }> }]
   const paths = files.map(({ path }) => path)
-  for (const needed of ['dist/app.js', 'dist/app.d.ts', 'dist/cli.js', 'dist/storage/embedded/lmdb.js', 'dist/schemas/yaml-worker.js', 'README.md', 'CHANGELOG.md', 'package.json']) t.ok(paths.includes(needed), needed)
-  t.strictSame(paths.filter(path => /^dist\/(?:test|examples|\.)|\.map$|(?<!\.d)\.ts$/.test(path)), [])
+  for (const needed of ['dist/bundle/app.js', 'dist/app.d.ts', 'dist/plugins/server.d.ts', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/schemas/public.d.ts', 'dist/bundle/yaml-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
+  t.strictSame(paths.filter(path => /^dist\/(?:test|examples|\.)|\.map$|(?<!\.d)\.ts$|^dist\/(?!bundle\/).*\.js$/.test(path)), [])
+})
+
+/** The packages that are part of the bundle. */
+const bundled = (): string[] => [...read('dist/bundle/NOTICES.txt').matchAll(/^(\S+) \d+\.\d+\.\S+ \(.*\)$/gm)].map(([, name = '']) => name)
+
+t.test('the licence is the one the manifest names, and goes with the package and the image', async t => {
+  t.equal(manifest.license, 'Apache-2.0')
+  t.match(read('LICENSE'), /^ +Apache License\n +Version 2\.0, January 2004\n/)
+  t.match(read('README.md'), '[Apache-2.0](LICENSE)')
+  t.match(read('Containerfile'), /^COPY LICENSE /m)
+})
+
+t.test('what is bundled has its licence with it, and is not installed as well', async t => {
+  const names = bundled()
+  for (const name of ['fastify', 'commander', 'helmet', 'pino']) t.ok(names.includes(name), name)
+  for (const name of names) t.notOk(Object.hasOwn(manifest.dependencies, name), name)
+  t.equal(read('dist/bundle/NOTICES.txt').match(/without warranty|"AS IS"|AS IS/gi)?.length !== undefined, true)
+})
+
+t.test('what the plugin and the schemas both need is there once, and so it is in the launcher', async t => {
+  const count = (texts: string[], name: string): number => texts.flatMap(text => text.match(new RegExp(`class ${name}\\d* extends|${name}\\d* = class`, 'g')) ?? []).length
+  const modules = readdirSync(`${root}dist/bundle`).filter(file => file.endsWith('.js')).map(file => read(`dist/bundle/${file}`))
+  for (const name of ['StatusError', 'StorageError']) t.equal(count(modules, name), 1, name)
+  for (const name of ['StatusError', 'StorageError', 'FlagError']) t.equal(count([read('dist/bundle/cli.cjs')], name), 1, `${name} of the launcher`)
+})
+
+t.test('the build leaves the launcher compiled for the Node it ran on, with the flags of the command and with none', async t => {
+  const ask = "process.argv.push('cli.js', '--version'); const { script } = await import('./dist/bundle/cli.js'); console.log(script.cachedDataRejected)"
+  for (const flags of [argument.split(' ').slice(2), []]) {
+    const out = execFileSync(process.execPath, [...flags, '--input-type=module', '-e', ask], { cwd: root, encoding: 'utf8', timeout: 20_000 })
+    t.match(out, /^orch-apiserver .*\nfalse\n$/)
+  }
+})
+
+t.test('a host that embeds the plugin loads nothing of the launcher', async t => {
+  const seen = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const [, next = ''] of read(`dist/bundle/${file}`).matchAll(/^(?:import|export) [^;]*?"\.\/(\S+\.js)";$|^import "\.\/(\S+\.js)";$/gm)) visit(next)
+  }
+  visit('app.js')
+  const texts = [...seen].map(file => read(`dist/bundle/${file}`)).join('')
+  t.ok(seen.size > 3)
+  for (const name of ['fastify-plugin', 'helmet']) t.match(texts, `// node_modules/${name}/`, name)
+  for (const name of ['commander', 'pino', 'fastify', '@fastify/cors']) t.notOk(texts.includes(`// node_modules/${name}/`), name)
 })
 
 t.test('docs/architecture.md gives a reason for each dependency and for no other package', async t => {
   const [, table = ''] = /^## Dependencies\n([^]*?)(?:\n## |$(?![^]))/m.exec(read('docs/architecture.md')) ?? []
   const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) => names.split(', ')).filter(name => name !== 'Package' && !name.startsWith('-'))
-  t.strictSame(named.sort(), Object.keys(manifest.dependencies).sort())
+  t.strictSame(named.sort(), [...Object.keys(manifest.dependencies), ...bundled().filter(name => Object.hasOwn(manifest.devDependencies, name))].sort())
+})
+
+t.test('the image is built from everything that the package is', async t => {
+  const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
+  const copied = [...read('Containerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '))
+  t.strictSame(include.filter(name => name !== 'test' && name !== 'examples' && !copied.includes(name)), [])
 })

@@ -37,7 +37,7 @@ t.test('the flags of the etcd block are ours', async t => {
   t.equal(checkedFlags(flags.split(' ')).values['etcd-servers'].length, 2)
 })
 
-t.test('a clone, its one command, and the session that follows', { timeout: 290_000 }, async t => {
+t.test('a clone, its one command, and the session that follows', { timeout: 590_000 }, async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   // What git knows and the working tree holds, without what was built or installed.
@@ -74,6 +74,7 @@ t.test('a clone, its one command, and the session that follows', { timeout: 290_
   t.match(kubectl, /namespace\/team created/)
   t.match(kubectl, /configmap\/colours created/)
   t.match(kubectl, /team +colours/)
+  t.match(kubectl, /"allowed":true/)
   t.match(kubectl, /namespace "team" deleted/)
 
   writeFileSync(join(folder, 'embed.mjs'), `${blocks.find(({ language }) => language === 'ts')?.text.replace('port: 8080', 'port: 0')}
@@ -86,5 +87,5 @@ await fastify.close()
   if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')
   await ended
   while (!server.stdout.readableEnded) await new Promise(resolve => { setTimeout(resolve, 5) })
-  t.match(output, /SIGTERM: shutting down[^]*the end/, 'it ends in order')
+  t.match(output, /SIGTERM: shutting down[^]*shutdown complete/, 'it ends in order')
 })

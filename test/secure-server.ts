@@ -5,13 +5,13 @@ import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Strea
 import type { AddressInfo } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify from 'fastify'
+import Fastify from './fastify.js'
 import orch, { type ServerOptions } from '../app.js'
-import { createListener, type Listener } from '../config/listener.js'
+import { createListener, type Listener } from '../serving/listener.js'
 import { openWatches, type OpenWatches } from '../routes/watch-turns.js'
 import type { WatchCache } from '../storage/cache/watch-cache.js'
 import { client, type Client } from './build.js'
-import { authority } from './config/authority.js'
+import { authority } from './serving/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
@@ -54,12 +54,12 @@ export async function serve (t: Test, options: ServerOptions = {}): Promise<Serv
   return { ...made, ...found, log, port: (app.server.address() as AddressInfo).port }
 }
 
-export async function tls (t: Test, port: number, path: string): Promise<TLSSocket> {
+export async function tls (t: Test, port: number, path: string, headers = ''): Promise<TLSSocket> {
   const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   t.teardown(() => { socket.destroy() })
   socket.on('error', () => {})
   await once(socket, 'secureConnect')
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
   return socket
 }
 
@@ -78,8 +78,8 @@ export async function stream (of: ClientHttp2Session, path: string): Promise<Cli
   return opened
 }
 
-export async function until (t: Test, what: string, done: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !done(); await sleep(10)) {
+export async function until (t: Test, what: string, done: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !await done(); await sleep(10)) {
     if (Date.now() < deadline) continue
     t.fail(`waited in vain for ${what}`)
     return

@@ -53,13 +53,18 @@ export function debianProgram (packageName: string, program: string): string {
 }
 
 export const etcdProgram = (): string => onPath('etcd') ?? debianProgram('etcd-server', 'etcd')
+export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('etcd-client', 'etcdctl')
 export const kubectlProgram = (): string => debianProgram('kubernetes-client', 'kubectl')
+/** Reads rules and scrapes as Prometheus does; no daemon is started. */
+export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
 /** Gets everything before the first test, and ends the process with one line when something can't be had. */
 export function ensureTools (): void {
   try {
     etcdProgram()
+    etcdctlProgram()
     kubectlProgram()
+    promtoolProgram()
   } catch (error) {
     console.error((error as Error).message)
     process.exit(1)

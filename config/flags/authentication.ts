@@ -7,6 +7,14 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 const httpsUrl = (value: string): string | undefined =>
   URL.canParse(value) && new URL(value).protocol === 'https:' ? undefined : 'must be an https URL'
 
+/** As it stands in tokens, and what the path of a document is appended to. */
+const oidcIssuer = (value: string): string | undefined => {
+  const problem = httpsUrl(value)
+  if (problem !== undefined) return problem
+  const { username, password, search, hash } = new URL(value)
+  return username === '' && password === '' && search === '' && hash === '' ? undefined : 'must be an https URL without user, query and fragment'
+}
+
 const issuer = (value: string): string | undefined =>
   value.includes(':') && !URL.canParse(value) ? 'must be a URI where it has a colon' : undefined
 
@@ -14,37 +22,37 @@ const header = (value: string): string | undefined =>
   /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value) ? undefined : `"${value}" must be the name of a header`
 
 export const authentication = {
-  'anonymous-auth': bool(true, 'serve requests without credentials as system:anonymous'),
-  'api-audiences': list([], 'names of this server, one of which a token has to be meant for; blank takes --service-account-issuer'),
-  'authentication-token-webhook-config-file': path('kubeconfig of the service that judges bearer tokens'),
-  'authentication-token-webhook-cache-ttl': duration(120_000, 'time for which its answers are remembered'),
-  'authentication-token-webhook-version': choice(['v1beta1', 'v1'], 'v1beta1', 'version of the TokenReview it is sent'),
-  'client-ca-file': path('certificates of the authorities whose client certificates are believed'),
-  'token-auth-file': path('CSV file of tokens: token, user name, user uid, groups'),
-  'enable-bootstrap-token-auth': bool(false, 'believe bootstrap tokens kept as Secrets in orch-system'),
-  'oidc-issuer-url': text('', 'https address of the OpenID issuer', httpsUrl),
-  'oidc-client-id': text('', 'client for which its tokens have to be meant'),
-  'oidc-username-claim': text('sub', 'claim that is the user name'),
-  'oidc-username-prefix': text('', 'what to put before it; - for nothing, blank for the issuer and # unless the claim is email'),
-  'oidc-groups-claim': text('', 'claim that holds the groups'),
-  'oidc-groups-prefix': text('', 'what to put before each group'),
-  'oidc-required-claim': pairs('claims a token has to have, with their values'),
-  'oidc-ca-file': path('certificates of the authorities that sign that of the issuer; blank takes those of the host'),
-  'oidc-signing-algs': list(['RS256'], 'algorithms its tokens may be signed with', among(ALGORITHMS)),
-  'service-account-key-file': list([], 'PEM files of the keys that check tokens of service accounts; blank takes the TLS key'),
-  'service-account-signing-key-file': path('private key that signs tokens of service accounts'),
-  'service-account-issuer': list([], 'issuers of tokens of service accounts: the first one issues, all are believed', issuer),
-  'service-account-jwks-uri': text('', 'address of the key set in the discovery document', httpsUrl),
-  'service-account-lookup': bool(true, 'refuse tokens of service accounts that are gone from the store'),
-  'service-account-max-token-expiration': duration(0, 'longest life of a token a client may ask for', { max: 2 ** 32 * 1000 }),
-  'service-account-extend-token-expiration': bool(true, 'let tokens that were put into pods live for up to a year'),
-  'requestheader-username-headers': list([], 'headers in which a front proxy hands on the user name', header),
-  'requestheader-group-headers': list([], 'headers in which it hands on groups', header),
-  'requestheader-extra-headers-prefix': list([], 'beginnings of the headers in which it hands on anything else', header),
-  'requestheader-client-ca-file': path('certificates of the authorities whose front proxies are believed'),
-  'requestheader-allowed-names': list([], 'common names of front proxies; empty believes every certificate of these authorities'),
-  'proxy-client-cert-file': path('client certificate with which the server calls webhooks and extension servers'),
-  'proxy-client-key-file': path('private key of --proxy-client-cert-file')
+  'anonymous-auth': bool(true, 'allow anonymous requests, as user system:anonymous in group system:unauthenticated'),
+  'api-audiences': list([], 'accepted token audiences; blank uses --service-account-issuer'),
+  'authentication-token-webhook-config-file': path('kubeconfig of the webhook for token authentication'),
+  'authentication-token-webhook-cache-ttl': duration(120_000, 'time to cache answers of the token webhook'),
+  'authentication-token-webhook-version': choice(['v1beta1', 'v1'], 'v1beta1', 'version of TokenReview sent to the token webhook'),
+  'client-ca-file': path('CA bundle for verifying client certificates; the common name becomes the user name, organizations its groups'),
+  'token-auth-file': path('CSV file of static bearer tokens: token,user name,user uid,"group,group"'),
+  'enable-bootstrap-token-auth': bool(false, 'accept bootstrap tokens, kept as Secrets in orch-system'),
+  'oidc-issuer-url': text('', 'https URL of the OpenID Connect issuer', oidcIssuer),
+  'oidc-client-id': text('', 'client ID that OpenID Connect tokens must be issued for'),
+  'oidc-username-claim': text('sub', 'OpenID Connect claim to use as the user name'),
+  'oidc-username-prefix': text('', 'prefix of OpenID Connect user names; - is no prefix, blank is the issuer URL and # unless the claim is email'),
+  'oidc-groups-claim': text('', 'OpenID Connect claim to use as the groups'),
+  'oidc-groups-prefix': text('', 'prefix of OpenID Connect groups'),
+  'oidc-required-claim': pairs('claims that OpenID Connect tokens must have, with their values'),
+  'oidc-ca-file': path('CA bundle for verifying the certificate of the OpenID Connect issuer; blank uses the system roots'),
+  'oidc-signing-algs': list(['RS256'], 'accepted signing algorithms of OpenID Connect tokens', among(ALGORITHMS)),
+  'service-account-key-file': list([], 'PEM files of the RSA or ECDSA keys (public, private or certificates) for verifying ServiceAccount tokens; blank uses --tls-private-key-file and a key generated in --cert-dir (service-account.key), which signs tokens'),
+  'service-account-signing-key-file': path('private key (PEM) for signing ServiceAccount tokens, one of --service-account-key-file'),
+  'service-account-issuer': list([], 'issuers of ServiceAccount tokens: the first one is used for signing, all are accepted', issuer),
+  'service-account-jwks-uri': text('', 'URI of the JSON Web Key Set in the OpenID discovery document', httpsUrl),
+  'service-account-lookup': bool(true, 'reject ServiceAccount tokens kept in Secrets when the ServiceAccount or Secret no longer exists; other tokens are always checked'),
+  'service-account-max-token-expiration': duration(0, 'maximum lifetime of requested ServiceAccount tokens; 0 is no limit', { max: 2 ** 32 * 1000 }),
+  'service-account-extend-token-expiration': bool(true, 'extend the lifetime of ServiceAccount tokens injected into pods to a year'),
+  'requestheader-username-headers': list([], 'headers with the user name, set by an authenticating proxy', header),
+  'requestheader-group-headers': list([], 'headers with the groups, set by an authenticating proxy', header),
+  'requestheader-extra-headers-prefix': list([], 'prefixes of headers with extra user info, set by an authenticating proxy', header),
+  'requestheader-client-ca-file': path('CA bundle for verifying client certificates of authenticating proxies'),
+  'requestheader-allowed-names': list([], 'common names of client certificates accepted from authenticating proxies; empty accepts all of --requestheader-client-ca-file'),
+  'proxy-client-cert-file': path('client certificate for calls to webhooks and aggregated API servers'),
+  'proxy-client-key-file': path('private key matching --proxy-client-cert-file')
 }
 
 /** The shortest cap on the life of a token, in milliseconds; 0 is no cap. */

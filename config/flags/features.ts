@@ -7,14 +7,14 @@ const boolean = (key: string, value: string): string | undefined =>
   /^(?:true|false)$/i.test(value) ? undefined : `${key} must be true or false`
 
 export const features = {
-  'enable-admission-plugins': list([], 'admission plugins that are on beside the default ones', admissionProblem),
-  'disable-admission-plugins': list([], 'default admission plugins that are off', admissionProblem),
-  'admission-control-config-file': path('file with the configuration of admission plugins'),
-  'feature-gates': pairs('features that are on or off against their default', { type: 'Name=true|false,...', check: gateProblem }),
-  'runtime-config': pairs('built-in API versions that are on or off: GROUP/VERSION=true|false (v1 for the core), api/all, api/ga, api/beta, api/alpha', { bareValue: 'true', check: boolean }),
-  'enable-aggregator-routing': bool(false, 'send requests for extension servers to the addresses of endpoints, not to that of the service'),
-  'endpoint-reconciler-type': choice(['lease', 'master-count', 'none'], 'lease', 'how this server keeps its address in the endpoints of the orch service'),
-  'apiserver-count': int(1, 'number of servers, for the master-count reconciler', { min: 1 }),
-  'identity-lease-duration-seconds': int(3600, 'seconds for which the lease of this server holds', { min: 1 }),
-  'identity-lease-renew-interval-seconds': int(10, 'seconds between its renewals', { min: 1 })
+  'enable-admission-plugins': list([], 'admission plugins to enable in addition to the default ones', admissionProblem),
+  'disable-admission-plugins': list([], 'default admission plugins to disable', admissionProblem),
+  'admission-control-config-file': path('configuration file of admission plugins'),
+  'feature-gates': pairs('feature gates to enable or disable', { type: 'Name=true|false,...', check: gateProblem }),
+  'runtime-config': pairs('API versions to enable or disable: GROUP/VERSION=true|false (v1 for the core group), api/all, api/ga, api/beta, api/alpha', { bareValue: 'true', check: boolean }),
+  'enable-aggregator-routing': bool(false, 'call webhooks and aggregated API servers at endpoint IPs instead of the service IP'),
+  'endpoint-reconciler-type': choice(['lease', 'master-count', 'none'], 'lease', 'endpoint reconciler of the orch service'),
+  'apiserver-count': int(1, 'number of API servers in the cluster, for the master-count reconciler', { min: 1 }),
+  'identity-lease-duration-seconds': int(3600, 'duration of the identity lease of this server in seconds', { min: 1 }),
+  'identity-lease-renew-interval-seconds': int(10, 'interval between renewals of the identity lease in seconds', { min: 1 })
 }

@@ -1,27 +1,32 @@
 /** What the server tells of itself. */
-import { bool, choice, duration, int, list, pairs, path, text, withShort } from '../flag.js'
+import { bool, choice, duration, int, list, path, text, withShort } from '../flag.js'
+import { RELEASE } from '../../release.js'
+import { ruleProblem } from '../verbosity.js'
+import { labelValues } from './label-values.js'
 
 const metricName = (value: string): string | undefined =>
   /^[a-z_:][a-z0-9_:]*$/i.test(value) ? undefined : `"${value}" must be the name of a metric`
 
-const labelKey = (key: string): string | undefined =>
-  /^[a-z_:][a-z0-9_:]*$/i.test(key) ? undefined : `"${key}" must be the name of a metric or a label`
+const PREVIOUS = `${RELEASE.major}.${Number(RELEASE.minor) - 1}`
+
+const previousVersion = (value: string): string | undefined =>
+  value === PREVIOUS ? undefined : `must be ${PREVIOUS}, the previous version in the form MAJOR.MINOR: metrics of no other are hidden rather than gone`
 
 export const observability = {
-  'logging-format': choice(['text'], 'text', 'form of the log'),
-  'log-flush-frequency': duration(5000, 'longest time before the log is flushed; every line is flushed at once', { min: 1 }),
-  v: withShort('v', int(0, 'how much is logged, from 0 to 10', { min: 0, max: 10 })),
-  vmodule: { ...list([], 'other verbosities for single files', value => /^[^=]+=\d{1,2}$/.test(value) ? undefined : `"${value}" must have the form pattern=N`), type: 'pattern=N,...' },
-  'experimental-logging-sanitization': bool(false, 'keep sensitive fields out of the log, as is always done'),
-  'allow-metric-labels': pairs('label values that are let through, by METRIC,LABEL', { type: 'stringToString', bareValue: '', check: labelKey }),
-  'disabled-metrics': list([], 'names of metrics that are not shown', metricName),
-  'show-hidden-metrics-for-version': text('', 'minor release whose hidden metrics are shown once more', value => /^\d{1,3}\.\d{1,3}$/.test(value) ? undefined : 'must have the form MAJOR.MINOR'),
-  'tracing-config-file': path('file that says where traces are sent'),
-  profiling: bool(true, 'profiles under /debug/pprof/'),
-  'contention-profiling': bool(false, 'profiles of lock contention too')
+  'logging-format': choice(['text'], 'text', 'log format'),
+  'log-flush-frequency': duration(5000, 'maximum time between log flushes; every line is flushed immediately', { min: 1 }),
+  v: withShort('v', int(0, 'log level verbosity, 0 to 10; 3 logs requests, 4 debug, 6 trace, 8 headers, 9 and 10 objects', { min: 0, max: 10 })),
+  vmodule: { ...list([], 'log level verbosity by module, a source file without its extension: request-log=8, *=4', ruleProblem), type: 'pattern=N,...' },
+  'experimental-logging-sanitization': bool(false, 'redact sensitive fields in logs, as is always done'),
+  'allow-metric-labels': labelValues('values that labels of metrics may have; others are counted as unexpected'),
+  'disabled-metrics': list([], 'names of metrics to disable', metricName),
+  'show-hidden-metrics-for-version': text('', 'previous minor version whose hidden metrics are shown; none are hidden in this release', previousVersion),
+  'tracing-config-file': path('file with the TracingConfiguration: where spans of requests are sent, and of how many'),
+  profiling: bool(true, 'serve profiles at /debug/pprof/'),
+  'contention-profiling': bool(false, 'measure the delay of the event loop, shown at /debug/pprof/block')
 }
 
 export const general = {
-  help: withShort('h', bool(false, 'print this and exit')),
+  help: withShort('h', bool(false, 'print this help and exit')),
   version: bool(false, 'print the version and exit')
 }

@@ -18,19 +18,19 @@ const sni = (value: string): string | undefined =>
   /^[^,:]+,[^,:]+(?::[^,:]+(?:,[^,:]+)*)?$/.test(value) ? undefined : 'must have the form certificate-file,key-file or certificate-file,key-file:domain,domain'
 
 export const serving = {
-  'advertise-address': text('', 'IP address under which members of the cluster reach this server; blank takes --bind-address or, where that is unspecified, the address of the default interface', advertised),
-  'bind-address': text('0.0.0.0', 'IP address to listen on; blank, 0.0.0.0 and :: are all interfaces', ipAddress),
-  'secure-port': int(6443, 'port of HTTPS, always on', { min: 1, max: 65535, why: 'the secure port cannot be switched off' }),
-  'cert-dir': path('folder in which a self-signed pair is kept as apiserver.crt and apiserver.key when no pair is given', '/var/run/orch'),
-  'tls-cert-file': path('certificate for HTTPS in PEM, followed by those of its issuers'),
-  'tls-private-key-file': path('private key of --tls-cert-file'),
-  'tls-sni-cert-key': repeated('another pair, CERTIFICATE,KEY, chosen by the name a client asks for; after a colon its domain patterns, else the names in the certificate hold', sni),
-  'tls-cipher-suites': list([], 'names of the cipher suites of TLS up to 1.2 and of TLS 1.3; empty takes the default of the runtime', cipherProblem),
-  'tls-min-version': choice(['', ...TLS_VERSIONS], '', 'oldest version of TLS that is spoken; blank is VersionTLS12'),
-  'strict-transport-security-directives': list([], 'directives of the Strict-Transport-Security header; empty sends none', hsts),
-  'cors-allowed-origins': list([], 'regular expressions of origins that browsers may call from; empty switches CORS off'),
-  'external-hostname': text('', 'host name in addresses the server gives out', hostname),
-  'permit-address-sharing': bool(false, 'listen although the address is still held by an ended connection (SO_REUSEADDR, which this runtime always sets)'),
-  'permit-port-sharing': bool(false, 'let several processes listen on the port (SO_REUSEPORT)'),
-  'http2-max-streams-per-connection': int(0, 'streams a client may have open on one HTTP/2 connection; 0 is 250', { min: 0, max: 2 ** 31 - 1 })
+  'advertise-address': text('', 'IP address at which members of the cluster reach this server; blank uses --bind-address or, if that is unspecified, the address of the default interface', advertised),
+  'bind-address': text('0.0.0.0', 'IP address to listen on; blank, 0.0.0.0 and :: listen on all interfaces', ipAddress),
+  'secure-port': int(6443, 'port to serve HTTPS on; it cannot be switched off', { min: 1, max: 65535, why: 'the secure port cannot be switched off' }),
+  'cert-dir': path('directory of the self-signed certificate (apiserver.crt, apiserver.key), generated if --tls-cert-file is not given', '/var/run/orch'),
+  'tls-cert-file': path('x509 certificate for HTTPS (PEM), followed by its intermediate certificates'),
+  'tls-private-key-file': path('x509 private key matching --tls-cert-file (PEM)'),
+  'tls-sni-cert-key': repeated('additional CERTIFICATE,KEY pair, selected by SNI; append :DOMAIN,DOMAIN to override the names in the certificate', sni),
+  'tls-cipher-suites': list([], 'TLS cipher suites, up to TLS 1.2 and TLS 1.3; empty uses the runtime defaults', cipherProblem),
+  'tls-min-version': choice(['', ...TLS_VERSIONS], '', 'minimum TLS version; blank is VersionTLS12'),
+  'strict-transport-security-directives': list([], 'directives of the Strict-Transport-Security (HSTS) header: max-age=SECONDS, includeSubDomains, preload; empty sends none', hsts),
+  'cors-allowed-origins': list([], 'regular expressions (RE2) of allowed CORS origins; empty disables CORS'),
+  'external-hostname': text('', 'host name to use in generated external URLs', hostname),
+  'permit-address-sharing': bool(false, 'set SO_REUSEADDR on the listener, as this runtime always does'),
+  'permit-port-sharing': bool(false, 'set SO_REUSEPORT on the listener, so that several processes can share the port'),
+  'http2-max-streams-per-connection': int(0, 'maximum concurrent streams per HTTP/2 connection; 0 is 250', { min: 0, max: 2 ** 31 - 1 })
 }

@@ -8,12 +8,13 @@
  *     FOLDER/admin.kubeconfig                      a context per machine
  *     FOLDER/authorities                           the keys of both authorities, to be kept elsewhere
  */
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { certify, type CertificateRequest, type Pair } from '../../config/certify.js'
+import type { Pair } from '../../config/certificates.js'
+import { certify, type CertificateRequest } from '../../serving/certify.js'
 
 export interface Machine { readonly name: string, readonly address: string }
 
@@ -39,7 +40,7 @@ export function fill (template: string, values: Readonly<Record<string, string>>
   })
 }
 
-/** Keys and what holds tokens are their owner's alone. */
+/** Keys are their owner's alone. */
 function write (folder: string, files: Readonly<Record<string, string>>): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const [name, content] of Object.entries(files)) {
@@ -66,18 +67,18 @@ export function prepare (folder: string, machines: readonly Machine[]): void {
 
   const clients = authority('orch')
   const etcd = authority('orch-etcd')
-  const probeToken = randomBytes(24).toString('base64url')
+  // What one server issues all have to accept.
+  const accounts = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const shared = {
     ETCD_SERVERS: machines.map(({ address }) => `https://${address}:2379`).join(','),
-    ETCD_CLUSTER: machines.map(({ name, address }) => `${name}=https://${address}:2380`).join(','),
-    PROBE_TOKEN: probeToken
+    ETCD_CLUSTER: machines.map(({ name, address }) => `${name}=https://${address}:2380`).join(',')
   }
   for (const { name, address } of machines) {
     const local = [address, '127.0.0.1', name, 'localhost']
     write(join(folder, name, 'pki'), {
       'ca.crt': clients.certificate,
       ...pair('apiserver', clients.issue({ commonName: 'orch-apiserver', names: [...local, 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'], uses: ['server'] })),
-      'tokens.csv': `${probeToken},orch-probe,orch-probe\n`,
+      'service-account.key': accounts,
       'etcd-ca.crt': etcd.certificate,
       // etcd is a client of itself.
       ...pair('etcd-server', etcd.issue({ commonName: name, names: local, uses: ['server', 'client'] })),

@@ -1,120 +1,107 @@
 /**
- * One audit event, as an object of audit.orch.io/v1 at level Metadata or as a line of the legacy text
- * format: who asked for what, when, and what came of it; never a body, never a credential. Every string
- * that a client chose is cut.
+ * One audit event, as an object of audit.orch.io/v1 or as a line of the legacy text format: who asked for what, when, and what
+ * came of it, with the objects where the level asks for them; never a credential.
  *
  * @see interface, 'Audit events'
  */
-import { isIP } from 'node:net'
-import type { RequestInfo, UserInfo } from '../../schemas/request.js'
+import type { Level, Stage } from '../../schemas/config/audit-policy.js'
 import type { Status } from '../../schemas/status.js'
-
-export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete'
-
-/** What an event is made of. */
-export interface Subject {
-  readonly auditId: string
-  readonly url: string
-  readonly info: RequestInfo
-  readonly user: UserInfo | undefined
-  readonly receivedAt: Date
-  readonly sourceIPs: readonly string[]
-  readonly userAgent: string | undefined
-  readonly annotations: Readonly<Record<string, string>>
-}
+import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, often, quoted, refJson, userJson, type Subject } from './subject.js'
 
 export interface Outcome {
   readonly code: number
-  /** Undefined for a success. */
-  readonly failure: Status | undefined
+  /** Of an answer that is one. */
+  readonly status: Omit<Status, 'code'> | undefined
 }
 
-const MAX_URI = 4096
-const MAX_AGENT = 1024
-const MAX_TEXT = 2048
-const MAX_LIST = 100
+/** Whoever asked has gone before there was an answer. */
+export const CLOSED_EARLY: Outcome = { code: 200, status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', message: 'Connection closed early' } }
 
-const clip = (text: string, length: number): string => text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
-/** JSON leaves these as they are, and a terminal obeys some of them. */
-const escapeRest = (line: string): string =>
-  line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-const micro = (date: Date): string => date.toISOString().replace('Z', '000Z')
-
-export function jsonLine (stage: Stage, subject: Subject, at: Date, outcome: Outcome | undefined): string {
-  const { info, user, userAgent, annotations } = subject
-  const event = {
-    kind: 'Event',
-    apiVersion: 'audit.orch.io/v1',
-    level: 'Metadata',
-    auditID: subject.auditId,
-    stage,
-    requestURI: clip(subject.url, MAX_URI),
-    verb: clip(info.verb, MAX_AGENT),
-    user: user === undefined ? {} : describeUser(user),
-    sourceIPs: subject.sourceIPs,
-    userAgent: userAgent === undefined ? undefined : clip(userAgent, MAX_AGENT),
-    objectRef: info.isResourceRequest ? objectRef(info) : undefined,
-    responseStatus: outcome === undefined ? undefined : responseStatus(outcome),
-    requestReceivedTimestamp: micro(subject.receivedAt),
-    stageTimestamp: micro(at),
-    annotations: stage === 'RequestReceived' || Object.keys(annotations).length === 0 ? undefined : clipped(annotations)
-  }
-  return `${escapeRest(JSON.stringify(event))}\n`
+/** An event as the members of a JSON object, its objects apart, so that they can be left out. */
+export interface AuditEvent {
+  readonly level: Level
+  /** Up to the objects, without the brace that begins it. */
+  readonly head: string
+  /** JSON of what was sent. */
+  readonly request: string | undefined
+  /** JSON of what was answered. */
+  readonly response: string | undefined
+  readonly times: string
+  /** Members of an object, '' where there are none. */
+  readonly annotations: string
+  /** The same as a line of the legacy format, with its end. */
+  readonly legacy: () => string
 }
 
-function describeUser ({ username, uid, groups, extra }: UserInfo): Record<string, unknown> {
+export interface Moment {
+  readonly stage: Stage
+  readonly level: Level
+  readonly at: Date
+  readonly outcome?: Outcome | undefined
+  readonly request?: string | undefined
+  readonly response?: string | undefined
+}
+
+export function eventOf (subject: Subject, moment: Moment): AuditEvent {
+  const { asked: { info, receivedAt }, impersonatedUser, object, annotations } = subject
+  const { stage, level, at, outcome, request, response } = moment
+  const known = stage === 'RequestReceived' ? undefined : object
+  const head = `"level":"${level}",${subject.id},"stage":"${stage}",${subject.who}` +
+    (impersonatedUser === undefined ? '' : `,"impersonatedUser":${userJson(impersonatedUser)}`) + `,${subject.how}` +
+    (info.isResourceRequest ? `,"objectRef":${known === undefined ? subject.objectRef : refJson(info, known)}` : '') +
+    (outcome === undefined ? '' : `,"responseStatus":${statusJson(outcome)}`)
   return {
-    username: clip(username, MAX_TEXT),
-    ...(uid === '' ? {} : { uid: clip(uid, MAX_TEXT) }),
-    ...(groups.length === 0 ? {} : { groups: groups.slice(0, MAX_LIST).map(group => clip(group, MAX_TEXT)) }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra: Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) => [clip(key, MAX_TEXT), values.slice(0, MAX_LIST).map(value => clip(value, MAX_TEXT))])) })
+    level,
+    head,
+    request,
+    response,
+    times: `"requestReceivedTimestamp":"${subject.received}","stageTimestamp":"${at === receivedAt ? subject.received : micro(at)}"`,
+    annotations: stage === 'RequestReceived' ? '' : membersOf(annotations),
+    legacy: () => `${legacyLine(stage, subject, outcome)}\n`
   }
 }
 
-const filled = (text: string): string | undefined => text === '' ? undefined : clip(text, MAX_TEXT)
+/** Said of an event whose objects were left out. */
+export const TRUNCATED = { 'audit.orch.io/truncated': 'true' }
 
-const objectRef = (info: RequestInfo): Record<string, unknown> => ({
-  resource: filled(info.resource),
-  namespace: filled(info.namespace),
-  name: filled(info.name),
-  apiGroup: filled(info.group),
-  apiVersion: filled(info.version),
-  subresource: filled(info.subresource)
-})
+/** The members of an event as an item of a list. @param whole false leaves its objects out, and says so */
+export const eventJson = (event: AuditEvent, whole = true): string => `{${membersOfEvent(event, whole)}}`
 
-function responseStatus ({ code, failure }: Outcome): Record<string, unknown> {
-  if (failure === undefined) return { metadata: {}, code }
-  const { message, reason, details } = failure
-  return {
+function membersOfEvent ({ head, request, response, times, annotations }: AuditEvent, whole: boolean): string {
+  const objects = whole ? `${request === undefined ? '' : `,"requestObject":${escapeRest(request)}`}${response === undefined ? '' : `,"responseObject":${escapeRest(response)}`}` : ''
+  const said = whole ? annotations : [annotations, membersOf(TRUNCATED)].filter(Boolean).join()
+  return `${head}${objects},${times}${said === '' ? '' : `,"annotations":{${said}}`}`
+}
+
+/** One line of the log. */
+export const jsonLine = (event: AuditEvent, whole = true): string => `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
+
+function statusJson ({ code, status: answered }: Outcome): string {
+  if (answered === undefined) return `{"metadata":{},"code":${code}}`
+  const { status, message, reason, details } = answered
+  return escapeRest(JSON.stringify({
     metadata: {},
-    status: 'Failure',
-    ...(message === undefined ? {} : { message: clip(message, MAX_TEXT) }),
+    status,
+    message: message === undefined ? undefined : clip(message),
     reason,
-    ...(details === undefined ? {} : { details: { ...details, causes: undefined } }),
+    details: details?.causes === undefined ? details : { ...details, causes: details.causes.slice(0, MAX_LIST).map(cause => cause.message === undefined ? cause : { ...cause, message: clip(cause.message) }) },
     code
-  }
+  }))
 }
 
-const clipped = (map: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(map).map(([key, value]) => [key, clip(value, MAX_TEXT)]))
-
-/** Every value is quoted as in JSON, so that nothing a client sends can look like another field or line. */
-export function legacyLine (stage: Stage, subject: Subject, at: Date, outcome: Outcome | undefined): string {
-  const { info, user } = subject
-  const quoted = (text: string | undefined, length = MAX_TEXT): string => escapeRest(JSON.stringify(clip(text ?? '<none>', length)))
-  return `${at.toISOString()} AUDIT: id=${quoted(subject.auditId)} stage=${quoted(stage)} ip=${quoted(subject.sourceIPs.at(-1))}` +
-    ` method=${quoted(info.verb)} user=${quoted(user?.username)} groups=${quoted(user?.groups.slice(0, MAX_LIST).join(','))} as="<self>" asgroups="<lookup>"` +
-    ` user-agent=${quoted(subject.userAgent, MAX_AGENT)} namespace=${quoted(info.namespace === '' ? undefined : info.namespace)} uri=${quoted(subject.url, MAX_URI)}` +
-    ` response="${outcome === undefined ? '<deferred>' : outcome.code}"\n`
+function membersOf (map: Readonly<Record<string, string>>): string {
+  let members = ''
+  for (const key in map) members += `${members === '' ? '' : ','}${often(key)}:${quoted(map[key] ?? '')}`
+  return members
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
-
-/** The addresses a request says it came by, nearest last; what is no address is left out. */
-export function sourceIPs (headers: Headers, remote: string | undefined): string[] {
-  const text = (value: string | string[] | undefined): string => (Array.isArray(value) ? value.join(',') : value ?? '').slice(0, MAX_TEXT)
-  const claimed = [...text(headers['x-forwarded-for']).split(','), text(headers['x-real-ip'])].map(address => address.trim())
-  const own = (remote ?? '').replace(/^::ffff:(?=\d+\.)/, '')
-  const all = [...claimed.slice(0, 10), own].filter(address => isIP(address) !== 0)
-  return [...new Set(all)]
+/** Every value is quoted as in JSON, groups each for itself too, so that nothing a client sends can look like another field, line or group. */
+export function legacyLine (stage: Stage, { asked, impersonatedUser: as }: Subject, outcome: Outcome | undefined): string {
+  const { auditId, info, user, receivedAt, sourceIPs, userAgent, url } = asked
+  const list = (groups: readonly string[]): string => quoted(groups.slice(0, MAX_LIST).map(group => quoted(group)).join(','), MAX_GROUPS)
+  return `${receivedAt.toISOString()} AUDIT: id=${quoted(auditId)} stage=${quoted(stage)} ip=${quoted(sourceIPs[0] ?? '<unknown>')}` +
+    ` method=${quoted(info.verb)} user=${quoted(user?.username || '<none>')} groups=${user === undefined || user.groups.length === 0 ? '"<none>"' : list(user.groups)}` +
+    ` as=${quoted(as?.username ?? '<self>')} asgroups=${as === undefined || as.groups.length === 0 ? '"<lookup>"' : list(as.groups)}` +
+    ` user-agent=${quoted(userAgent ?? '', MAX_AGENT)} namespace=${quoted(info.namespace || '<none>')} uri=${quoted(url, MAX_URI)}` +
+    ` response="${outcome === undefined ? '<deferred>' : outcome.code}"`
 }

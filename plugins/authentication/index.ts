@@ -1,23 +1,32 @@
 /**
- * Who is asking: a chain of authenticators, the first that recognises its credentials ends it. With none
+ * Who is asking: the methods of `methods.ts` in turn, the first that recognises its credentials ends it. With none
  * recognised the request is anonymous where that is allowed and else refused with 401; credentials that
- * were recognised and are bad are refused, anonymous or not. (Interface: Authentication.)
+ * were recognised and are bad are refused, anonymous or not. What carried them is taken out of the request, so that nobody
+ * behind sees it. (Interface: Authentication.)
+ *
+ * The chain without the anonymous is offered as `fastify.orch.authenticator` to whoever has credentials to ask about.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
-import type { Authenticator, Credentials, UserInfo } from '../../schemas/request.js'
+import type { Credentials } from '../../schemas/auth/authenticator.js'
+import { authoritiesOf, type Authorities } from '../../schemas/auth/authorities.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
-import { clientCertificateAuthenticator, certificateOf } from './client-certificate.js'
-import { bearerToken, tokenFileAuthenticator } from './token-file.js'
+import type { PublishedAuthentication } from '../../storage/controllers/published-authentication.js'
+import type { ResourceRegistry } from '../../storage/registry.js'
+import { runParts } from '../lifecycle.js'
+import { removeHeaders } from '../sent-headers.js'
+import { countAttempts } from './attempts.js'
+import { chain, type Found } from './chain.js'
+import type { AuthenticationOptions } from './method.js'
+import { authenticatorsOf } from './methods.js'
+import { certificateOf } from './peer-certificate.js'
+import { isProxyHeader, type RequestHeaderOptions } from './request-header.js'
+import { serviceAccounts } from './service-account/index.js'
+import { bringsToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
+import { currentTrust } from './trust.js'
 
-export interface AuthenticationOptions {
-  readonly anonymous: boolean
-  /** Contents of the static token file. */
-  readonly tokens: string | undefined
-  /** True when the TLS server asks for client certificates. */
-  readonly clientCertificates: boolean
-  readonly authenticators: readonly Authenticator[]
-}
+export type { AuthenticationOptions } from './method.js'
 
 const AUTHENTICATED = 'system:authenticated'
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} }
@@ -31,57 +40,74 @@ function complete (user: UserInfo): UserInfo {
   return whole
 }
 
-type Found = UserInfo | undefined
+const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 
-/** The chain as one function; synchronous as long as the authenticators asked are. Rejects or throws with the first failure when none succeeds. */
-export function chain (authenticators: readonly Authenticator[]): (credentials: Credentials) => Found | Promise<Found> {
-  const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): Found | Promise<Found> => {
-    let failures = before
-    for (let at = from; at < authenticators.length; at++) {
-      let found: Found | Promise<Found>
-      try {
-        found = (authenticators[at] as Authenticator).authenticate(credentials)
-      } catch (error) {
-        failures = [...failures ?? [], error]
-        continue
-      }
-      if (found instanceof Promise) {
-        const known = failures
-        return found.then(user => user ?? ask(at + 1, credentials, known), error => ask(at + 1, credentials, [...known ?? [], error]))
-      }
-      if (found !== undefined) return found
-    }
-    if (failures !== undefined) throw new StatusError('Unauthorized', 'Unauthorized', { cause: failures[0] })
-    return undefined
-  }
-  return credentials => ask(0, credentials, undefined)
+/** Undefined when there is nothing that others could verify anybody with. */
+function publication (clientAuthorities: Authorities | undefined, authorities: Authorities | undefined, header: RequestHeaderOptions | undefined): PublishedAuthentication | undefined {
+  if (clientAuthorities === undefined && authorities === undefined) return undefined
+  const { allowedNames = [], usernameHeaders = [], groupHeaders = [], extraHeaderPrefixes = [] } = header ?? {}
+  return { clientAuthorities, proxy: authorities === undefined ? undefined : { authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes } }
 }
 
 export default fp<AuthenticationOptions>(async (fastify, options) => {
-  const authenticate = chain([
-    ...options.authenticators,
-    ...(options.clientCertificates ? [clientCertificateAuthenticator] : []),
-    ...(options.tokens === undefined ? [] : [tokenFileAuthenticator(options.tokens)])
-  ])
+  const { anonymous = true, clientCertificates = false, requestHeader } = options
+  const { metrics } = fastify.orch
+  const resources = (): ResourceRegistry => fastify.orch.resources
+  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, resources, metrics })
+  fastify.orch.serviceAccountTokens = accounts.tokens
+  const { audiences } = accounts.tokens
+  const authenticators = await authenticatorsOf(options, { log: fastify.log, metrics, audiences, resources, serviceAccounts: accounts.authenticator })
+  const ask = chain(authenticators, audiences)
+  const authenticate = (credentials: Credentials): Found | Promise<Found> => {
+    const found = ask(credentials)
+    return found instanceof Promise ? found.then(completeFound) : completeFound(found)
+  }
+  fastify.orch.audiences = audiences
+  fastify.orch.authenticator = { name: 'chain', authenticate }
+  runParts(fastify, 'authenticator', authenticators)
 
-  const settle = (request: FastifyRequest, found: Found): Error | undefined => {
-    const bearer = found === undefined && bearerToken(request.headers.authorization) !== undefined
-    const user = found ?? (options.anonymous && !bearer ? ANONYMOUS : undefined)
-    if (user === undefined) return unauthorized()
-    request.orch.user = complete(user)
+  const clients = options.clientAuthorities === undefined ? undefined : authoritiesOf(options.clientAuthorities)
+  const proxies = requestHeader === undefined ? undefined : authoritiesOf(requestHeader.authorities)
+  fastify.orch.publishedAuthentication = publication(clients, proxies, requestHeader)
+  const trust = currentTrust(clients, proxies)
+  const certificates = clientCertificates || requestHeader !== undefined
+  const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
+  const attempts = countAttempts(metrics)
+
+  const settle = (request: FastifyRequest, found: Found, since: number): Error | undefined => {
+    const user = found ?? (anonymous && !bringsToken(request.raw) ? ANONYMOUS : undefined)
+    if (user === undefined) {
+      attempts.failed(since)
+      return unauthorized()
+    }
+    attempts.succeeded(user, since)
+    removeAuthorization(request.raw)
+    if (isHidden !== undefined) removeHeaders(request.raw, isHidden)
+    request.orch.user = user
     return undefined
   }
 
-  const refuse = (error: unknown): Error => error instanceof StatusError ? error : new StatusError('Unauthorized', 'Unauthorized', { cause: error })
+  const refuse = (error: unknown, since: number): Error => {
+    attempts.errored(since)
+    return error instanceof StatusError ? error : new StatusError('Unauthorized', 'Unauthorized', { cause: error })
+  }
 
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const credentials = { headers: request.headers, certificate: options.clientCertificates ? certificateOf(request.raw.socket) : undefined }
+    const since = performance.now()
+    const { headers, rawHeaders, socket } = request.raw
     try {
+      const token = headers['sec-websocket-protocol'] === undefined ? undefined : tokenInProtocol(request.raw)
+      const credentials: Credentials = {
+        headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
+        rawHeaders,
+        certificate: certificates ? certificateOf(socket, trust()) : undefined,
+        annotate: (key, value) => { request.orch.annotations = { ...request.orch.annotations, [key]: value } }
+      }
       const found = authenticate(credentials)
-      if (!(found instanceof Promise)) return done(settle(request, found))
-      found.then(user => { done(settle(request, user)) }, error => { done(refuse(error)) })
+      if (!(found instanceof Promise)) return done(settle(request, found, since))
+      found.then(user => { done(settle(request, user, since)) }, error => { done(refuse(error, since)) })
     } catch (error) {
-      done(refuse(error))
+      done(refuse(error, since))
     }
   })
-}, { name: 'orch/authentication', fastify: '5.x', dependencies: ['orch/request-info'] })
+}, { name: 'orch/authentication', fastify: '5.x', dependencies: ['orch/request-info', 'orch/metrics'] })

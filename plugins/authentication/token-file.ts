@@ -3,7 +3,8 @@
  * column. They last until the server restarts. (Interface: Static token file, Bearer header.)
  */
 import { createHash } from 'node:crypto'
-import type { Authenticator, UserInfo } from '../../schemas/request.js'
+import type { Authenticator } from '../../schemas/auth/authenticator.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
 
 /** Fields of one CSV line; quotes double inside quotes. */
 function fields (line: string, number: number): string[] {
@@ -36,19 +37,27 @@ function fields (line: string, number: number): string[] {
   }
 }
 
-/** @throws Error naming the line, never the token. */
-export function parseTokenFile (text: string): Map<string, UserInfo> {
+/**
+ * Users by the digest of their token.
+ * @param lengths takes how long the tokens of the file are
+ * @throws Error naming the line, never the token
+ */
+export function parseTokenFile (text: string, lengths = new Set<number>()): Map<string, UserInfo> {
   const users = new Map<string, UserInfo>()
-  text.replace(/^\uFEFF/, '').split(/\r?\n/).forEach((line, index) => {
-    if (line.trim() === '' || line.startsWith('#')) return
-    const [token, username, uid, groups, ...rest] = fields(line, index + 1)
-    if (token === undefined || username === undefined || uid === undefined) throw new Error(`line ${index + 1}: at least 3 columns are needed: token, user name, user uid`)
-    if (token === '') throw new Error(`line ${index + 1}: the token is empty`)
-    if (username === '') throw new Error(`line ${index + 1}: the user name is empty`)
+  for (const [number, [token, username, uid, groups, ...rest]] of lines(text)) {
+    if (token === undefined || username === undefined || uid === undefined) throw new Error(`line ${number}: at least 3 columns are needed: token, user name, user uid`)
+    if (token === '') throw new Error(`line ${number}: the token is empty`)
+    if (username === '') throw new Error(`line ${number}: the user name is empty`)
     const named = [groups ?? '', ...rest].join(',').split(',').map(group => group.trim()).filter(group => group !== '')
+    lengths.add(token.length)
     users.set(digest(token), { username, uid, groups: named, extra: {} })
-  })
+  }
   return users
+}
+
+/** The fields of each line that says something, with its number. */
+function lines (text: string): Array<readonly [number, string[]]> {
+  return text.replace(/^\uFEFF/, '').split(/\r?\n/).flatMap((line, index) => line.trim() === '' || line.startsWith('#') ? [] : [[index + 1, fields(line, index + 1)] as const])
 }
 
 /** Tokens are looked up by digest, so that the time it takes tells nothing about them. */
@@ -70,7 +79,9 @@ const MOST_REMEMBERED = 1000
 const MOST_BESIDE = 16
 
 export function tokenFileAuthenticator (text: string): Authenticator {
-  const users = parseTokenFile(text)
+  // A digest of each token of another method would cost more than all else that is done to know it.
+  const lengths = new Set<number>()
+  const users = parseTokenFile(text, lengths)
   // Headers with good tokens seen lately, as they came: spares the parsing and the digest on each request. Only known
   // tokens get in, in few ways to write them, so it can't be filled from outside.
   const seen = new Map<string, UserInfo>()
@@ -82,7 +93,7 @@ export function tokenFileAuthenticator (text: string): Authenticator {
       const known = seen.get(authorization)
       if (known !== undefined) return known
       const token = bearerToken(authorization)
-      if (token === undefined) return undefined
+      if (token === undefined || !lengths.has(token.length)) return undefined
       const user = users.get(digest(token))
       if (user !== undefined && seen.size < MOST_REMEMBERED && authorization.length < token.length + MOST_BESIDE) seen.set(authorization, user)
       return user

@@ -16,7 +16,12 @@ import { metadataOf } from './list.js'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-interface Asked { readonly request: DeleteRequest, readonly dryRun: boolean }
+interface Asked {
+  readonly request: DeleteRequest
+  readonly dryRun: boolean
+  /** As they were said, for admission. */
+  readonly said: Readonly<Record<string, unknown>>
+}
 
 /** What the body says, and where it says nothing the query. @throws StatusError 400, 415, 422; DecodeError */
 async function optionsOf (request: FastifyRequest): Promise<Asked> {
@@ -24,29 +29,32 @@ async function optionsOf (request: FastifyRequest): Promise<Asked> {
   const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
   const { preconditions } = body ?? {}
   const dryRun = parseDryRun(body?.dryRun ?? [])
-  gracePeriodOf(body?.gracePeriodSeconds)
-  count(query, 'gracePeriodSeconds')
+  const gracePeriodSeconds = gracePeriodOf(body?.gracePeriodSeconds ?? count(query, 'gracePeriodSeconds'))
   const named = body?.propagationPolicy !== undefined || body?.orphanDependents !== undefined
   const policy = named ? body?.propagationPolicy : text(query, 'propagationPolicy') || undefined
   const orphan = named ? body?.orphanDependents : query.has('orphanDependents') ? bool(query, 'orphanDependents') : undefined
   return {
-    request: { preconditions, propagationPolicy: propagationOf(policy, orphan) },
-    dryRun
+    request: { preconditions, propagationPolicy: propagationOf(policy, orphan), gracePeriodSeconds },
+    dryRun,
+    said: { gracePeriodSeconds, preconditions, orphanDependents: orphan, propagationPolicy: policy }
   }
 }
 
-const withDryRun = (request: FastifyRequest, { dryRun }: Asked): WriteContext => {
+const withOptions = (request: FastifyRequest, store: ResourceStore, { dryRun, said, request: { propagationPolicy } }: Asked): WriteContext => {
   if (dryRun) request.orch.dryRun = true
-  return contextOf(request)
+  const context = contextOf(request)
+  const { dependentsWarning } = store.strategy
+  if (dependentsWarning !== undefined && propagationPolicy === undefined && store.dependents === 'orphaned') context.warn(dependentsWarning)
+  return { ...context, options: { ...context.options, ...said } }
 }
 
 export function deleteHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     const options = await optionsOf(request)
     const target = targetOf(request)
-    const { entry, removed } = await remove(store, target, options.request, withDryRun(request, options))
+    const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
     if (!removed) return sendEntry(request, reply, store, entry, 202)
-    if (store.definition.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
+    if (store.shown.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
     return sendStatus(request, reply, success(store, { name: target.name, uid: entry.object.metadata.uid }))
   }
 }
@@ -68,9 +76,9 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const { query, info } = request.orch
     const options = await optionsOf(request)
     const seconds = count(query, 'timeoutSeconds')
-    const context = withDryRun(request, options)
+    const context = withOptions(request, store, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : context.signal
-    const selected = { ...listRequest(query, store.definition, info.namespace, context), signal }
+    const selected = { ...listRequest(query, store.shown, info.namespace, context), signal }
     const result = await removeCollection(store, selected, options.request, { ...context, signal }, workers)
     return sendStatus(request, reply, success(store, {}, metadataOf(result)))
   }

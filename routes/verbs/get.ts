@@ -1,9 +1,21 @@
 /** GET of one object: from the cache's bytes to the wire, without parsing anything. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { notFound } from '../../schemas/status.js'
 import { get } from '../../storage/operations/get.js'
+import type { Source } from '../../storage/registry.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { text } from '../query.js'
 import { sendEntry } from '../respond.js'
+
+/** Of a virtual type: one of what there is now. */
+export function getSourceHandler (store: ResourceStore, source: Source) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { namespace, name } = request.orch.info
+    const object = (await source()).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace)
+    if (object === undefined) throw notFound(store.resource, name)
+    return sendEntry(request, reply, store, store.unstored(store.key(namespace, name), object))
+  }
+}
 
 export function getHandler (store: ResourceStore) {
   return (request: FastifyRequest, reply: FastifyReply): undefined => {
@@ -14,8 +26,13 @@ export function getHandler (store: ResourceStore) {
       sendEntry(request, reply, store, found)
       return undefined
     }
-    const fail = (error: unknown): void => { if (!reply.sent) void reply.send(error) }
+    const reading = request.orch.trace.start('Get from storage')
+    const fail = (error: unknown): void => {
+      reading.end(error)
+      if (!reply.sent) void reply.send(error)
+    }
     found.then(entry => {
+      reading.end()
       try {
         sendEntry(request, reply, store, entry)
       } catch (error) {

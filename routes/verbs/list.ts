@@ -1,23 +1,26 @@
 /** GET of a collection: its items' stored bytes where JSON is asked for, else each in its form, made when its turn comes. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { encodeMessageOnce, listJson, protobufListParts } from '../../schemas/index.js'
+import { encodeMessageOnce, listJson, protobufListParts, stringify } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
-import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/encodings.js'
+import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
 import type { ApiObject } from '../../schemas/index.js'
+import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { joinedRun } from '../../storage/cache/joined-run.js'
 import { list } from '../../storage/operations/list.js'
 import type { ListResult } from '../../storage/operations/list.js'
+import type { Source } from '../../storage/registry.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
+import { during } from '../../schemas/trace.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { Joined, bytesOf } from '../joined.js'
 import type { Ready } from '../joined.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
-import { includeObject, row, table, transformVersion } from '../transform.js'
+import { includeObject, row, table } from '../transform.js'
 import type { Form } from '../transform.js'
 
-interface ListMeta { resourceVersion: string, continue?: string, remainingItemCount?: number }
+interface ListMeta { resourceVersion?: string, continue?: string, remainingItemCount?: number }
 
 /**
  * Bytes of JSON up to which what is made for a list is kept for the next one. Of larger lists each form would push
@@ -28,9 +31,12 @@ const KEPT_BYTES = 16 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-export function metadataOf (result: ListResult): ListMeta {
+/** What a list shows; what is not stored has no revision. */
+type Shown = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
+
+export function metadataOf (result: Shown): ListMeta {
   return {
-    resourceVersion: String(result.revision),
+    ...(result.revision === undefined ? {} : { resourceVersion: String(result.revision) }),
     ...(result.continue === '' ? {} : { continue: result.continue }),
     ...(result.remaining === undefined ? {} : { remainingItemCount: result.remaining })
   }
@@ -38,30 +44,85 @@ export function metadataOf (result: ListResult): ListMeta {
 
 export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { query, info, accept } = request.orch
+    const { query, info } = request.orch
     refuseInitialEvents(query)
-    const result = await list(store, listRequest(query, store.definition, info.namespace, request.orch))
-    const form = accept ?? { format: 'json', as: undefined, asVersion: 'v1', pretty: false } as const
-    if (form.format === 'json' && form.as === undefined && !form.pretty) {
-      const { head, tail } = listJson(store.definition, metadataOf(result))
-      const ready = await readyOf(result)
-      await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
-      return reply
-    }
-    const size = await bytesOf(result.entries)
-    const { type, parts } = answer(request, store, result, form, size <= KEPT_BYTES)
-    if (size < LARGE_BYTES) {
-      const whole: Uint8Array[] = []
-      for (const part of parts) whole.push(Buffer.from(part)) // a copy: the next one may be made in the same memory
-      return reply.header('content-type', type).send(Buffer.concat(whole))
-    }
-    await sendParts(request, reply, type, parts)
-    return reply
+    const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.shown, info.namespace, request.orch)))
+    return await sendList(request, reply, store, await shown(store, request.orch.accept?.as === 'Table' ? await ranked(store, found) : found))
   }
 }
 
+/** Of a virtual type: all there is now, in one page. */
+export function listSourceHandler (store: ResourceStore, source: Source) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { query, info } = request.orch
+    const { labels, fields } = listRequest(query, store.shown, info.namespace, request.orch)
+    const entries = (await source())
+      .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
+      .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))
+      .filter(entry => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
+    return await sendList(request, reply, store, { revision: undefined, entries, continue: '', remaining: undefined })
+  }
+}
+
+/** Milliseconds; a list may take longer by so much for each of its items before it counts as slow. */
+const SLOWER_BY_ITEM = 0.1
+
+function sendList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: Shown): Promise<FastifyReply> {
+  const { trace } = request.orch
+  const count = result.entries.length
+  trace.allowance = count * SLOWER_BY_ITEM
+  return during(trace, 'SerializeObject', () => writeList(request, reply, store, result), { count })
+}
+
+async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: Shown): Promise<FastifyReply> {
+  const { accept, recorder } = request.orch
+  if (recorder?.wantsResponse === true) await recordList(request, recorder, store, result)
+  const form = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
+  if (form.format === 'json' && form.as === undefined && !form.pretty) {
+    const { head, tail } = listJson(store.shown, metadataOf(result))
+    const ready = await readyOf(result)
+    await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
+    return reply
+  }
+  const size = await bytesOf(result.entries)
+  const { type, parts } = answer(request, store, result, form, size <= KEPT_BYTES)
+  if (size < LARGE_BYTES) {
+    const whole: Uint8Array[] = []
+    for (const part of parts) whole.push(Buffer.from(part)) // a copy: the next one may be made in the same memory
+    return reply.header('content-type', type).send(Buffer.concat(whole))
+  }
+  await sendParts(request, reply, type, parts)
+  return reply
+}
+
+/** The list in the representation that was asked for; others have their turns meanwhile. */
+async function shown (store: ResourceStore, result: ListResult): Promise<ListResult> {
+  if (store.shown.conversion === undefined) return result
+  const { runs: _, ...rest } = result
+  const entries: Entry[] = []
+  for (const entry of result.entries) {
+    entries.push(store.show(entry))
+    if (turnIsOver()) await nextTurn()
+  }
+  return { ...rest, entries }
+}
+
+/** As the rows of a table are ordered, where that is not the order of lists; others have their turns meanwhile. */
+async function ranked (store: ResourceStore, result: ListResult): Promise<ListResult> {
+  const { tableRank } = store.type
+  if (tableRank === undefined) return result
+  const { runs: _, ...rest } = result
+  const ranks = new Map<Entry, number>()
+  for (const entry of result.entries) {
+    ranks.set(entry, tableRank(entry.read()))
+    if (turnIsOver()) await nextTurn()
+  }
+  // Lists are in the order of names already, which a stable sort keeps where ranks are equal.
+  return { ...rest, entries: [...result.entries].sort((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0)) }
+}
+
 /** What earlier lists have joined, or this one joins for those to come; others have their turns meanwhile. */
-async function readyOf ({ runs = [] }: ListResult): Promise<Ready[]> {
+async function readyOf ({ runs = [] }: Shown): Promise<Ready[]> {
   const ready: Ready[] = []
   for (const { at, entries } of runs) {
     if (turnIsOver()) await nextTurn()
@@ -80,22 +141,42 @@ interface Answer {
 }
 
 /** `keep`: what is made of an entry stays with it for a while. */
-function answer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: ListForm, keep: boolean): Answer {
+function answer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, keep: boolean): Answer {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
-  const { definition } = store
+  const { shown: representation } = store
   if (form.as !== undefined) return transformedAnswer(request, store, result, form, objectOf)
   if (form.format === 'protobuf') {
-    const { message } = definition
+    const { message } = representation
     const encode = keep
       ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.read())))
       : (entry: Entry) => encodeMessageOnce(message, entry.read())
-    return { type: PROTOBUF_TYPE, parts: protobuf(definition, metadataOf(result), result.entries, encode) }
+    return { type: PROTOBUF_TYPE, parts: protobuf(representation, metadataOf(result), result.entries, encode) }
   }
-  const head = { kind: definition.listKind, apiVersion: definition.apiVersion, metadata: metadataOf(result) }
+  const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result) }
   const items = mapped(result.entries, objectOf)
   return form.format === 'yaml'
     ? { type: YAML_TYPE, parts: yaml(head, 'items', items) }
     : { type: JSON_TYPE, parts: indented(head, 'items', items) }
+}
+
+/** An answer of more bytes is not recorded. */
+const MOST_RECORDED = 10 * 1024 * 1024
+
+type Recorder = NonNullable<FastifyRequest['orch']['recorder']>
+
+/** Tells the audit event what is answered: the list, or what it was made into. */
+async function recordList (request: FastifyRequest, recorder: Recorder, store: ResourceStore, result: Shown): Promise<void> {
+  if (await bytesOf(result.entries) > MOST_RECORDED) return recorder.tooLarge()
+  const { as, asVersion = 'meta.orch.io/v1' } = request.orch.accept ?? {}
+  recorder.response(() => {
+    if (as === undefined) {
+      const { head, tail } = listJson(store.shown, metadataOf(result))
+      return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
+    }
+    let text = ''
+    for (const part of transformedAnswer(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read()).parts) text += Buffer.from(part).toString()
+    return text
+  })
 }
 
 function * mapped<T> (entries: readonly Entry[], make: (entry: Entry) => T): Generator<T> {
@@ -121,7 +202,7 @@ function * indented (head: object, name: string, items: Iterable<object>): Gener
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
   let first = true
   for (const item of items) {
-    yield bytes(`${first ? '' : ','}\n    ${JSON.stringify(item, null, 2).replaceAll('\n', '\n    ')}`)
+    yield bytes(`${first ? '' : ','}\n    ${stringify(item, 2)?.replaceAll('\n', '\n    ')}`)
     first = false
   }
   yield bytes(`${first ? '' : '\n  '}]\n}`)
@@ -141,23 +222,23 @@ function * compact (head: object, name: string, items: Iterable<object>): Genera
   yield bytes(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
   let first = true
   for (const item of items) {
-    yield bytes(`${first ? '' : ','}${JSON.stringify(item)}`)
+    yield bytes(`${first ? '' : ','}${stringify(item)}`)
     first = false
   }
   yield bytes(']}\n')
 }
 
-function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: ListResult, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
+function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
   const write = form.format === 'yaml' ? yaml : form.pretty ? indented : compact
   const type = form.format === 'yaml' ? YAML_TYPE : JSON_TYPE
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
-    const { rows, ...head } = table(store, metadata, [], form) as { rows: object[] }
-    return { type, parts: write(head, 'rows', mapped(result.entries, entry => row(store, objectOf(entry), include, form, now))) }
+    const { rows, ...head } = table(store.shown, metadata, [], form) as { rows: object[] }
+    return { type, parts: write(head, 'rows', mapped(result.entries, entry => row(store.shown, objectOf(entry), include, form, now))) }
   }
-  const version = transformVersion(form)
+  const version = form.asVersion
   const listKind = 'PartialObjectMetadataList'
   if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
   const items = mapped(result.entries, entry => partialMetadata(objectOf(entry), version))

@@ -5,13 +5,18 @@ import type { StorageError } from '../../storage/errors.js'
 import type { Subscriber } from '../../storage/cache/subscribers.js'
 import { watch } from '../../storage/operations/watch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
-import { bool, count, refuseInitialEvents, selectors, text } from '../query.js'
+import { bool, count, heldSelectors, refuseInitialEvents, text } from '../query.js'
 import { begin } from '../stream.js'
 import { watchForm } from '../watch-encoder.js'
+import type { WatchObserver } from '../watch-metrics.js'
 import { WatchStream } from '../watch-stream.js'
 import { openWatches } from '../watch-turns.js'
 
 export interface WatchTimes { readonly minRequestTimeoutSeconds: number }
+interface WatchSettings extends WatchTimes { readonly connectionBytesPerSecond: number }
+
+/** Characters of the URL of a watch: room for the largest selector that it may hold, with what encoding adds. */
+const MOST_TARGET = 12 * 1024
 
 /** Seconds a watch may last: what the client says, else between one and two of the minimum. */
 function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTimes): number {
@@ -33,7 +38,26 @@ class Link implements Subscriber {
   }
 }
 
-export function watchHandler (store: ResourceStore, times: WatchTimes, closing: () => AbortSignal) {
+/** Lets go of what nobody asks for any more of a request that lasts: its query and its headers, which a client may make large. */
+function lighten (request: FastifyRequest): void {
+  const { raw } = request
+  request.orch.dropQuery()
+  request.query = {} // as Fastify has parsed it
+  raw.url = request.orch.info.path
+  raw.rawHeaders.length = 0
+  for (const name of Object.keys(raw.headers)) delete raw.headers[name]
+}
+
+/** A watch of one object, as its path may ask for, beside what the query selects. */
+function ofOne (query: URLSearchParams, name: string): URLSearchParams {
+  if (name === '') return query
+  const also = text(query, 'fieldSelector')
+  const asked = new URLSearchParams(query)
+  asked.set('fieldSelector', `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}${also === '' ? '' : `,${also}`}`)
+  return asked
+}
+
+export function watchHandler (store: ResourceStore, times: WatchSettings, closing: () => AbortSignal, observer: WatchObserver) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
     bool(query, 'watch', true)
@@ -46,19 +70,26 @@ export function watchHandler (store: ResourceStore, times: WatchTimes, closing: 
     const seconds = lifetime(query, times)
     const form = watchForm(request, store)
     const link = new Link()
-    const { labels, fields } = selectors(query, store.definition)
-    const objects = await watch(store, { labels, fields, namespace: info.namespace, resourceVersion: text(query, 'resourceVersion') }, link)
+    const { labels, fields } = heldSelectors(ofOne(query, info.selected === true ? '' : info.name), store.shown)
+    if ((request.raw.url ?? '').length > MOST_TARGET) throw badRequest(`the URL of a watch may have no more than ${MOST_TARGET} characters`)
+    const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, link)
     if (reply.raw.destroyed) {
       objects.feed.close()
       return reply
     }
+    if (store.cache === undefined) {
+      store.follow(link)
+      request.orch.onClosed(() => { store.unfollow(link) })
+    }
+    lighten(request)
     const open = openWatches(closing())
     const stream = link.stream = new WatchStream({
-      raw: begin(reply, { 'content-type': form.type }), watch: objects, encoder: form.encoder, seconds, bookmarks, open, fresh: () => store.cache?.fresh(), log: request.log
+      raw: begin(reply, { 'content-type': form.type }), watch: objects, encoder: form.encoder, seconds, bookmarks, open, fresh: () => store.cache?.fresh(), log: request.log, bytesPerSecond: times.connectionBytesPerSecond, observer
     })
     if (link.ended !== undefined) stream.fail(link.ended)
     if (closing().aborted) stream.finish()
     open.wake(stream)
+    request.orch.handedOver(0)
     return reply
   }
 }

@@ -1,31 +1,54 @@
 /** POST, PUT and PATCH: body to object, object through its operation, the result to the wire. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode } from '../../schemas/index.js'
-import { JSON_TYPE, PATCH_TYPES } from '../../schemas/media-types.js'
+import { decode, isDecodeError, stringify } from '../../schemas/index.js'
+import type { Decoded } from '../../schemas/index.js'
+import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
-import { badRequest, unsupportedMediaType } from '../../schemas/status.js'
-import { giveWay } from '../../storage/operations/context.js'
+import { refusal } from '../../schemas/auth/refusal.js'
+import { badRequest, internalError, invalid, unsupportedMediaType } from '../../schemas/status.js'
+import { during } from '../../schemas/trace.js'
+import { yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { create } from '../../storage/operations/create.js'
 import { patch } from '../../storage/operations/patch.js'
 import { update } from '../../storage/operations/update.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
-import { bodyOf, contentType, decodeBody, judged, parseText } from '../body.js'
-import { bool, checkFieldManager, fieldValidation } from '../query.js'
+import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { sendEntry } from '../respond.js'
+import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Parameters that admission sees as options of the operation. */
+const NO_OPTIONS = Object.freeze({})
+const OPTIONS: ReadonlySet<string> = new Set(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'])
 
 /** What the operations need of a request. */
 export function contextOf (request: FastifyRequest): WriteContext {
   const { orch } = request
   return {
     user: orch.user,
+    trace: orch.trace,
     dryRun: orch.dryRun,
+    fieldManager: fieldManager(orch.query, request.headers['user-agent']),
     size: bodyOf(request).length,
+    mayCreate: () => mayCreate(request),
     warn: text => { orch.warnings.push(text) },
+    annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
+    annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
+    waited: (milliseconds, together) => { if (together) orch.waitedTogether = Math.max(orch.waitedTogether, milliseconds); else orch.waited += milliseconds },
+    get options () { return orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))) },
     get signal () { return orch.signal }
   }
+}
+
+/** @throws StatusError 403, 500 */
+async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Promise<void> {
+  if (user === undefined) throw internalError(new Error('nobody asks to create'))
+  const attributes = { user, info: { ...info, verb: 'create' } }
+  const { decision, reason = '', evaluationError } = await server.orch.authorizer.authorize(attributes)
+  if (decision === 'Allow') return
+  throw decision === 'NoOpinion' && evaluationError !== undefined ? internalError(evaluationError) : refusal(attributes, reason)
 }
 
 export function targetOf (request: FastifyRequest): Target {
@@ -35,49 +58,78 @@ export function targetOf (request: FastifyRequest): Target {
 
 export function createHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    checkFieldManager(request.orch.query)
-    const object = await decodeBody(request, store.definition.message, fieldValidation(request.orch.query))
-    const entry = await create(store, object, { ...targetOf(request), name: '' }, contextOf(request))
+    checkFieldManager(request.orch.query, request.method)
+    const object = await decodeBody(request, store.shown.message, fieldValidation(request.orch.query, request.method))
+    const entry = await create(store, store.take(object), { ...targetOf(request), name: '' }, contextOf(request))
     return sendEntry(request, reply, store, entry, 201)
   }
 }
 
 export function updateHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    checkFieldManager(request.orch.query)
-    const object = await decodeBody(request, store.definition.message, fieldValidation(request.orch.query))
-    const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
+    checkFieldManager(request.orch.query, request.method)
+    const object = await decodeBody(request, store.shown.message, fieldValidation(request.orch.query, request.method))
+    const { entry, created } = await update(store, store.take(object), targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry, created ? 201 : 200)
   }
 }
 
-const LATER_TYPES = ['application/strategic-merge-patch+json', 'application/apply-patch+yaml']
-
 /** @throws StatusError 415 */
-function patchType (request: FastifyRequest): PatchType {
+function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
   const type = contentType(request)
-  const known = PATCH_TYPES.find(one => one === type)
+  const types = patchTypesOf(store.shown)
+  const known = types.find(one => one === type)
   if (known !== undefined) return known
-  const offered = `supported patch types: ${PATCH_TYPES.join(', ')}`
-  throw unsupportedMediaType(LATER_TYPES.includes(type) ? `${type} is not offered by this version of the server yet; ${offered}` : `the body of the request was in an unknown format; ${offered}`)
+  const why = type === STRATEGIC_MERGE_PATCH_TYPE
+    ? `${type} is not for ${store.shown.plural}, a type defined at run time, which does not say how its lists are merged`
+    : 'the body of the request was in an unknown format'
+  const offered = [...types, APPLY_TYPE].join(', ')
+  throw unsupportedMediaType(`${why}; supported patch types: ${offered}`, { 'accept-patch': offered })
+}
+
+const MOST_SHOWN = 2000
+
+/** Decodes what a patch has made. @throws StatusError 422 when that is something else than its type allows */
+export function decodePatched<T> (patched: unknown, decodeAs: (value: unknown) => T): T {
+  try {
+    return decodeAs(patched)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MOST_SHOWN), detail: error.message }])
+  }
+}
+
+export interface PatchBody {
+  readonly type: PatchType
+  /** The parsed patch. */
+  readonly value: unknown
+  /** Judges members of a patched object that its type does not know, as fieldValidation says. @throws StatusError 400 */
+  readonly validate: <T>(decoded: Decoded<T>) => T
+}
+
+/** The patch of a request. @throws StatusError 400, 415 */
+export async function patchOf (request: FastifyRequest, store: ResourceStore): Promise<PatchBody> {
+  const { query } = request.orch
+  checkFieldManager(query, 'PATCH')
+  refuseForce(query)
+  const type = patchType(request, store)
+  const validation = fieldValidation(query, 'PATCH')
+  const body = bodyOf(request)
+  if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
+  const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
+  recordValue(request, value)
+  await yieldToEventLoop(body.length)
+  applyFieldValidation(request, validation, { object: value, unknown: [], duplicates })
+  return { type, value, validate: decoded => applyFieldValidation(request, validation, { ...decoded, duplicates: [] }) }
 }
 
 export function patchHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    const { query } = request.orch
-    checkFieldManager(query)
-    if (bool(query, 'force')) throw badRequest('force: it may be set only for apply patches')
-    const type = patchType(request)
-    const validation = fieldValidation(query)
-    const body = bodyOf(request)
-    if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-    const { value, duplicates } = await parseText(JSON_TYPE, body)
-    await giveWay(body.length)
-    judged(request, validation, { object: value, unknown: [], duplicates })
+    const { type, value, validate } = await patchOf(request, store)
     const { entry } = await patch(store, {
       type,
       patch: value,
-      decode: patched => judged(request, validation, { ...decode(store.definition.message, patched), duplicates: [] })
+      decode: patched => store.take(validate(decodePatched(patched, made => decode(store.shown.message, made))))
     }, targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry)
   }

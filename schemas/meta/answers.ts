@@ -1,6 +1,6 @@
 /** What the server answers that is no resource: Status, watch events, partial objects, tables. */
-import { int32, int64, list, one, string } from '../declare.js'
-import type { Static } from '../declare.js'
+import { int32, int64, list, one, string } from '../language/declare.js'
+import type { Static } from '../language/declare.js'
 import { RawExtension } from '../runtime.js'
 import { message, kind, unversioned } from './package.js'
 import { ListMeta, ObjectMeta } from './object.js'
@@ -9,11 +9,11 @@ import { Anything, Time } from './scalars.js'
 const THREE_STATES = ['True', 'False', 'Unknown'] as const
 
 export const Condition = message('Condition', 'One aspect of the observed state.', {
-  type: string(1, 'The aspect.', { required: true }),
-  status: string(2, 'Whether it holds.', { required: true, values: THREE_STATES }),
+  type: string(1, 'The aspect.', { required: true, mayBeEmpty: true }),
+  status: string(2, 'Whether it holds.', { required: true, mayBeEmpty: true, values: THREE_STATES }),
   observedGeneration: int64(3, 'The generation of the object this was seen at.'),
   lastTransitionTime: one(4, 'When status last changed.', Time, { required: true }),
-  reason: string(5, 'One word for a machine.', { required: true }),
+  reason: string(5, 'One word for a machine.', { required: true, mayBeEmpty: true }),
   message: string(6, 'A sentence for a person.', { required: true, mayBeEmpty: true })
 })
 
@@ -77,6 +77,7 @@ export const TableColumnDefinition = message('TableColumnDefinition', 'One colum
   priority: int32(null, '0 is always shown, more only where there is room.', { required: true })
 }, noProtobuf)
 
+export type TableRowCondition = Static<typeof TableRowCondition>
 export const TableRowCondition = message('TableRowCondition', 'A state of the object that changes how its row is shown.', {
   type: string(null, 'The state.', { required: true, values: ['Completed'] }),
   status: string(null, 'Whether it holds.', { required: true, values: THREE_STATES }),

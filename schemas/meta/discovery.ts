@@ -1,6 +1,6 @@
 /** What discovery answers: groups, versions and the resources of each. */
-import { bool, list, one, string } from '../declare.js'
-import type { Static } from '../declare.js'
+import { bool, list, one, string } from '../language/declare.js'
+import type { Static } from '../language/declare.js'
 import { message, unversioned as kind } from './package.js'
 import { Verbs } from './scalars.js'
 

@@ -1,6 +1,6 @@
 /** What every object and every list carries: ObjectMeta, ListMeta and their parts. */
-import { bool, int64, list, map, one, string } from '../declare.js'
-import type { Static } from '../declare.js'
+import { bool, int64, list, map, one, string } from '../language/declare.js'
+import type { Static } from '../language/declare.js'
 import { message } from './package.js'
 import { FieldsV1, Time } from './scalars.js'
 
@@ -55,5 +55,13 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
   ownerReferences: list(13, 'The objects this one belongs to; when all are gone it is collected.', OwnerReference, { patchStrategy: 'merge', patchMergeKey: 'uid' }),
   finalizers: list(14, 'Who has still to clean up before the object may go, in no order.', 'string', { patchStrategy: 'merge' }),
   clusterName: string(15, 'No longer filled in.', { immutable: 'ruled' }),
-  managedFields: list(17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry)
+  managedFields: list(17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { heardEmpty: true })
 })
+
+/** The first field of nearly every kind. */
+export const metadata = one(1, 'Standard object metadata.', ObjectMeta)
+
+/** The number after that of an object. */
+export function nextGeneration ({ metadata: { generation = 0 } }: { metadata: ObjectMeta }): number {
+  return Number(generation) + 1 // nobody changes an object 2^53 times
+}

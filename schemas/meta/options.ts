@@ -1,6 +1,6 @@
 /** Options of the verbs, as bodies or as query parameters, and label selectors within objects. */
-import { bool, int64, list, map, one, string } from '../declare.js'
-import type { Static } from '../declare.js'
+import { bool, int64, list, map, one, string } from '../language/declare.js'
+import type { Static } from '../language/declare.js'
 import { message, unversioned as kind } from './package.js'
 
 export type Preconditions = Static<typeof Preconditions>
@@ -73,8 +73,8 @@ export const TableOptions = kind('TableOptions', 'What the rows of a table carry
 
 export type LabelSelectorRequirement = Static<typeof LabelSelectorRequirement>
 export const LabelSelectorRequirement = message('LabelSelectorRequirement', 'One condition on a label.', {
-  key: string(1, 'Key of the label.', { required: true, patchStrategy: 'merge', patchMergeKey: 'key' }),
-  operator: string(2, 'How the label relates to the values.', { required: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist'] }),
+  key: string(1, 'Key of the label.', { required: true, mayBeEmpty: true, patchStrategy: 'merge', patchMergeKey: 'key' }),
+  operator: string(2, 'How the label relates to the values.', { required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist'] }),
   values: list(3, 'One or more for In and NotIn, none for the others.', 'string')
 })
 

@@ -1,4 +1,4 @@
-import { apiPackage } from '../declare.js'
+import { apiPackage } from '../language/declare.js'
 
 const PREFIX = 'io.orch.apimachinery.pkg.apis.meta.v1'
 

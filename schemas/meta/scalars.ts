@@ -1,12 +1,13 @@
 /** The types of meta v1 that are no plain objects of their fields: times, durations, raw JSON, verbs. */
-import { bytes, int32, int64, list } from '../declare.js'
-import type { Special } from '../declare.js'
+import { bytes, int32, int64, list } from '../language/declare.js'
+import type { Special } from '../language/declare.js'
 import { message, special } from './package.js'
-import { nameOfType } from '../decode-error.js'
+import { nameOfType } from '../language/decode-error.js'
+import { formatDuration, parseDuration } from '../duration.js'
 import { formatTime, isZeroTime, parseTime } from '../time.js'
-import { quote, rawJson } from '../json/escape.js'
-import { MAX_VALUES, parseJson } from '../json/parse.js'
-import { Reader, Writer, VARINT, BYTES, bytesTag } from '../protobuf/wire.js'
+import { quote, rawJson } from '../codec/json/escape.js'
+import { MAX_VALUES, parseJson } from '../codec/json/parse.js'
+import { Reader, Writer, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
 
 const NOTHING = new Uint8Array(0)
 
@@ -46,7 +47,7 @@ function integers (body: Uint8Array): { 1?: number, 2?: number } {
   while (reader.at < reader.end) {
     const tag = reader.varint(reader.end)
     const number = tag >>> 3
-    if ((tag & 7) === VARINT && (number === 1 || number === 2)) found[number] = reader.integer(reader.end, 64)
+    if ((tag & 7) === VARINT && (number === 1 || number === 2)) found[number] = Number(reader.int64(reader.end))
     else reader.skip(tag & 7, reader.end)
   }
   return found
@@ -64,17 +65,18 @@ function wrapped (body: Uint8Array): Uint8Array | undefined {
   return found
 }
 
+function rawMessage (text: string): Uint8Array {
+  const writer = new Writer()
+  writer.string(text)
+  writer.varint(bytesTag(1))
+  return writer.finish()
+}
+
 /** JSON carried as it is: any value in JSON, its text in field 1 of a protobuf message. */
 export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   decode: value => value,
   json: rawJson,
-  toProtobuf: value => {
-    if (value === undefined) return NOTHING
-    const writer = new Writer()
-    writer.string(rawJson(value))
-    writer.varint(bytesTag(1))
-    return writer.finish()
-  },
+  toProtobuf: value => value === undefined ? NOTHING : rawMessage(rawJson(value)),
   fromProtobuf: body => {
     const raw = wrapped(body)
     return raw === undefined || raw.length === 0 ? undefined : parseJson(raw, 4 * MAX_VALUES).value // more than there are in any body it came with
@@ -97,40 +99,112 @@ export const Timestamp = message('Timestamp', 'The wire form of points in time.'
   nanos: int32(2, 'Nanoseconds within the second.')
 })
 
+const tree = jsonValue({ type: 'object' })
+const texts = new WeakMap<object, string>()
+
+/** Sets of fields are never changed, and written once for the wire and once for the store. */
+function textOfTree (value: unknown): string {
+  if (typeof value !== 'object' || value === null) return tree.json(value)
+  let text = texts.get(value)
+  if (text === undefined) texts.set(value, text = tree.json(value))
+  return text
+}
+
+/**
+ * Most objects of a type have the same few sets: one that has been read is read no more, and its text is known. Given out frozen,
+ * as all objects share them.
+ */
+const knownTrees = new Map<string, unknown>()
+const MOST_KNOWN = 512
+const LONGEST_KNOWN = 8192
+
+function treeOf (body: Uint8Array): unknown {
+  const raw = wrapped(body)
+  if (raw === undefined || raw.length > LONGEST_KNOWN) return tree.fromProtobuf(body)
+  const key = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1')
+  let value = knownTrees.get(key)
+  if (value === undefined) {
+    value = frozen(tree.fromProtobuf(body))
+    const [oldest] = knownTrees.keys()
+    if (knownTrees.size === MOST_KNOWN && oldest !== undefined) knownTrees.delete(oldest)
+    knownTrees.set(key, value)
+  }
+  return value
+}
+
+function frozen (value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)
+  return value
+}
+
 export const FieldsV1 = special<unknown>('FieldsV1', 'A set of fields as a tree; its keys begin with f:, k:, v: or i:.', {
   Raw: bytes(1, 'The tree as JSON text.')
 }, {
-  ...jsonValue({ type: 'object' }),
-  decode: (value, refuse) => typeof value === 'object' && value !== null && !Array.isArray(value) ? value : refuse('an object')
+  ...tree,
+  decode: (value, refuse) => typeof value === 'object' && value !== null && !Array.isArray(value) ? value : refuse('an object'),
+  json: textOfTree,
+  toProtobuf: value => value === undefined ? NOTHING : rawMessage(textOfTree(value)),
+  fromProtobuf: treeOf
 })
 
 /** Any JSON value at all; has no protobuf form. */
 export const Anything = special<unknown>('Anything', 'Any value.', {}, jsonValue({}))
 
-export const Verbs = special<string[]>('Verbs', 'Names of verbs.', { items: list(1, 'Names of verbs.', 'string') }, {
+/** A list of strings that stands for itself in JSON and is a message of its own in protobuf, as values of a map have to be. */
+export const stringList: Special<string[]> = {
   decode: (value, refuse) => {
     if (!Array.isArray(value)) return refuse('a list')
-    return value.map(verb => typeof verb === 'string' ? verb : refuse(`a list of strings, not of ${nameOfType(verb)}`))
+    return value.map(item => typeof item === 'string' ? item : refuse(`a list of strings, not of ${nameOfType(item)}`))
   },
   json: value => value === undefined ? 'null' : `[${value.map(quote).join(',')}]`,
   toProtobuf: value => {
     const writer = new Writer()
-    for (const verb of [...value ?? []].reverse()) {
-      writer.string(verb)
+    for (const item of [...value ?? []].reverse()) {
+      writer.string(item)
       writer.varint(bytesTag(1))
     }
     return writer.finish()
   },
   fromProtobuf: body => {
     const reader = new Reader(body)
-    const verbs: string[] = []
+    const items: string[] = []
     while (reader.at < reader.end) {
       const tag = reader.varint(reader.end)
-      if (tag === (1 << 3 | BYTES)) verbs.push(reader.string(reader.end))
+      if (tag === (1 << 3 | BYTES)) items.push(reader.string(reader.end))
       else reader.skip(tag & 7, reader.end)
     }
-    return verbs
+    return items
   },
   openapi: { type: 'array', items: { type: 'string' } },
   nullable: true
+}
+
+export const Verbs = special<string[]>('Verbs', 'Names of verbs.', { items: list(1, 'Names of verbs.', 'string') }, stringList)
+
+export const Duration = special<string>('Duration', 'A length of time, as in 1h15m30.5s.', { duration: int64(1, 'Nanoseconds.') }, {
+  decode: (value, refuse) => {
+    const nanoseconds = typeof value === 'string' ? parseDuration(value) : undefined
+    return nanoseconds === undefined ? refuse('a duration such as 1h15m30.5s') : formatDuration(nanoseconds)
+  },
+  json: (value = '0s') => quote(value),
+  toProtobuf: value => {
+    const writer = new Writer(16)
+    writer.integer(parseDuration(value ?? '0s') ?? 0n)
+    writer.varint(1 << 3)
+    return writer.finish()
+  },
+  fromProtobuf: body => {
+    const reader = new Reader(body)
+    let nanoseconds = 0n
+    while (reader.at < reader.end) {
+      const tag = reader.varint(reader.end)
+      if (tag === (1 << 3 | VARINT)) nanoseconds = BigInt(reader.int64(reader.end))
+      else reader.skip(tag & 7, reader.end)
+    }
+    return formatDuration(nanoseconds)
+  },
+  openapi: { type: 'string' }
 })
+
+/** The body of a patch, which has no form of its own. */
+export const Patch = special<unknown>('Patch', 'A patch of any of the patch types.', {}, jsonValue({ type: 'object' }))

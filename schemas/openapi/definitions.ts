@@ -1,139 +1,140 @@
-/** OpenAPI definitions of declared types. References are written for a document whose definitions stand below `prefix`. */
-import type { Field, Message, Plain, ScalarName } from '../declare.js'
+/**
+ * Definitions of declared types, in Swagger 2.0 or OpenAPI 3.0. Each is made once, for all documents that need it, and only what
+ * `keep` makes of it is kept: as objects, thousands of them would live long enough to cost more than making them did.
+ */
+import { Facts } from '../language/types.js'
+import type { Declaration, Message, Plain } from '../language/types.js'
+import { SCALARS } from '../language/json-schema.js'
 import { ListMeta } from '../meta/object.js'
-import { planOf } from '../plan.js'
-import type { PlannedField } from '../plan.js'
-import type { ResourceDefinition } from '../resource.js'
+import { planFor } from '../language/plan.js'
+import type { PlannedField } from '../language/plan.js'
+import type { Representation } from '../resource.js'
+import { constrain, extension, merge, unions } from './extensions.js'
+import { groupVersions } from './naming.js'
+import type { GroupVersion } from './naming.js'
 
-export type Definitions = Record<string, Plain>
-
-/** Clients of the renamed interface look for `x-orch-`, stock clients for `x-kubernetes-`. */
-export function extension (name: string, value: unknown): Plain {
-  return { [`x-kubernetes-${name}`]: value, [`x-orch-${name}`]: value }
+/** How a document writes schemas. */
+export interface Dialect {
+  /** Where its definitions are. */
+  readonly prefix: string
+  /** Of something with a description and rules beside a reference. */
+  readonly refer: (reference: Plain, beside: Plain) => Plain
+  /** The schema of a type with a form of its own, which is declared for Swagger. */
+  readonly special: (openapi: Readonly<Plain>) => Readonly<Plain>
+  /** Swagger knows neither. */
+  readonly deprecated: Plain
+  readonly nullable: Plain
 }
 
-const SCALARS: Readonly<Record<ScalarName, Plain>> = {
-  string: { type: 'string' },
-  bool: { type: 'boolean' },
-  int32: { type: 'integer', format: 'int32' },
-  int64: { type: 'integer', format: 'int64' },
-  double: { type: 'number', format: 'double' },
-  bytes: { type: 'string', format: 'byte' }
-}
+/** What paths need of a set. */
+export type References = Pick<DefinitionSet<unknown>, 'reference' | 'list'>
 
-export interface Gvk { readonly group: string, readonly version: string, readonly kind: string }
-
-/** Gathers definitions of messages and of all they refer to. */
-export class DefinitionSet {
-  readonly #prefix: string
-  readonly #definitions = new Map<string, Plain>()
+export class DefinitionSet<K = Plain> {
+  readonly #dialect: Dialect
+  readonly #keep: (definition: Plain) => K
+  readonly #definitions = new Map<string, K | undefined>()
+  /** By definition, those that it refers to. */
+  readonly #uses = new Map<string, Set<string>>()
+  /** Of what is being made. */
+  #used = new Set<string>()
   /** Group versions that options are accepted under. */
-  readonly #anywhere: readonly Gvk[]
+  readonly #anywhere: readonly GroupVersion[]
+  readonly #deprecated: ReadonlySet<Declaration>
 
-  constructor (prefix: string, groupVersions: ReadonlyArray<{ group: string, version: string }>) {
-    this.#prefix = prefix
-    this.#anywhere = groupVersions.map(({ group, version }) => ({ group, version, kind: '' }))
+  constructor (dialect: Dialect, resources: readonly Representation[], keep: (definition: Plain) => K) {
+    this.#dialect = dialect
+    this.#keep = keep
+    this.#anywhere = groupVersions(resources)
+    this.#deprecated = new Set(resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts]))
   }
 
-  /** `{ $ref }` to a message, whose definition is made at the first call. */
-  reference (message: Message): Plain {
-    if (!this.#definitions.has(message.openapiName)) {
-      // Before its fields, so that types within themselves end.
-      this.#definitions.set(message.openapiName, {})
-      this.#definitions.set(message.openapiName, this.#define(message))
-    }
-    return { $ref: this.#prefix + message.openapiName }
-  }
+  /** `{ $ref }` to a message. Lists have none: they are written where they are. */
+  reference (message: Message): Plain { return this.#reference(message[Facts]) }
 
   /** The list kind of a resource, which is declared nowhere because it follows from the resource. */
-  list (resource: ResourceDefinition): Plain {
-    const name = listName(resource)
+  list (resource: Representation): Plain {
+    const { group, version, kind, listKind, message } = resource
+    return this.#refer(message[Facts].openapiName.replace(/[^.]*$/, listKind), () => ({
+      description: `A list of ${kind} objects.`,
+      type: 'object',
+      required: ['items'],
+      properties: {
+        ...typeProperties,
+        items: { description: 'The objects.', type: 'array', items: this.reference(message) },
+        metadata: this.#dialect.refer(this.reference(ListMeta), { description: 'About the list.' })
+      },
+      ...extension('group-version-kind', [{ group, kind: listKind, version }])
+    }))
+  }
+
+  /** By name, the definitions referred to since this was last called, and those that they refer to. */
+  take (): Array<readonly [string, K]> {
+    const names = this.#used
+    this.#used = new Set()
+    for (const name of names) for (const below of this.#uses.get(name) ?? []) names.add(below) // grows while it is walked
+    return [...names].sort().map(name => [name, this.#definitions.get(name) as K]) // made before it was used
+  }
+
+  #refer (name: string, define: () => Plain): Plain {
+    this.#used.add(name)
     if (!this.#definitions.has(name)) {
-      this.#definitions.set(name, {
-        description: `A list of ${resource.kind} objects.`,
-        type: 'object',
-        required: ['items'],
-        properties: {
-          ...typeProperties,
-          items: { description: 'The objects.', type: 'array', items: this.reference(resource.message) },
-          metadata: { description: 'About the list.', ...this.reference(ListMeta) }
-        },
-        ...extension('group-version-kind', [{ group: resource.group, kind: resource.listKind, version: resource.version }])
-      })
+      const outer = this.#used
+      this.#used = new Set()
+      this.#uses.set(name, this.#used)
+      this.#definitions.set(name, undefined) // before its fields, so that types within themselves end
+      this.#definitions.set(name, this.#keep(define()))
+      this.#used = outer
     }
-    return { $ref: this.#prefix + name }
+    return { $ref: this.#dialect.prefix + name }
   }
 
-  /** A definition that is no message. */
-  plain (name: string, definition: Plain): Plain {
-    this.#definitions.set(name, definition)
-    return { $ref: this.#prefix + name }
+  #reference (message: Declaration): Plain {
+    if (message.special?.openapi['type'] === 'array') return message.special.openapi
+    return this.#refer(message.openapiName, () => this.#define(message))
   }
 
-  /** By name. */
-  all (): Definitions {
-    return Object.fromEntries([...this.#definitions].sort(([a], [b]) => a < b ? -1 : 1))
-  }
-
-  #define (message: Message): Plain {
-    const { special, type, text } = message
-    if (special !== undefined) return { description: text, ...special.openapi }
-    const { fields } = planOf(message)
+  #define (message: Declaration): Plain {
+    const { special, alternatives, type, description } = message
+    if (special !== undefined) return { description, ...this.#dialect.special(special.openapi) }
+    if (alternatives !== undefined) return { description } // neither document has a word for one of several that both know
+    const { fields } = planFor(message)
     const required = fields.filter(field => field.required).map(field => field.name)
-    const properties = [...fields].sort((a, b) => a.name < b.name ? -1 : 1).map(field => [field.name, this.#property(field)])
+    const own = [...fields].sort((a, b) => a.name < b.name ? -1 : 1).map(field => [field.name, this.#property(field)])
+    const properties = { ...(type === undefined ? {} : typeProperties), ...Object.fromEntries(own) as Plain }
     return {
-      description: text,
+      description,
       type: 'object',
       ...(required.length > 0 ? { required } : {}),
-      properties: { ...(type === undefined ? {} : typeProperties), ...Object.fromEntries(properties) },
+      ...(Object.keys(properties).length > 0 ? { properties } : {}),
       ...(message.structType === 'atomic' ? extension('map-type', 'atomic') : {}),
+      ...(message.preserveUnknown ? extension('preserve-unknown-fields', true) : {}),
+      ...unions(fields),
+      ...(this.#deprecated.has(message) ? this.#dialect.deprecated : {}),
       ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type)))
     }
   }
 
-  #kinds (type: NonNullable<Message['type']>): Plain[] {
-    const own = { group: type.apiVersion.includes('/') ? type.group : '', version: type.version, kind: type.kind }
-    const others = type.kind.endsWith('Options') ? this.#anywhere.filter(({ group }) => group !== own.group) : []
+  #kinds (type: NonNullable<Declaration['type']>): Plain[] {
+    const own = { group: type.apiVersion.includes('/') ? type.group : '', version: type.version }
+    const others = type.kind === 'DeleteOptions' ? this.#anywhere.filter(({ group }) => group !== own.group) : []
     return [own, ...others].map(({ group, version }) => ({ group, kind: type.kind, version }))
   }
 
   #property (planned: PlannedField): Plain {
     const { field, shape } = planned
-    const element = planned.message === undefined ? SCALARS[planned.scalar ?? 'string'] : this.reference(planned.message)
-    const described = { description: field.text }
-    const rules = { ...constraints(field), ...merging(field) }
-    switch (shape) {
-      case 'list': return { ...described, type: 'array', items: element, ...rules }
-      case 'map': return { ...described, type: 'object', additionalProperties: element, ...rules }
-      default: return { ...described, ...element, ...rules }
-    }
+    const element = planned.element !== undefined ? this.#property(planned.element) : planned.message === undefined ? SCALARS[planned.scalar ?? 'string'] : this.#reference(planned.message)
+    const schema: Plain = { description: field.description }
+    if (shape === 'list') Object.assign(schema, { type: 'array', items: element })
+    else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })
+    else if (!('$ref' in element)) Object.assign(schema, element)
+    constrain(schema, field)
+    merge(schema, field)
+    if (planned.nullable) Object.assign(schema, this.#dialect.nullable)
+    return shape !== 'list' && shape !== 'map' && '$ref' in element ? this.#dialect.refer(element, schema) : schema
   }
 }
-
-const listName = ({ message, listKind }: ResourceDefinition) => message.openapiName.replace(/[^.]*$/, listKind)
 
 const typeProperties: Plain = {
   apiVersion: { description: 'Group and version of this form of the object.', type: 'string' },
   kind: { description: 'What the object is.', type: 'string' }
-}
-
-function constraints (field: Field): Plain {
-  return {
-    ...(field.default === undefined ? {} : { default: field.default }),
-    ...(field.closed === true && field.values !== undefined ? { enum: field.values } : {}),
-    ...(field.maxLength === undefined ? {} : { maxLength: field.maxLength }),
-    ...(field.pattern === undefined ? {} : { pattern: field.pattern.source }),
-    ...(field.minimum === undefined ? {} : { minimum: field.minimum }),
-    ...(field.maximum === undefined ? {} : { maximum: field.maximum })
-  }
-}
-
-function merging (field: Field): Plain {
-  return {
-    ...(field.listType === undefined ? {} : extension('list-type', field.listType)),
-    ...(field.listMapKeys === undefined ? {} : extension('list-map-keys', field.listMapKeys)),
-    ...(field.mapType === undefined && field.structType === undefined ? {} : extension('map-type', field.mapType ?? field.structType)),
-    ...(field.patchStrategy === undefined ? {} : extension('patch-strategy', field.patchStrategy)),
-    ...(field.patchMergeKey === undefined ? {} : extension('patch-merge-key', field.patchMergeKey))
-  }
 }

@@ -1,84 +1,32 @@
 /**
- * The Swagger document in protobuf, as the package openapi.v2 of the gnostic project numbers its messages: what
- * command-line clients ask for. Values of extensions, defaults and enumerations travel as YAML text, for which JSON serves.
+ * The Swagger document in protobuf, as the package openapi.v2 of the gnostic project numbers its messages (`v2.proto`):
+ * what command-line clients ask for. Values of extensions, defaults and enumerations travel as YAML text, for which JSON serves.
  */
-import type { Plain } from '../declare.js'
-import { Writer, bytesTag } from '../protobuf/wire.js'
-import type { OpenApiDocument } from './v2.js'
+import type { Plain } from '../language/declare.js'
+import { Writer } from '../codec/protobuf/wire.js'
+import type { Representation } from '../resource.js'
+import { any, delimited, each, flag, float, integer, kept, many, message, one, pairs, text, texts, wrap } from './protobuf-messages.js'
+import type { Body } from './protobuf-messages.js'
+import { swaggerParts } from './v2.js'
+import type { OpenApiInfo } from './v2.js'
 
-/** Writes the body of one message, or the value of one field with its length. */
-type Body = (writer: Writer, value: unknown) => void
-interface Member { readonly number: number, readonly write: (writer: Writer, number: number, value: unknown) => void }
-type Members = Readonly<Record<string, Member>>
+/** Bytes around the name and the value of a pair, at most. */
+const AROUND = 16
 
-export function openapiV2Protobuf (document: OpenApiDocument): Buffer {
+export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, Buffer> {
   const writer = new Writer(64 * 1024)
-  documentBody(writer, document)
-  return writer.finish()
-}
-
-/* The writer runs backwards: of everything, the last comes first. */
-function delimited (writer: Writer, number: number, body: Body, value: unknown): void {
-  const start = writer.length
-  body(writer, value)
-  writer.varint(writer.length - start)
-  writer.varint(bytesTag(number))
-}
-
-const text: Member['write'] = (writer, number, value) => {
-  writer.string(String(value))
-  writer.varint(bytesTag(number))
-}
-const flag: Member['write'] = (writer, number, value) => {
-  if (value !== true) return
-  writer.varint(1)
-  writer.varint(number << 3)
-}
-const integer: Member['write'] = (writer, number, value) => {
-  writer.integer(Number(value))
-  writer.varint(number << 3)
-}
-const float: Member['write'] = (writer, number, value) => {
-  writer.double(Number(value))
-  writer.varint(number << 3 | 1)
-}
-const texts: Member['write'] = (writer, number, value) => {
-  for (const item of [...value as string[]].reverse()) text(writer, number, item)
-}
-const one = (body: Body): Member['write'] => (writer, number, value) => delimited(writer, number, body, value)
-const many = (body: Body): Member['write'] => (writer, number, value) => {
-  for (const item of [...value as unknown[]].reverse()) delimited(writer, number, body, item)
-}
-
-/** A message that is known by the members of its JSON; `extensions` is the number its x- members go to. */
-function message (members: Readonly<Record<string, readonly [number, Member['write']]>>, extensions?: number): Body {
-  const known: Members = Object.fromEntries(Object.entries(members).map(([name, [number, write]]) => [name, { number, write }]))
-  const order = Object.entries(known).sort(([, a], [, b]) => b.number - a.number)
-  return (writer, value) => {
-    const source = value as Plain // every caller hands over an object of the document
-    if (extensions !== undefined) {
-      for (const name of Object.keys(source).filter(key => key.startsWith('x-')).reverse()) delimited(writer, extensions, named(any), [name, source[name]])
-    }
-    for (const [name, { number, write }] of order) if (source[name] !== undefined) write(writer, number, source[name])
+  const finished = (body: Body) => (value: unknown): Buffer => {
+    writer.reset()
+    body(writer, value)
+    return Buffer.from(writer.finish())
   }
+  const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, { path: finished(pathItem), definition: finished(schemaBody) })
+  const size = [...paths, ...definitions].reduce((sum, [name, { length }]) => sum + name.length + length + AROUND, writer.size)
+  const all = new Writer(size)
+  documentBody(all, { ...head, paths: Object.fromEntries(paths), definitions: Object.fromEntries(definitions), ...tail })
+  return all.finish()
 }
 
-/** A pair of name and value. */
-const named = (body: Body): Body => (writer, value) => {
-  const [name, inner] = value as [string, unknown]
-  delimited(writer, 2, body, inner)
-  text(writer, 1, name)
-}
-
-/** A map as a message with a list of pairs. */
-const pairs = (number: number, body: Body): Body => (writer, value) => {
-  for (const entry of Object.entries(value as Plain).reverse()) delimited(writer, number, named(body), entry)
-}
-
-/** A message around one field. */
-const wrap = (number: number, body: Body): Body => (writer, value) => delimited(writer, number, body, value)
-
-const any: Body = (writer, value) => text(writer, 2, `${JSON.stringify(value)}\n`)
 const stringArray: Body = (writer, value) => texts(writer, 1, value)
 
 const schema: Body = (writer, value) => schemaBody(writer, value)
@@ -108,7 +56,7 @@ const queryParameter = message({ ...located, type: [6, text], format: [7, text],
 const pathParameter = message({ ...located, type: [5, text], format: [6, text], uniqueItems: [19, flag] }, 22)
 
 /** ParametersItem → Parameter → body, or non-body → query or path. */
-const parameter = wrap(1, (writer, value) => {
+const anyParameter = wrap(1, (writer, value) => {
   switch ((value as Plain).in) {
     case 'body': return delimited(writer, 1, bodyParameter, value)
     case 'query': return delimited(writer, 2, wrap(3, queryParameter), value)
@@ -117,16 +65,22 @@ const parameter = wrap(1, (writer, value) => {
   }
 })
 
+/* The same few stand in hundreds of operations and paths, under one number in each; bodies are of their operations. */
+const inPath = kept(one(anyParameter))
+const inOperation = kept(one(anyParameter))
+const body = one(anyParameter)
+const parameters = each((writer, number, value) => ((value as Plain).in === 'body' ? body : inOperation)(writer, number, value))
+
 const operation = message({
   tags: [1, texts],
   summary: [2, text],
   description: [3, text],
   operationId: [5, text],
-  produces: [6, texts],
-  consumes: [7, texts],
-  parameters: [8, many(parameter)],
+  produces: [6, kept(texts)],
+  consumes: [7, kept(texts)],
+  parameters: [8, parameters],
   responses: [9, one(pairs(1, wrap(1, response)))],
-  schemes: [10, texts],
+  schemes: [10, kept(texts)],
   deprecated: [11, flag]
 }, 13)
 
@@ -135,17 +89,21 @@ const pathItem = message({
   put: [3, one(operation)],
   post: [4, one(operation)],
   delete: [5, one(operation)],
+  options: [6, one(operation)],
+  head: [7, one(operation)],
   patch: [8, one(operation)],
-  parameters: [9, many(parameter)]
+  parameters: [9, each(inPath)]
 }, 10)
 
 const apiKey = message({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }, 5)
 
+const finishedBody: Body = (writer, value) => writer.bytes(value as Uint8Array)
+
 const documentBody = message({
   swagger: [1, text],
   info: [2, one(message({ title: [1, text], version: [2, text] }))],
-  paths: [8, one(pairs(2, pathItem))],
-  definitions: [9, one(pairs(1, schema))],
+  paths: [8, one(pairs(2, finishedBody))],
+  definitions: [9, one(pairs(1, finishedBody))],
   security: [12, many(pairs(1, stringArray))],
   securityDefinitions: [13, one(pairs(1, wrap(2, apiKey)))]
 }, 16)

@@ -1,169 +1,75 @@
 /**
  * The Swagger 2.0 document of what is served: the paths of the Resource URIs table with the parameters of the operation
- * tables, and the definitions of every type they mention. Made when it is first asked for; nothing here is on the way of other requests.
+ * tables, and the definitions of every type they mention. Made when it is first asked for, and in steps, between which others
+ * have their turn; nothing here is on the way of other requests.
  */
-import type { Plain } from '../declare.js'
-import { APIGroup, APIGroupList, APIResourceList, APIVersions } from '../meta/discovery.js'
-import { JSON_TYPE, PATCH_TYPES, PROTOBUF_TYPE, YAML_TYPE } from '../media-types.js'
-import { DeleteOptions } from '../meta/options.js'
-import { Status, WatchEvent } from '../meta/answers.js'
-import type { ResourceDefinition, ResourceVerb, Subresource } from '../resource.js'
-import { DefinitionSet, extension } from './definitions.js'
-import { body, NAME, NAMESPACE, QUERIES } from './parameters.js'
-import type { Action } from './parameters.js'
+import type { Plain } from '../language/declare.js'
+import type { Representation } from '../resource.js'
+import { DefinitionSet } from './definitions.js'
+import { groupVersions } from './naming.js'
+import type { Route } from './operations.js'
+import { routesOf } from './resource-routes.js'
+import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
+import { pathItem, SWAGGER } from './swagger.js'
 
-export { openapiV2Protobuf } from './v2-protobuf.js'
+export interface OpenApiInfo {
+  readonly title: string
+  readonly version: string
+  /** True where the issuer of tokens can be discovered. */
+  readonly issuer?: boolean
+}
+export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
-export interface OpenApiInfo { readonly title: string, readonly version: string }
-export type OpenApiDocument = Plain & { swagger: '2.0', info: OpenApiInfo, paths: Record<string, Plain>, definitions: Record<string, Plain> }
+/** A document that is not put together yet. */
+export interface Parts<K> { readonly head: Plain, readonly paths: Entries<K>, readonly definitions: Entries<K>, readonly tail: Plain }
 
-const FORMS = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
-const STREAMS = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
-const VERBS: ReadonlyArray<readonly [ResourceVerb, 'get' | 'put' | 'post' | 'delete' | 'patch', Action, string]> = [
-  ['get', 'get', 'get', 'read'], ['update', 'put', 'put', 'replace'], ['delete', 'delete', 'delete', 'delete'], ['patch', 'patch', 'patch', 'patch']
-]
-const COLLECTION_VERBS: typeof VERBS = [
-  ['list', 'get', 'list', 'list'], ['create', 'post', 'post', 'create'], ['deletecollection', 'delete', 'deletecollection', 'deleteCollection']
-]
+/** What is made of each path and definition, of which there are hundreds. */
+export interface Form<K> { readonly path: (item: Plain) => K, readonly definition: (schema: Plain) => K }
 
-export function openapiV2 (resources: readonly ResourceDefinition[], info: OpenApiInfo): OpenApiDocument {
-  const definitions = new DefinitionSet('#/definitions/', groupVersions(resources))
-  definitions.reference(WatchEvent)
-  const paths = new Paths(definitions)
-  paths.discovery(resources)
-  for (const resource of resources) paths.resource(resource)
+/** How clients say who they are, in either document. */
+export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
+
+/** @param resources with the subresources that can be asked for */
+export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo, form: Form<K>): Generator<undefined, Parts<K>> {
+  const set = new DefinitionSet(SWAGGER, resources, form.definition)
+  const paths: Array<readonly [string, K]> = []
+  const add = (route: Route): void => { paths.push([route.path, form.path(pathItem(route, set))]) }
+  if (issuer) ISSUER_ROUTES.forEach(add)
+  serverRoutes(resources).forEach(add)
+  for (const resource of resources) {
+    routesOf(resource).forEach(add)
+    yield
+  }
   return {
-    swagger: '2.0',
-    info: { title: info.title, version: info.version },
-    paths: paths.all(),
-    definitions: definitions.all(),
-    securityDefinitions: { BearerToken: { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' } },
-    security: [{ BearerToken: [] }]
+    head: { swagger: '2.0', info: { title, version } },
+    paths: paths.sort(([one], [other]) => one < other ? -1 : 1),
+    definitions: set.take(),
+    tail: { securityDefinitions: { BearerToken: BEARER_TOKEN }, security: [{ BearerToken: [] }] }
   }
 }
 
-function groupVersions (resources: readonly ResourceDefinition[]): Array<{ group: string, version: string }> {
-  return [...new Map(resources.map(({ group, version, apiVersion }) => [apiVersion, { group, version }])).values()]
+function serverRoutes (resources: readonly Representation[]): Route[] {
+  const versions = groupVersions(resources)
+  const groups = new Set(versions.map(({ group }) => group))
+  groups.delete('')
+  return [RELEASE_ROUTE, CORE_ROUTE, GROUPS_ROUTE, ...[...groups].map(groupRoute), ...versions.map(versionRoute)]
 }
 
-/** `rbacAuthorization` of rbac.authorization.orch.io, `core` of the core group. */
-const groupName = (group: string) => group === ''
-  ? 'core'
-  : group.replace(/\.orch\.io$/, '').split('.').map((part, index) => index === 0 ? part : capital(part)).join('')
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+const JSON_FORM: Form<string> = { path: JSON.stringify, definition: JSON.stringify }
 
-const rootOf = (group: string, version: string) => group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-
-interface Operation {
-  readonly action: Action
-  readonly id: string
-  readonly description: string
-  readonly tag: string
-  readonly gvk?: Plain
-  readonly answers: Readonly<Record<string, Plain>>
-  readonly body?: Plain
+export function * swaggerJson (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, Buffer> {
+  const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, JSON_FORM)
+  return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"definitions":${objectOf(definitions)},${members(tail).slice(1)}}`)
 }
 
-class Paths {
-  readonly #definitions: DefinitionSet
-  readonly #paths = new Map<string, Plain>()
+/** The text of an object, but for its last brace. */
+export const members = (object: Plain): string => JSON.stringify(object).slice(0, -1)
+export const objectOf = (entries: Entries<string>): string => `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 
-  constructor (definitions: DefinitionSet) {
-    this.#definitions = definitions
+/** A document in one go. */
+export function whole<T> (steps: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
   }
-
-  all (): Record<string, Plain> {
-    return Object.fromEntries([...this.#paths].sort(([a], [b]) => a < b ? -1 : 1))
-  }
-
-  discovery (resources: readonly ResourceDefinition[]): void {
-    const add = (path: string, id: string, tag: string, description: string, schema: Plain) => this.#paths.set(path, {
-      get: { consumes: FORMS, description, operationId: id, produces: FORMS, responses: responses({ 200: schema }), schemes: ['https'], tags: [tag] }
-    })
-    const { reference } = { reference: this.#definitions.reference.bind(this.#definitions) }
-    const all = groupVersions(resources)
-    add('/api/', 'getCoreAPIVersions', 'core', 'The versions of the core group.', reference(APIVersions))
-    add('/apis/', 'getAPIVersions', 'apis', 'The groups.', reference(APIGroupList))
-    for (const { group, version } of all) {
-      const name = groupName(group)
-      if (group !== '') add(`/apis/${group}/`, `get${capital(name)}APIGroup`, name, 'The versions of the group.', reference(APIGroup))
-      add(`${rootOf(group, version)}/`, `get${capital(name)}${capital(version)}APIResources`, `${name}_${version}`, 'The resources of the version.', reference(APIResourceList))
-    }
-  }
-
-  resource (resource: ResourceDefinition): void {
-    const root = rootOf(resource.group, resource.version)
-    const collection = `${root}/${resource.namespaced ? 'namespaces/{namespace}/' : ''}${resource.plural}`
-    const scope = resource.namespaced ? [NAMESPACE] : []
-    this.#add(collection, scope, this.#operations(resource, COLLECTION_VERBS))
-    this.#add(`${collection}/{name}`, [NAME, ...scope], this.#operations(resource, VERBS))
-    if (resource.namespaced && resource.verbs.includes('list')) {
-      this.#add(`${root}/${resource.plural}`, [], { get: operation(this.#describe(resource, 'list', 'list', 'ForAllNamespaces')) })
-    }
-    for (const subresource of resource.subresources) {
-      // The kinds of other groups are declared with their groups.
-      if (subresource.kind !== undefined && subresource.kind !== resource.kind) continue
-      this.#add(`${collection}/{name}/${subresource.name}`, [NAME, ...scope], this.#operations(resource, VERBS, subresource))
-    }
-  }
-
-  #add (path: string, parameters: readonly Plain[], operations: Plain): void {
-    if (Object.keys(operations).length === 0) return
-    this.#paths.set(path, { ...operations, ...(parameters.length > 0 ? { parameters } : {}) })
-  }
-
-  #operations (resource: ResourceDefinition, table: typeof VERBS, subresource?: Subresource): Plain {
-    const verbs = subresource?.verbs ?? resource.verbs
-    return Object.fromEntries(table.filter(([verb]) => verbs.includes(verb)).map(([, method, action, prefix]) =>
-      [method, operation(this.#describe(resource, action, prefix, subresource === undefined ? '' : capital(subresource.name)))]))
-  }
-
-  #describe (resource: ResourceDefinition, action: Action, prefix: string, suffix: string): Operation {
-    const { group, version, kind, namespaced } = resource
-    const name = groupName(group)
-    const scope = namespaced && suffix !== 'ForAllNamespaces' ? 'Namespaced' : ''
-    const object = this.#definitions.reference(resource.message)
-    const status = this.#definitions.reference(Status)
-    const id = `${prefix}${capital(name)}${capital(version)}${scope}${kind}${suffix}`
-    const common = { action, id, tag: `${name}_${version}`, gvk: { group, kind, version } }
-    switch (action) {
-      case 'get': return { ...common, description: `One ${kind}.`, answers: { 200: object } }
-      case 'list': return { ...common, description: `All ${kind} objects, or a stream of their changes.`, answers: { 200: this.#definitions.list(resource) } }
-      case 'post': return { ...common, description: `Creates a ${kind}.`, body: body(object, true), answers: { 200: object, 201: object, 202: object } }
-      case 'put': return { ...common, description: `Replaces a ${kind}.`, body: body(object, true), answers: { 200: object, 201: object } }
-      case 'patch': return { ...common, description: `Changes parts of a ${kind}.`, body: body(this.#patch(), true), answers: { 200: object, 201: object } }
-      default: {
-        const answer = action === 'delete' && resource.deleteReturns === 'Object' ? object : status
-        const options = body(this.#definitions.reference(DeleteOptions), false)
-        const description = action === 'delete' ? `Deletes a ${kind}.` : `Deletes the ${kind} objects that match.`
-        return { ...common, description, body: options, answers: action === 'delete' ? { 200: answer, 202: answer } : { 200: status } }
-      }
-    }
-  }
-
-  #patch (): Plain {
-    return this.#definitions.plain('io.orch.apimachinery.pkg.apis.meta.v1.Patch', { description: 'A patch, in the form its content type says.', type: 'object' })
-  }
-}
-
-function operation ({ action, id, description, tag, gvk, answers, body }: Operation): Plain {
-  return {
-    consumes: action === 'patch' ? PATCH_TYPES : ['*/*'],
-    description,
-    operationId: id,
-    parameters: [...(body === undefined ? [] : [body]), ...QUERIES[action]],
-    produces: action === 'list' ? [...FORMS, ...STREAMS] : FORMS,
-    responses: responses(answers),
-    schemes: ['https'],
-    tags: [tag],
-    ...extension('action', action),
-    ...extension('group-version-kind', gvk)
-  }
-}
-
-const MEANINGS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
-
-function responses (answers: Readonly<Record<string, Plain>>): Plain {
-  const described = Object.entries(answers).map(([code, schema]) => [code, { description: MEANINGS[code] ?? code, schema }])
-  return { ...Object.fromEntries(described), 401: { description: 'Unauthorized' } }
 }

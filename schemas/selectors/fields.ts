@@ -2,8 +2,10 @@
  * Field selectors as text: `metadata.name=a,status.phase!=Active`. Which fields a type offers stands in its resource; a backslash
  * before `\`, `,` and `=` takes their meaning away. What is bad in the text is a DecodeError.
  */
-import { DecodeError } from '../decode-error.js'
-import type { ApiObject, ResourceDefinition } from '../resource.js'
+import { DecodeError } from '../language/decode-error.js'
+import { NO_FIELD } from '../resource.js'
+import type { ApiObject, Representation } from '../resource.js'
+import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
 
 /** Values of the fields a type can be selected by: the name, the namespace, then those it declares, in their order. */
@@ -17,42 +19,105 @@ export interface FieldSelectorMatcher extends Selector<FieldValues> {
 interface Term { readonly field: string, readonly equal: boolean, readonly value: string }
 
 /** Selects everything. */
-export const NO_FIELDS: FieldSelectorMatcher = { empty: true, matches: () => true, text: '', exact: new Map() }
+export const NO_FIELDS: FieldSelectorMatcher = { empty: true, matches: () => true, text: '', weight: 0, exact: new Map() }
 const MAX_LENGTH = 64 * 1024
 
+/** By type, as it decides where the values of a field are. */
+const sharedOf = new WeakMap<Representation, Shared<FieldSelectorMatcher>>()
+
 /** @throws DecodeError for bad syntax and for fields the type can't be selected by */
-export function parseFieldSelector (text: string, resource: ResourceDefinition): FieldSelectorMatcher {
+export function parseFieldSelector (text: string, resource: Representation): FieldSelectorMatcher {
   if (text.length > MAX_LENGTH) throw new DecodeError(`the field selector is longer than ${MAX_LENGTH} characters`)
-  const terms = splitTerms(text).filter(part => part !== '').map(part => parseTerm(part, text))
-  if (terms.length === 0) return NO_FIELDS
-  const tests = terms.map(({ field, equal, value }) => {
-    const at = indexOf(field, resource)
-    return (values: FieldValues) => (values[at] === value) === equal
-  })
-  return {
-    empty: false,
-    matches: values => tests.every(holds => holds(values)),
-    text: terms.map(({ field, equal, value }) => `${field}${equal ? '=' : '!='}${value.replace(/[\\,=]/g, '\\$&')}`).sort().join(','),
-    exact: new Map(terms.filter(term => term.equal).map(term => [term.field, term.value]))
+  const fields = new Map<string, { readonly at: number, readonly is: Set<string>, readonly not: Set<string> }>()
+  for (const part of splitTerms(text)) {
+    if (part === '') continue
+    const { field, equal, value } = parseTerm(part, text)
+    let wanted = fields.get(field)
+    if (wanted === undefined) fields.set(field, wanted = { at: indexOf(field, resource), is: new Set(), not: new Set() })
+    ;(equal ? wanted.is : wanted.not).add(value)
+  }
+  if (fields.size === 0) return NO_FIELDS
+  return new Matcher([...fields].map(([field, { at, is, not }]) => ({ field: own(field), at, is: new Values(is), not: new Values(not) })))
+}
+
+/** The one name that a selector asks for; undefined when there is none, or none that can be read. */
+export function nameSelected (text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined
+  try {
+    for (const part of splitTerms(text)) {
+      if (part === '') continue
+      const { field, equal, value } = parseTerm(part, text)
+      if (field === 'metadata.name' && equal) return value
+    }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+  }
+  return undefined
+}
+
+/** As `holdLabelSelector`, for selectors of one type. */
+export function holdFieldSelector (selector: FieldSelectorMatcher, resource: Representation): FieldSelectorMatcher {
+  let shared = sharedOf.get(resource)
+  if (shared === undefined) sharedOf.set(resource, shared = new Shared())
+  return shared.one(selector, 'field selector')
+}
+
+interface Wanted {
+  readonly field: string
+  readonly at: number
+  /** What it must be; no value is two of them. */
+  readonly is: Values
+  readonly not: Values
+}
+
+class Matcher implements FieldSelectorMatcher {
+  readonly empty = false
+  readonly exact: ReadonlyMap<string, string>
+  readonly #fields: readonly Wanted[]
+
+  constructor (fields: readonly Wanted[]) {
+    this.#fields = fields
+    this.exact = new Map(fields.flatMap(({ field, is }) => is.all().slice(-1).map(value => [field, value])))
+  }
+
+  matches (values: FieldValues): boolean {
+    for (const { at, is, not } of this.#fields) {
+      const value = values[at] ?? ''
+      if (is.size > 1 || (is.size === 1 && !is.has(value)) || not.has(value)) return false
+    }
+    return true
+  }
+
+  get weight (): number { return this.#fields.reduce((sum, { field, is, not }) => sum + REQUIREMENT_BYTES + field.length + is.weight * 2 + not.weight, 0) }
+
+  get text (): string {
+    const printed = (field: string, operator: string, values: Values) => values.all().map(value => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)
+    return this.#fields.flatMap(({ field, is, not }) => [...printed(field, '=', is), ...printed(field, '!=', not)]).sort().join(',')
   }
 }
 
 /** What of an object its type can be selected by. Kept beside each object, so that selecting parses nothing. */
-export function fieldValues ({ selectableFields }: ResourceDefinition, object: ApiObject): FieldValues {
+export function fieldValues ({ selectableFields }: Representation, object: ApiObject): FieldValues {
   const { name = '', namespace = '' } = object.metadata
   return selectableFields === undefined ? [name, namespace] : [name, namespace, ...Object.values(selectableFields).map(read => read(object))]
 }
 
+/** Where no value is, which is '' then. */
+const NOWHERE = -1
 const NAME = 0
 const NAMESPACE = 1
 const DECLARED = 2
 
-function indexOf (field: string, { selectableFields, namespaced }: ResourceDefinition): number {
-  const declared = selectableFields === undefined ? -1 : Object.keys(selectableFields).indexOf(field)
+function indexOf (field: string, { selectableFields, unsupportedField, namespaced, type }: Representation): number {
+  const read = selectableFields !== undefined && Object.hasOwn(selectableFields, field) ? selectableFields[field] : undefined
+  if (read === NO_FIELD) return NOWHERE
+  // What is kept beside an object are the values of what is stored, whatever a representation calls them.
+  const declared = read === undefined ? -1 : Object.values(type.stored.selectableFields ?? {}).indexOf(read)
   if (declared >= 0) return DECLARED + declared
   if (field === 'metadata.name') return NAME
   // Types of the whole cluster that declare fields of their own do not know the namespace; the others find it empty.
   if (field === 'metadata.namespace' && (namespaced || selectableFields === undefined)) return NAMESPACE
+  if (unsupportedField !== undefined) throw new DecodeError(unsupportedField(field.slice(0, 200)))
   throw new DecodeError(selectableFields === undefined
     ? `${shown(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
     : `field label not supported: ${field.slice(0, 200)}`)
@@ -90,7 +155,8 @@ function unescape (value: string, whole: string): string {
       out += next
     } else if (character === '=') {
       throw new DecodeError(`the field selector ${shown(whole)} has an = in a value without a backslash before it`)
-    } else out += character
+    } else if (character === '\0') throw new DecodeError(`the field selector ${shown(whole)} has the character NUL in a value; no field has it`)
+    else out += character
   }
   return out
 }

@@ -2,8 +2,9 @@
  * Label selectors as text: `app=web,tier in (front, back),!old,replicas>3`. Every requirement must hold; `!=` and notin
  * hold for objects without the label too. What is bad in the text is a DecodeError.
  */
-import { DecodeError } from '../decode-error.js'
+import { DecodeError } from '../language/decode-error.js'
 import { labelValue, qualifiedName } from '../names.js'
+import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -14,6 +15,8 @@ export interface Selector<T> {
   readonly matches: (subject: T) => boolean
   /** The same selector always in the same words. */
   readonly text: string
+  /** About the bytes it holds. */
+  readonly weight: number
 }
 export type LabelSelectorMatcher = Selector<Labels | undefined>
 
@@ -26,51 +29,88 @@ interface Requirement {
 }
 
 /** Selects everything. */
-export const NO_LABELS: LabelSelectorMatcher = { empty: true, matches: () => true, text: '' }
+export const NO_LABELS: LabelSelectorMatcher = { empty: true, matches: () => true, text: '', weight: 0 }
 const MAX_LENGTH = 64 * 1024
+const shared = new Shared<LabelSelectorMatcher>()
 
 /** @throws DecodeError that says what was found where something else was expected */
 export function parseLabelSelector (text: string): LabelSelectorMatcher {
   if (text.length > MAX_LENGTH) throw new DecodeError(`the label selector is longer than ${MAX_LENGTH} characters`)
   if (text.trim() === '') return NO_LABELS
-  const requirements = new Parser(text).requirements()
-  const tests = requirements.map(test)
-  return {
-    empty: false,
-    matches: (labels = {}) => tests.every(holds => holds(labels)),
-    text: requirements.map(print).sort().join(',')
-  }
+  const tests = [...distinct(new Parser(text).requirements())]
+  return new Matcher(tests.map(requirement => new Test(requirement)))
 }
 
-const valueOf = (labels: Labels, key: string): string | undefined => Object.hasOwn(labels, key) ? labels[key] : undefined
+/** The selector for a watch to hold: another that is equal, where there is one. @throws DecodeError when it is too large to be held */
+export const holdLabelSelector = (selector: LabelSelectorMatcher): LabelSelectorMatcher => shared.one(selector, 'label selector')
 
-function test ({ key, operator, values }: Requirement): (labels: Labels) => boolean {
-  const [first = ''] = values
-  switch (operator) {
-    case '=': return labels => valueOf(labels, key) === first
-    case '!=': return labels => valueOf(labels, key) !== first
-    case 'exists': return labels => Object.hasOwn(labels, key)
-    case '!': return labels => !Object.hasOwn(labels, key)
-    case 'in': case 'notin': {
-      const set = new Set(values)
-      const wanted = operator === 'in'
-      return labels => {
-        const value = valueOf(labels, key)
-        return (value !== undefined && set.has(value)) === wanted
-      }
+/** Each requirement once; what a label must not be in one of them, however it was said. */
+function * distinct (requirements: Iterable<Requirement>): Generator<Requirement> {
+  const seen = new Set<string>()
+  const excluded = new Map<string, Set<string>>()
+  for (const requirement of requirements) {
+    const { key, operator, values } = requirement
+    if (operator === '!=' || operator === 'notin') {
+      const all = excluded.get(key) ?? new Set<string>()
+      for (const value of values) all.add(value)
+      excluded.set(key, all)
+      continue
     }
-    default: {
-      const bound = BigInt(first)
-      return labels => {
-        const value = valueOf(labels, key)
+    const words = print(key, operator, [...new Set(values)])
+    if (seen.has(words)) continue
+    seen.add(words)
+    yield requirement
+  }
+  for (const [key, values] of excluded) yield { key, operator: values.size === 1 ? '!=' : 'notin', values: [...values] }
+}
+
+class Matcher implements LabelSelectorMatcher {
+  readonly empty = false
+  readonly #tests: readonly Test[]
+
+  constructor (tests: readonly Test[]) { this.#tests = tests }
+
+  matches (labels: Labels = {}): boolean {
+    for (const test of this.#tests) if (!test.holds(labels)) return false
+    return true
+  }
+
+  get weight (): number { return this.#tests.reduce((sum, { weight }) => sum + weight, 0) }
+  get text (): string { return this.#tests.map(test => test.text).sort().join(',') }
+}
+
+class Test {
+  readonly #key: string
+  readonly #operator: Operator
+  readonly #values: Values
+
+  constructor ({ key, operator, values }: Requirement) {
+    this.#key = own(key)
+    this.#operator = operator
+    this.#values = new Values(values)
+  }
+
+  holds (labels: Labels): boolean {
+    const key = this.#key
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined
+    switch (this.#operator) {
+      case '=': case 'in': return value !== undefined && this.#values.has(value)
+      case '!=': case 'notin': return value === undefined || !this.#values.has(value)
+      case 'exists': return value !== undefined
+      case '!': return value === undefined
+      default: {
         if (value === undefined || !INTEGER.test(value)) return false
-        return operator === '>' ? BigInt(value) > bound : BigInt(value) < bound
+        const bound = BigInt(this.#values.all()[0] ?? '')
+        return this.#operator === '>' ? BigInt(value) > bound : BigInt(value) < bound
       }
     }
   }
+
+  get weight (): number { return REQUIREMENT_BYTES + this.#key.length + this.#values.weight }
+  get text (): string { return print(this.#key, this.#operator, this.#values.all()) }
 }
 
-function print ({ key, operator, values }: Requirement): string {
+function print (key: string, operator: Operator, values: readonly string[]): string {
   switch (operator) {
     case 'exists': return key
     case '!': return `!${key}`
@@ -95,14 +135,13 @@ class Parser {
     this.#next()
   }
 
-  requirements (): Requirement[] {
-    const found = [this.#requirement()]
+  * requirements (): Generator<Requirement> {
+    yield this.#requirement()
     while (this.#token === ',') {
       this.#next()
-      found.push(this.#requirement())
+      yield this.#requirement()
     }
     if (this.#token !== '') this.#refuse("',' or the end")
-    return found
   }
 
   #next (): string {
@@ -122,7 +161,7 @@ class Parser {
     if (not) this.#next()
     if (SYMBOLS.has(this.#token)) this.#refuse('a label key')
     const key = this.#next()
-    const why = qualifiedName(key)
+    const [why] = qualifiedName(key)
     if (why !== undefined) throw new DecodeError(`the label selector has the key ${shown(key)}, which is invalid: ${why}`)
     if (not) return this.#token === ',' || this.#token === '' ? { key, operator: '!', values: [] } : this.#refuse("',' or the end")
     switch (this.#token) {
@@ -145,7 +184,7 @@ class Parser {
     if (this.#token === ',' || this.#token === ')' || this.#token === '') return ''
     if (SYMBOLS.has(this.#token)) this.#refuse('a label value')
     const value = this.#next()
-    const why = labelValue(value)
+    const [why] = labelValue(value)
     if (why !== undefined) throw new DecodeError(`the label selector has the value ${shown(value)}, which is invalid: ${why}`)
     return value
   }

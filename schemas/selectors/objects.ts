@@ -1,21 +1,11 @@
-/** LabelSelector as objects carry it: its rules. */
-import type { Report } from '../declare.js'
+/** LabelSelector as objects carry it: its rules, and its words. */
+import type { Report } from '../language/declare.js'
 import type { LabelSelector } from '../meta/options.js'
+import { validateLabels } from '../meta/metadata.js'
 import { labelValue, qualifiedName } from '../names.js'
 
 export function validateLabelSelector (selector: LabelSelector, at: string, report: Report): void {
-  const key = (name: string, field: string) => {
-    const why = qualifiedName(name)
-    if (why !== undefined) report({ type: 'FieldValueInvalid', field, value: name, detail: why })
-  }
-  const value = (text: string, field: string) => {
-    const why = labelValue(text)
-    if (why !== undefined) report({ type: 'FieldValueInvalid', field, value: text, detail: why })
-  }
-  for (const [name, text] of Object.entries(selector.matchLabels ?? {})) {
-    key(name, `${at}.matchLabels`)
-    value(text, `${at}.matchLabels[${name}]`)
-  }
+  validateLabels(selector.matchLabels, `${at}.matchLabels`, report)
   selector.matchExpressions?.forEach((requirement, index) => {
     const field = `${at}.matchExpressions[${index}]`
     const values = requirement.values ?? []
@@ -26,10 +16,66 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
       case 'Exists': case 'DoesNotExist':
         if (values.length > 0) report({ type: 'FieldValueForbidden', field: `${field}.values`, detail: 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'' })
         break
-      case '': break // reported as a missing field
       default: report({ type: 'FieldValueInvalid', field: `${field}.operator`, value: requirement.operator, detail: 'not a valid selector operator' })
     }
-    if (requirement.key !== '') key(requirement.key, `${field}.key`)
-    values.forEach((text, position) => value(text, `${field}.values[${position}]`))
+    for (const detail of qualifiedName(requirement.key)) report({ type: 'FieldValueInvalid', field: `${field}.key`, value: requirement.key, detail })
+  })
+}
+
+/** Whether it selects what has these labels: a missing one selects nothing, an empty one everything. Undefined for one that breaks the rules. */
+export function selects (selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}): boolean | undefined {
+  if (selector === undefined) return false
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  const requirements = [...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })), ...matchExpressions]
+  if (!requirements.every(isRequirement)) return undefined
+  return requirements.every(({ key, operator, values = [] }) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined
+    switch (operator) {
+      case 'In': return value !== undefined && values.includes(value)
+      case 'NotIn': return value === undefined || !values.includes(value)
+      default: return (value !== undefined) === (operator === 'Exists')
+    }
+  })
+}
+
+function isRequirement ({ key, operator, values = [] }: { key: string, operator: string, values?: string[] | undefined }): boolean {
+  const several = operator === 'In' || operator === 'NotIn'
+  if (!several && operator !== 'Exists' && operator !== 'DoesNotExist') return false
+  return several === (values.length > 0) && qualifiedName(key).length === 0 && values.every(value => labelValue(value).length === 0)
+}
+
+/**
+ * The same as text, as in a query: `a=b,c in (x,y),!d`, sorted by key. Selectors of nothing and of everything both are ''.
+ * Undefined for one that says nothing sensible, which breaks the rules.
+ */
+export function selectorText (selector: LabelSelector | undefined): string | undefined {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
+  const requirements = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))
+  for (const { key, operator, values = [] } of matchExpressions) {
+    const sorted = [...values].sort().join(',')
+    if ((operator === 'In' || operator === 'NotIn') === (values.length === 0)) return undefined
+    switch (operator) {
+      case 'In': requirements.push({ key, text: `${key} in (${sorted})` }); break
+      case 'NotIn': requirements.push({ key, text: `${key} notin (${sorted})` }); break
+      case 'Exists': requirements.push({ key, text: key }); break
+      case 'DoesNotExist': requirements.push({ key, text: `!${key}` }); break
+      default: return undefined
+    }
+  }
+  return requirements.sort((one, other) => one.key < other.key ? -1 : Number(one.key > other.key)).map(({ text }) => text).join(',')
+}
+
+/** Whether labels are as it wants them; one that breaks the rules matches nothing. */
+export function matchesSelector ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  const value = (key: string): string | undefined => Object.hasOwn(labels, key) ? labels[key] : undefined
+  return Object.entries(matchLabels).every(([key, wanted]) => value(key) === wanted) && matchExpressions.every(({ key, operator, values = [] }) => {
+    const there = value(key)
+    switch (operator) {
+      case 'In': return there !== undefined && values.includes(there)
+      case 'NotIn': return there === undefined || !values.includes(there)
+      case 'Exists': return there !== undefined
+      case 'DoesNotExist': return there === undefined
+      default: return false
+    }
   })
 }

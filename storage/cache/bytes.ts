@@ -12,27 +12,27 @@ export function ownBytes (text: string): Buffer {
   return bytes
 }
 
-/** A piece is freed when the last of its texts is: small enough that a few that stay do not hold much. */
+/** A slab is freed when the last of its texts is: small enough that a few that stay do not hold much. */
 const SLAB_BYTES = 64 * 1024
 const LARGE_BYTES = SLAB_BYTES / 8
 
-/** Texts that come together and mostly stay together share pieces of memory: one for each would cost more time and space than most texts. */
+/** Texts that come together and mostly stay together share slabs of memory: one for each would cost more time and space than most texts. */
 export class Slab {
-  #piece = Buffer.alloc(0)
+  #slab = Buffer.alloc(0)
   #used = 0
 
   hold (text: string): Buffer {
     const length = Buffer.byteLength(text)
     if (length > LARGE_BYTES) return ownBytes(text)
     const end = length + NEWLINE_LENGTH
-    if (this.#used + end > this.#piece.length) {
-      this.#piece = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    if (this.#used + end > this.#slab.length) {
+      this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
       this.#used = 0
     }
     const start = this.#used
     this.#used += end
-    this.#piece.write(text, start, length)
-    this.#piece[start + length] = NEWLINE
-    return this.#piece.subarray(start, start + end)
+    this.#slab.write(text, start, length)
+    this.#slab[start + length] = NEWLINE
+    return this.#slab.subarray(start, start + end)
   }
 }

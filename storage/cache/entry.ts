@@ -3,6 +3,7 @@
  * and beside it only what selectors need. Whatever else is asked of it (the parsed object, protobuf,
  * a table row's parts) is derived when first wanted and kept while it is used.
  */
+import { parseExactly } from '../../schemas/index.js'
 import type { ApiObject, FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
 import { grow, now } from './forms.js'
@@ -55,7 +56,7 @@ export class Entry {
 
   /** A copy of its own for whoever means to change it. */
   copy (): ApiObject {
-    return JSON.parse(this.json.toString()) as ApiObject // our own bytes, in our own shape
+    return parseExactly(this.json) as ApiObject // our own bytes, in our own shape
   }
 
   /** A value computed from this version, made at most once per `form` while it is used. */

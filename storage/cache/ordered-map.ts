@@ -131,8 +131,8 @@ export class OrderedMap<V> {
     const half = FAN_OUT / 2
     let level: Array<Node<V>> = []
     for (let at = 0; at < pairs.length; at += half) {
-      const piece = pairs.slice(at, at + half)
-      level.push(leafOf(piece.map(([key]) => key), piece.map(([, value]) => value)))
+      const part = pairs.slice(at, at + half)
+      level.push(leafOf(part.map(([key]) => key), part.map(([, value]) => value)))
     }
     while (level.length > 1) {
       const above: Array<Node<V>> = []

@@ -86,6 +86,13 @@ export class Subscribers {
     }
   }
 
+  /** How many would be told of an event of a key, or of some new key below a path that ends in '/'. */
+  concernedBy (scope: string): number {
+    const path = pathOf(scope)
+    const near = path === this.#all ? 0 : this.#byScope.get(path)?.size ?? 0
+    return this.#ofAll.size + near + (scope === path ? 0 : this.#byScope.get(scope)?.size ?? 0)
+  }
+
   /** Wakes those who were told something, in the next turn of the loop. */
   wake (): void {
     if (this.#waking || this.#told.length === 0) return

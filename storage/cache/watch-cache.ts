@@ -9,6 +9,7 @@
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
+import { nextTurn, turnIsOver } from '../turns.js'
 import { Slab } from './bytes.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
@@ -17,6 +18,7 @@ import type { Offer } from './offers.js'
 import { OrderedMap } from './ordered-map.js'
 import { Pins } from './pins.js'
 import type { Snapshot } from './pins.js'
+import type { StoreObserver } from '../observer.js'
 import { Subscribers } from './subscribers.js'
 import type { Place } from './subscribers.js'
 import { EventWindow } from './window.js'
@@ -31,15 +33,15 @@ export interface WatchCacheOptions {
   readonly decode: (kv: KeyValue, revision: Revision, slab?: Slab) => Entry
   /** Events kept at least. */
   readonly windowSize: number
+  readonly observer?: Pick<StoreObserver, 'changed' | 'loaded' | 'progressed'> | undefined
   readonly log: (message: string, error: unknown) => void
 }
 
 const PAGE = 1000
 /** Events that are undone to show a past state. */
 const MOST_UNDONE = 1000
-const PIECE_MS = 10
 /** Reads that name a revision the store has not reached wait this long. */
-const FUTURE_WAIT_MS = 3000
+export const FUTURE_WAIT_MS = 3000
 const POLL_MS = 25
 /** A request does not wait longer than this for a store that gives nothing. */
 const LOAD_WAIT_MS = 10_000
@@ -63,12 +65,16 @@ export class WatchCache {
   #starting: { readonly resolve: () => void, readonly reject: (error: StorageError) => void } | undefined
   readonly #offers = new Offers()
   readonly #pins = new Pins()
+  /** Keys of objects that are there and can't be shown, with why; seldom any. */
+  #damaged = new Map<string, StorageError>()
   /** The question for the newest revision that was asked last, and the cache having come so far. */
   #asked: Promise<Revision> | undefined
   #refreshed: Promise<void> | undefined
   #failure: unknown
   /** When loading began to fail. */
   #failingSince = Infinity
+  /** When the watch was asked for its progress and has not answered since. */
+  #progressAsked = -Infinity
   readonly #subscribers: Subscribers
   #waiters = new Set<() => void>()
 
@@ -88,11 +94,12 @@ export class WatchCache {
   get size (): number { return this.#map.size }
   get window (): EventWindow { return this.#window }
 
-  close (): void {
+  /** @param reason what its watches are told */
+  close (reason = new StorageError('Closed', 'the server is closing')): void {
     this.#closed = true
     this.#watch?.cancel()
     this.#starting?.resolve()
-    this.#subscribers.end(new StorageError('Closed', 'the server is closing'))
+    this.#subscribers.end(reason)
     this.#wakeWaiters()
   }
 
@@ -102,7 +109,20 @@ export class WatchCache {
     return now !== undefined && now > this.#revision ? now : this.#revision
   }
 
-  get (key: string): Entry | undefined { return this.#map.get(key) }
+  /** @throws StorageError 'Corrupt' when there is an object and it can't be shown */
+  get (key: string): Entry | undefined {
+    const entry = this.#map.get(key)
+    if (entry !== undefined || this.#damaged.size === 0) return entry
+    const damage = this.#damaged.get(key)
+    if (damage !== undefined) throw damage
+    return undefined
+  }
+
+  /** For who would show all of a range. @throws StorageError 'Corrupt' that names an object there which can't be shown */
+  refuseDamage (start: string, end: string): void {
+    for (const [key, damage] of this.#damaged) if (key >= start && key < end) throw damage
+  }
+
   get snapshot (): Snapshot { return { revision: this.revision, map: this.#map } }
 
   /** Undefined when the map already shows every acknowledged write, else a promise of that. */
@@ -155,9 +175,17 @@ export class WatchCache {
       if (this.#closed) throw new StorageError('Closed', 'the server is closing')
       const left = until - performance.now()
       if (left <= 0) throw new StorageError('FutureRevision', `revision ${revision} is newer than ${this.revision}`)
-      if (this.#options.backend.revisionNow() === undefined) this.#watch?.requestProgress()
+      if (this.#options.backend.revisionNow() === undefined) this.#askProgress()
       await this.#pause(Math.min(POLL_MS, left))
     }
+  }
+
+  /** One question at a time, however many wait: answers would come behind each other, and events behind them. */
+  #askProgress (): void {
+    const now = performance.now()
+    if (now - this.#progressAsked < POLL_MS - 1) return // a timer may come a little early
+    this.#progressAsked = now
+    this.#watch?.requestProgress()
   }
 
   #pause (ms: number): Promise<void> {
@@ -203,6 +231,8 @@ export class WatchCache {
   subscribe (place: Place): void { this.#subscribers.add(place) }
   unsubscribe (place: Place): void { this.#subscribers.delete(place) }
   get subscribers (): number { return this.#subscribers.size }
+  /** How many watches a change of a key, or of some key below a path that ends in '/', wakes. */
+  watchesOf (scope: string): number { return this.#subscribers.concernedBy(scope) }
 
   async #load (): Promise<void> {
     for (let attempt = 0; !this.#closed; attempt++) {
@@ -211,7 +241,7 @@ export class WatchCache {
         return
       } catch (error) {
         if (this.#closed || isStorageError(error, 'Closed')) return
-        if (attempt === 0) this.#options.log(`loading ${this.#options.scope} failed, trying again until it succeeds`, error)
+        if (attempt === 0) this.#options.log(`listing ${this.#options.scope} failed, retrying until it succeeds`, error)
         this.#failure = error
         if (this.#failingSince === Infinity) this.#failingSince = performance.now()
         this.#wakeWaiters()
@@ -224,24 +254,31 @@ export class WatchCache {
     const { backend, scope, decode } = this.#options
     const pairs: Array<[string, Entry]> = []
     const slab = new Slab()
+    const damaged = new Map<string, StorageError>()
     let { start, end } = rangeOf(scope)
     let revision: Revision | undefined
-    let since = performance.now()
     for (;;) {
       const page = await backend.list({ start, end, limit: PAGE, ...(revision === undefined ? {} : { revision }) })
       revision ??= page.revision
       for (const kv of page.kvs) {
-        pairs.push([kv.key, decode(kv, kv.modRevision, slab)])
-        if (performance.now() - since > PIECE_MS) {
-          await new Promise(resolve => { setImmediate(resolve) })
-          since = performance.now()
+        try {
+          pairs.push([kv.key, decode(kv, kv.modRevision, slab)])
+        } catch (error) {
+          // One that can't be shown is no reason to withhold the others.
+          if (!isStorageError(error, 'Corrupt')) throw error
+          damaged.set(kv.key, error)
         }
+        if (turnIsOver()) await nextTurn()
       }
       const last = page.kvs.at(-1)
       if (!page.more || last === undefined) break
       start = `${last.key}\0`
     }
     if (this.#closed) return
+    for (const [key, damage] of damaged) {
+      if (!this.#damaged.has(key)) this.#options.log(`the object ${key} is damaged: it can be deleted and not read, lists that it belongs to fail, all others are served`, damage)
+    }
+    this.#damaged = damaged
     this.#map = OrderedMap.fromSorted(pairs)
     this.#revision = this.#changed = revision
     this.#window = new EventWindow(revision, this.#options.windowSize)
@@ -255,6 +292,7 @@ export class WatchCache {
   /** The watch has told of everything that was written while the list was read: from now on the back end's word on its newest revision counts. */
   #caughtUp (): void {
     this.#loaded = true
+    this.#options.observer?.loaded()
     this.#failure = undefined
     this.#failingSince = Infinity
     this.#starting?.resolve()
@@ -276,6 +314,8 @@ export class WatchCache {
         }
       },
       onProgress: revision => {
+        this.#progressAsked = -Infinity
+        this.#options.observer?.progressed()
         const further = revision > this.#revision
         if (further) this.#revision = revision
         if (!this.#loaded) this.#caughtUp()
@@ -286,8 +326,12 @@ export class WatchCache {
     this.#watch.requestProgress()
   }
 
+  /** Lets go of events that are kept no longer, where none comes that would do so. */
+  trim (): void { this.#window.trim(performance.now()) }
+
   #apply (events: BackendEvent[], revision: Revision): void {
     const now = performance.now()
+    this.#options.observer?.changed(events.length)
     for (const event of events) {
       const made = this.#eventOf(event)
       if (made === undefined) continue
@@ -305,10 +349,13 @@ export class WatchCache {
     const { kv } = event
     const previous = this.#map.get(kv.key)
     const revision = kv.modRevision
+    // Its watchers may know it from before it was damaged, and its last state can't be shown to them.
+    if (this.#damaged.delete(kv.key) && event.type === 'delete') throw new StorageError('Compacted', `the damaged object ${kv.key} was deleted`)
     try {
       if (event.type === 'delete') {
         if (previous === undefined) return undefined
-        const last = this.#options.decode(event.previous ?? { ...kv, value: previous.json }, revision)
+        const before = event.previous?.damage === undefined ? event.previous : undefined
+        const last = this.#options.decode(before ?? { ...kv, value: previous.json }, revision)
         return new CacheEvent('DELETED', revision, last, previous)
       }
       return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#offers.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
@@ -328,7 +375,7 @@ export class WatchCache {
     this.#loaded = false
     this.#subscribers.end(new StorageError('Compacted', 'the history of changes was interrupted', { cause: error }))
     if (error.code === 'Closed') return
-    this.#options.log(`the watch of ${this.#options.scope} ended, loading again`, error)
+    this.#options.log(`the watch of ${this.#options.scope} ended, relisting`, error)
     this.#loading = this.#load()
   }
 

@@ -39,6 +39,8 @@ export class EventWindow {
     this.#least = Math.max(least, FLOOR)
   }
 
+  /** Events there is room for: it grows with what happens. */
+  get capacity (): number { return Math.max(this.#least, this.#slots.length - this.#head) }
   /** Number the next event will get. */
   get end (): number { return this.#first + this.#slots.length }
   /** Number of the oldest event kept. */
@@ -53,6 +55,12 @@ export class EventWindow {
     this.#slots.push({ event, at: now, bytes })
     this.#bytes += bytes
     this.#slots.at(-ENCODED)?.event.forget()
+    this.trim(now)
+    return number
+  }
+
+  /** Lets go of what is kept no longer: with each event, and now and then where none comes any more. */
+  trim (now: number): void {
     for (;;) {
       const kept = this.#slots.length - this.#head
       const oldest = this.#slots[this.#head]
@@ -69,7 +77,6 @@ export class EventWindow {
       this.#first += this.#head
       this.#head = 0
     }
-    return number
   }
 
   at (number: number): CacheEvent | undefined {

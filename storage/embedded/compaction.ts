@@ -3,7 +3,7 @@ import type { Entry, KeyIndex, Version, VersionLog } from './history.js'
 import { Pace } from './pace.js'
 
 /** Versions handed over at a time; one batch of the medium each. */
-const PIECE = 512
+const BATCH = 512
 
 /**
  * Cuts every chain below the version that a reader at `revision` sees, drops keys that were gone by then,
@@ -23,7 +23,7 @@ export async function * compactChains (index: KeyIndex, log: VersionLog, revisio
   for (const entry of touched) {
     cut(entry, revision, garbage)
     if (entry.newest === undefined) index.remove(entry)
-    if (garbage.length >= PIECE) {
+    if (garbage.length >= BATCH) {
       yield garbage
       garbage = []
     }

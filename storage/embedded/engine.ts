@@ -5,12 +5,12 @@
  * answered only when all it rests on is durable and the watches have been told.
  */
 import type {
-  Backend, BackendEvent, BackendStatus, BackendWatch, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
+  Backend, BackendEvent, BackendStatus, BackendWatch, CreateOptions, Guard, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
   WriteOptions, WriteResult
 } from '../backend.js'
-import { StorageError } from '../errors.js'
-import { checkKey, wholeSeconds } from '../key.js'
-import { type Clock, systemClock } from './clock.js'
+import { isStorageError, StorageError } from '../errors.js'
+import { checkGuard, checkKey, wholeSeconds } from '../key.js'
+import { type Clock, systemClock } from '../clock.js'
 import { Committer, type Operation } from './committer.js'
 import { compactChains } from './compaction.js'
 import { type Entry, KeyIndex, Version, VersionLog, visibleAt } from './history.js'
@@ -25,10 +25,12 @@ export interface EngineOptions {
 }
 
 const LEASE_RETRY = 1000
+const ROOM_RETRY = 1000
 
 export class Engine implements Backend {
   readonly name: string
   readonly #medium: Medium
+  readonly #clock: Clock
   readonly #committer: Committer
   readonly #index = new KeyIndex(() => this.#durable)
   readonly #log = new VersionLog()
@@ -53,8 +55,9 @@ export class Engine implements Backend {
   constructor (medium: Medium, options: EngineOptions = {}) {
     this.name = medium.name
     this.#medium = medium
+    this.#clock = options.clock ?? systemClock
     this.#committer = new Committer(medium, batch => this.#publish(batch), (lost, error) => this.#undo(lost, error))
-    this.#leases = new Leases(options.clock ?? systemClock, (id, keys) => this.#expire(id, keys))
+    this.#leases = new Leases(this.#clock, (id, keys) => this.#expire(id, keys))
     this.#watches = new WatchHub({
       delivered: () => this.#delivered,
       durable: () => this.#durable,
@@ -95,7 +98,7 @@ export class Engine implements Backend {
     return this.#index.count(start, end)
   }
 
-  create (key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+  create (key: string, value: Uint8Array, options?: CreateOptions): Promise<WriteResult> {
     return this.#write(key, value, undefined, options)
   }
 
@@ -143,8 +146,14 @@ export class Engine implements Backend {
     return { size: await this.#medium.size(), revision: this.#durable }
   }
 
+  shortage (): StorageError | undefined {
+    return this.#medium.shortage
+  }
+
   async lease (ttlSeconds: number): Promise<LeaseId> {
     this.#check()
+    const { refusal } = this.#medium
+    if (refusal !== undefined) throw refusal
     const lease = this.#leases.grant(wholeSeconds(ttlSeconds))
     try {
       await this.#store([{ type: 'lease', lease }])
@@ -208,31 +217,42 @@ export class Engine implements Backend {
   }
 
   /** `value` undefined deletes; `expected` undefined creates. */
-  #write (key: string, value: Uint8Array | undefined, expected: Revision | undefined, options: WriteOptions | undefined): Promise<WriteResult> {
+  #write (key: string, value: Uint8Array | undefined, expected: Revision | undefined, options: CreateOptions | undefined): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
       this.#check()
       if (this.#failure !== undefined) throw this.#failure
       checkKey(key)
+      const frees = value === undefined || options?.deleting === true
+      const refusal = frees ? undefined : this.#medium.refusal
+      if (refusal !== undefined) throw refusal
       const lease = options?.lease === undefined ? 0 : Number(options.lease)
       if (lease !== 0 && !this.#leases.has(lease)) {
         throw new StorageError('NotFound', `lease ${options?.lease} does not exist or has ended`, { key })
       }
       const base = this.#index.get(key)?.newest
       const current = base === undefined || base.created === 0 ? undefined : base
-      if (current?.revision !== expected) {
+      const guard = options?.guard
+      const guarding = guard === undefined ? undefined : this.#guarding(guard)
+      if (current?.revision !== expected || (guard !== undefined && !(guarding?.revision === guard.revision && guarding.created !== 0))) {
         const answer = () => resolve({ succeeded: false, revision: this.#durable, current: current && keyValue(current, this.#value) })
-        if (base === undefined || base.revision <= this.#durable) answer()
-        else this.#committer.push({ changes: [], version: undefined, done: answer, failed: reject })
+        if (Math.max(base?.revision ?? 0, guarding?.revision ?? 0) <= this.#durable) answer()
+        else this.#committer.push({ changes: [], version: undefined, done: () => { Promise.resolve().then(answer).catch(reject) }, failed: reject })
         return
       }
       const version = this.#append(this.#index.ensure(key), value, current?.created, lease)
       this.#committer.push({
-        changes: [{ type: 'put', version }],
+        changes: [{ type: 'put', version, frees }],
         version,
         done: () => { resolve({ succeeded: true, revision: version.revision }) },
         failed: reject
       })
     })
+  }
+
+  /** What a guard is compared with, a deletion too: whoever is refused by that must see it. */
+  #guarding ({ key, revision }: Guard): Version | undefined {
+    checkGuard(key, revision)
+    return this.#index.get(key)?.newest
   }
 
   #append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
@@ -269,9 +289,9 @@ export class Engine implements Backend {
       entry.newest = version.older
       if (entry.newest === undefined) this.#index.remove(entry)
     }
-    // Revisions that were assigned are not assigned again. When it is not certain what the medium
-    // holds, nothing more may be written on top of it until it has been read anew.
-    if (error.code !== 'Unavailable') this.#failure = new StorageError('Unavailable', `the store stopped writing after a failure: ${error.message}`, { cause: error })
+    // Revisions that were assigned are not assigned again. After a failure of the medium's own nothing more is
+    // written until it has been opened anew: it may not be certain what it holds, nor what the failure left of it.
+    if (error.code !== 'NoSpace') this.#failure = new StorageError('Unavailable', `the store stopped writing after a failure: ${error.message}`, { cause: error })
   }
 
   #store (changes: readonly Change[]): Promise<void> {
@@ -287,7 +307,19 @@ export class Engine implements Backend {
       await new Promise<void>(resolve => { this.#readersGone = resolve })
     }
     for await (const garbage of compactChains(this.#index, this.#log, revision)) {
-      await this.#store(garbage.map(version => ({ type: 'forget', version })))
+      await this.#forget(garbage)
+    }
+  }
+
+  /** What is cut off in memory goes from the medium too, if it takes until there is room to write that down. */
+  async #forget (garbage: readonly Version[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#store(garbage.map(version => ({ type: 'forget', version })))
+      } catch (error) {
+        if (!isStorageError(error, 'NoSpace')) throw error
+        await new Promise<void>(resolve => { this.#clock.after(ROOM_RETRY, resolve) })
+      }
     }
   }
 
@@ -300,7 +332,7 @@ export class Engine implements Backend {
       if (entry === undefined || current === undefined || current.created === 0 || current.lease !== id) continue
       const version = this.#append(entry, undefined, undefined, 0)
       outcomes.push(new Promise((resolve, reject) => this.#committer.push({
-        changes: [{ type: 'put', version }], version, done: resolve, failed: reject
+        changes: [{ type: 'put', version, frees: true }], version, done: resolve, failed: reject
       })))
       if (pace.spent()) await pace.rest()
       // The next start finds the lease ended and goes on from here.
@@ -315,13 +347,13 @@ export class Engine implements Backend {
   }
 
   async #load (): Promise<void> {
-    const { compacted, leases } = this.#medium.state()
+    const { compacted, revision: newest, leases } = this.#medium.state()
     this.#compacted = compacted
     const garbage: Version[] = []
     const pace = new Pace()
-    let last = Math.max(1, compacted)
-    for (const piece of this.#medium.versions()) {
-      for (const { key, revision, created, lease } of piece) {
+    let last = Math.max(1, compacted, newest)
+    for (const batch of this.#medium.versions()) {
+      for (const { key, revision, created, lease } of batch) {
         last = Math.max(last, revision)
         const entry = this.#index.ensure(key)
         const older = entry.newest

@@ -2,7 +2,7 @@
  * Leases: which keys end when. In memory here; the engine stores each lease and removes the keys.
  * A restart gives a lease what was left of it, never more than its whole time.
  */
-import { type Clock, LONGEST_TIMER } from './clock.js'
+import { type Clock, LONGEST_TIMER } from '../clock.js'
 import type { StoredLease } from './medium.js'
 
 interface Lease {

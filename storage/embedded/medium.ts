@@ -2,11 +2,13 @@
  * Where the embedded engine keeps its bytes: a disk (`lmdb.ts`) or nothing but memory (`memory.ts`).
  */
 import type { Revision } from '../backend.js'
+import type { StorageError } from '../errors.js'
 import type { Version } from './history.js'
 
 /** One step of a batch; a batch is applied whole or not at all, in this order. */
 export type Change =
-  | { readonly type: 'put', readonly version: Version }
+  /** `frees` what makes room, at once or later. */
+  | { readonly type: 'put', readonly version: Version, readonly frees: boolean }
   | { readonly type: 'forget', readonly version: Version }
   | { readonly type: 'lease', readonly lease: StoredLease }
   | { readonly type: 'unlease', readonly id: number }
@@ -22,6 +24,8 @@ export interface StoredLease {
 /** What a medium tells of itself when it is opened, before any record. */
 export interface StoredState {
   readonly compacted: Revision
+  /** The newest ever written, whether its version is still kept or not; 0 where that is not known. */
+  readonly revision: Revision
   readonly leases: readonly StoredLease[]
 }
 
@@ -39,14 +43,19 @@ export interface Medium {
   /** Calls back on the queue where the next batch is to be gathered: a turn of the loop, or a microtask. */
   gather: (start: () => void) => void
   state: () => StoredState
-  /** Every stored version in order of revision, in pieces. Asked once, before anything else. */
+  /** Every stored version in order of revision, in batches. Asked once, before anything else. @throws RangeError when there are not those there should be */
   versions: () => Iterable<StoredVersion[]>
+  /** Why no values are taken at present, undefined while they are; asked for each write, so it looks no further than it must. */
+  readonly refusal: StorageError | undefined
+  /** The same after a look at the disk. */
+  readonly shortage: StorageError | undefined
   /**
    * Makes the batch durable. Resolved: it survives a crash.
-   * @throws StorageError 'Unavailable' when nothing of it was written, 'UnknownOutcome' when that is not certain
+   * @throws StorageError 'NoSpace' when the batch was not tried; 'Unavailable' when nothing of it was written, 'UnknownOutcome'
+   * when that is not certain: after these two the medium must not be written to again
    */
   commit: (changes: readonly Change[]) => Promise<void>
-  /** The bytes of a durable version, a copy of their own. @throws StorageError 'Corrupt' when they are gone */
+  /** The bytes of a durable version, a copy of their own. @throws StorageError 'Corrupt' when they are gone or not those that were written */
   value: (version: Version) => Uint8Array
   /** Bytes occupied. */
   size: () => Promise<number>

@@ -10,6 +10,8 @@ import type { Change, Medium } from './medium.js'
 class MemoryMedium implements Medium {
   readonly name = 'memory'
   readonly keepsValues = true
+  readonly refusal = undefined
+  readonly shortage = undefined
   #bytes = 0
 
   gather (start: () => void): void {
@@ -17,7 +19,7 @@ class MemoryMedium implements Medium {
   }
 
   state () {
-    return { compacted: 0, leases: [] }
+    return { compacted: 0, revision: 0, leases: [] }
   }
 
   versions () {

@@ -1,19 +1,14 @@
-/** How long a piece of work may hold the event loop before it lets others in, in milliseconds. */
-const TURN = 4
+import { nextTurn, turnIsOver } from '../turns.js'
 
-/** Measures turns of a long piece of work. */
+const STEPS_PER_CHECK = 32
+
+/** Divides a long piece of work of many small steps into turns of the event loop. */
 export class Pace {
-  #started = performance.now()
   #steps = 0
 
   /** True when the turn is used up; asks the time only now and then. */
-  spent (): boolean {
-    return (++this.#steps & 31) === 0 && performance.now() - this.#started > TURN
-  }
+  spent (): boolean { return ++this.#steps % STEPS_PER_CHECK === 0 && turnIsOver() }
 
   /** Lets the event loop turn once. */
-  async rest (): Promise<void> {
-    await new Promise<void>(resolve => setImmediate(resolve))
-    this.#started = performance.now()
-  }
+  async rest (): Promise<void> { await nextTurn() }
 }

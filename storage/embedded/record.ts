@@ -1,22 +1,43 @@
 /**
- * How the engine's records look on disk. One table of LMDB holds three kinds, told apart by their first
- * byte:
+ * How the engine's records look on disk. One table of LMDB holds them, told apart by their first byte:
  *
  *     0 name                                    → what the store is, how far it is compacted
  *     1 lease id                                → time to live and end of a lease, JSON
  *     2 revision · created · lease · key        → the value; created 0 marks a deletion
+ *     3 the same                                → checksum · value
+ *     4                                         → what there is to be, written with each batch: a `Tally`
  *
  * Numbers are unsigned 48-bit, big-endian, so records of versions are ordered by revision. A version's
- * whole description stands in the key: a start reads keys only and never touches a value.
+ * whole description stands in the key: a start reads keys only and never touches a value. Versions of kind 2 are
+ * those of stores of the first format, and older than any of kind 3. Checksums are CRC-32, of a value with its
+ * record's key before it, so that a value under another key is found too.
  */
+import { crc32 } from 'node:zlib'
+import { isKey } from '../key.js'
 import type { StoredVersion } from './medium.js'
 
-export const FORMAT = 'orch-store 1'
-export const VERSIONS_START = Buffer.from([2])
-export const VERSIONS_END = Buffer.from([3])
+export const FORMAT = 'orch-store 2'
+export const FIRST_FORMAT = 'orch-store 1'
 export const LEASES_START = Buffer.from([1])
+export const VERSIONS_START = Buffer.from([2])
+export const VERSIONS_END = Buffer.from([4])
+export const TALLY_KEY = Buffer.from([4])
 
+export const UNCHECKED = 2
+export const CHECKED = 3
 const FIXED = 19
+const CHECKSUM = 4
+const TALLY = 16
+
+/** What the store holds after a batch. */
+export interface Tally {
+  /** The newest revision ever written. */
+  readonly revision: number
+  /** Versions there are. */
+  readonly versions: number
+  /** The sum of the checksums of all their keys, as `addKey` makes it. */
+  readonly keys: number
+}
 
 export function metaKey (name: 'format' | 'compacted'): Buffer {
   return Buffer.from(`\0${name}`, 'latin1')
@@ -34,11 +55,14 @@ export function leaseIdOf (bytes: Uint8Array): number {
 }
 
 const scratch = Buffer.alloc(FIXED + 2048)
-scratch[0] = 2
 
-/** The record key of a version, valid until the next call: LMDB copies keys at once. */
-export function versionKey (version: { readonly revision: number, readonly created: number, readonly lease: number, readonly entry: { readonly key: string } }): Uint8Array {
+/**
+ * The record key of a version, valid until the next call: LMDB copies keys at once.
+ * @param kind `UNCHECKED` or `CHECKED`
+ */
+export function versionKey (kind: number, version: { readonly revision: number, readonly created: number, readonly lease: number, readonly entry: { readonly key: string } }): Uint8Array {
   const { key } = version.entry
+  scratch[0] = kind
   scratch.writeUIntBE(version.revision, 1, 6)
   scratch.writeUIntBE(version.created, 7, 6)
   scratch.writeUIntBE(version.lease, 13, 6)
@@ -47,14 +71,63 @@ export function versionKey (version: { readonly revision: number, readonly creat
 }
 
 /** @throws RangeError when the bytes are no version's key */
-export function parseVersionKey (bytes: Uint8Array): StoredVersion {
+export function parseVersionKey (bytes: Uint8Array): StoredVersion & { readonly kind: number } {
   const buffer = asBuffer(bytes)
-  return {
-    revision: buffer.readUIntBE(1, 6),
-    created: buffer.readUIntBE(7, 6),
-    lease: buffer.readUIntBE(13, 6),
-    key: buffer.toString('latin1', FIXED)
+  const revision = buffer.readUIntBE(1, 6)
+  const created = buffer.readUIntBE(7, 6)
+  const key = buffer.toString('latin1', FIXED)
+  if (created > revision || !isKey(key)) throw new RangeError(`the record of revision ${revision} has a key that no version has`)
+  return { kind: buffer[0] ?? 0, revision, created, lease: buffer.readUIntBE(13, 6), key }
+}
+
+/** What is stored for a value of kind `CHECKED`. */
+export function seal (recordKey: Uint8Array, value: Uint8Array): Buffer {
+  const sealed = Buffer.allocUnsafe(CHECKSUM + value.byteLength)
+  sealed.writeUInt32BE(crc32(value, crc32(recordKey)), 0)
+  sealed.set(value, CHECKSUM)
+  return sealed
+}
+
+/** The value in it, a view; undefined when it is not what was sealed under that key. */
+export function unseal (recordKey: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
+  if (sealed.byteLength < CHECKSUM) return undefined
+  const value = sealed.subarray(CHECKSUM)
+  return crc32(value, crc32(recordKey)) === asBuffer(sealed).readUInt32BE(0) ? value : undefined
+}
+
+/** The sum with a key added to it, or taken from it. */
+export const addKey = (keys: number, key: Uint8Array, by: 1 | -1): number => (keys + by * crc32(key)) >>> 0
+
+export function formatTally ({ revision, versions, keys }: Tally): Buffer {
+  const bytes = Buffer.alloc(TALLY)
+  bytes.writeUIntBE(revision, 0, 6)
+  bytes.writeUIntBE(versions, 6, 6)
+  bytes.writeUInt32BE(keys, 12)
+  return seal(TALLY_KEY, bytes)
+}
+
+/** What is wrong with what was found, undefined when it is what there is to be. */
+export function faultOfTally (found: Tally, tally: Tally): string | undefined {
+  if (found.versions !== tally.versions) return `it has ${found.versions} versions of objects where there are to be ${tally.versions}`
+  if (found.revision > tally.revision) return `it has revision ${found.revision}, where the newest is to be ${tally.revision}`
+  return found.keys === tally.keys ? undefined : 'the keys of its versions are not those that were written'
+}
+
+/** Undefined when it is damaged. */
+export function parseTally (sealed: Uint8Array): Tally | undefined {
+  const bytes = unseal(TALLY_KEY, sealed)
+  if (bytes === undefined || bytes.byteLength !== TALLY) return undefined
+  return { revision: asBuffer(bytes).readUIntBE(0, 6), versions: asBuffer(bytes).readUIntBE(6, 6), keys: asBuffer(bytes).readUInt32BE(12) }
+}
+
+/** @throws RangeError when it can't be read */
+export function parseLease (value: Uint8Array): { ttlSeconds: number, expires: number } {
+  const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'))
+  if (typeof parsed === 'object' && parsed !== null && 'ttlSeconds' in parsed && 'expires' in parsed &&
+    typeof parsed.ttlSeconds === 'number' && typeof parsed.expires === 'number') {
+    return { ttlSeconds: parsed.ttlSeconds, expires: parsed.expires }
   }
+  throw new RangeError('a lease in the store can not be read')
 }
 
 function asBuffer (bytes: Uint8Array): Buffer {

@@ -3,21 +3,27 @@
  * is given, whatever happens while it pauses between turns of the loop.
  */
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
+import { isStorageError, type StorageError } from '../errors.js'
 import { type KeyIndex, type Version, type VersionLog, visibleAt } from './history.js'
 import { Pace } from './pace.js'
 
-const EMPTY = new Uint8Array(0)
+const EMPTY: Uint8Array = new Uint8Array(0)
 
 /** How a durable or pending version's bytes are found. */
 export type ValueOf = (version: Version) => Uint8Array
 
+/** @throws StorageError but 'Corrupt', which is told of this one alone */
 export function keyValue (version: Version, valueOf: ValueOf): KeyValue {
-  return {
-    key: version.entry.key,
-    value: version.created === 0 ? EMPTY : valueOf(version),
-    createRevision: version.created,
-    modRevision: version.revision
+  let value = EMPTY
+  let damage: StorageError | undefined
+  try {
+    if (version.created !== 0) value = valueOf(version)
+  } catch (error) {
+    if (!isStorageError(error, 'Corrupt')) throw error
+    damage = error
   }
+  const kv = { key: version.entry.key, value, createRevision: version.created, modRevision: version.revision }
+  return damage === undefined ? kv : { ...kv, damage }
 }
 
 /** The change that a version made. A deletion shows the create revision 0 and the deletion's own revision. */

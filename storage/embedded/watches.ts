@@ -1,5 +1,5 @@
 /**
- * The watches of one engine. A watch that starts in the past is fed from the log in pieces, between turns
+ * The watches of one engine. A watch that starts in the past is fed from the log in batches, between turns
  * of the loop, until it has caught up; then it joins the live ones, in the same step, so that nothing
  * falls between. Live watches are called synchronously, batch by batch, before the writers are answered.
  */
@@ -105,14 +105,14 @@ export class WatchHub {
     }
     const upTo = source.durable()
     if (watch.position < upTo) {
-      let piece
+      let batch
       try {
-        piece = source.replay(watch.request.start, watch.request.end, watch.position, upTo)
+        batch = source.replay(watch.request.start, watch.request.end, watch.position, upTo)
       } catch (error) {
         return this.#end(watch, error instanceof StorageError ? error : new StorageError('Corrupt', 'the change log could not be read', { cause: error }))
       }
-      watch.position = piece.revision
-      if (piece.events.length > 0) this.#give(watch, piece.events, piece.revision)
+      watch.position = batch.revision
+      if (batch.events.length > 0) this.#give(watch, batch.events, batch.revision)
       if (watch.ended) return
     }
     // A callback above may have let a commit in, so the question is asked anew.

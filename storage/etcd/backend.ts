@@ -3,18 +3,20 @@
  * read of the newest state is a quorum read.
  */
 import type {
-  Backend, BackendStatus, BackendWatch, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
+  Backend, BackendStatus, BackendWatch, CreateOptions, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { StorageError } from '../errors.js'
-import { checkKey, wholeSeconds } from '../key.js'
+import { checkGuard, checkKey, rangeOf, wholeSeconds } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
-import { CallError, closedError, failureOf } from './failures.js'
+import { CallError, closedError, failureOf, isDenied } from './failures.js'
 import { SharedRead } from './shared-read.js'
 import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
 import { type Attempt, outcomeOf } from './outcome.js'
 import { Watches } from './watches.js'
 
 export interface EtcdOptions extends ConnectionOptions {
+  /** The path that all keys are below: no right on any other is needed. '' by default: every key that begins with a slash. */
+  readonly prefix?: string
   /** Milliseconds `status()` may take; 2,000 by default. */
   readonly healthcheckTimeout?: number
 }
@@ -23,11 +25,14 @@ export interface EtcdOptions extends ConnectionOptions {
 const PAGE = 500
 /** A newest read that a compaction overtakes between its pages is begun anew this often. */
 const RESTARTS = 3
-const NOWHERE = Buffer.from('\0')
+/** Below the prefix, and the name of no resource: read for the newest revision, written where a watch has no other proof of its progress. */
+const MARK = '.progress'
 
 class EtcdBackend implements Backend {
   readonly name = 'etcd'
   readonly #connection: Connection
+  readonly #scope: { readonly start: string, readonly end: string }
+  readonly #mark: Buffer
   readonly #healthTime: number
   readonly #watches: Watches
   /** Those that want to know what was there before. */
@@ -40,9 +45,17 @@ class EtcdBackend implements Backend {
 
   constructor (options: EtcdOptions) {
     this.#connection = new Connection(options)
+    const path = `${options.prefix ?? ''}/`
+    this.#scope = rangeOf(path)
+    this.#mark = bytesOf(path + MARK)
     this.#healthTime = options.healthcheckTimeout ?? 2_000
     this.#newest = new SharedRead(() => this.#readRevision())
-    const watches = (previous: boolean) => new Watches(this.#connection, {
+    const watches = (previous: boolean) => new Watches({
+      connection: this.#connection,
+      start: bytesOf(this.#scope.start),
+      end: bytesOf(this.#scope.end),
+      mark: () => this.#writeMark(),
+      markKey: path + MARK,
       previous,
       newestSeen: () => this.#seen,
       revision: () => this.revision(),
@@ -73,7 +86,7 @@ class EtcdBackend implements Backend {
     return (await this.#range({ key: bytesOf(start), rangeEnd: bytesOf(end), countOnly: true })).count
   }
 
-  async create (key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+  async create (key: string, value: Uint8Array, options?: CreateOptions): Promise<WriteResult> {
     return await this.#write({ kind: 'create', key, value, expected: 0 }, options)
   }
 
@@ -86,6 +99,8 @@ class EtcdBackend implements Backend {
   }
 
   watch (request: WatchRequest): BackendWatch {
+    const { start, end } = this.#scope
+    if (request.start < start || request.end > end) throw new TypeError(`a watch of ${request.start} to ${request.end} goes beyond ${start} to ${end}`)
     return (request.previous === false ? this.#watches : this.#watchesOfHistory).add(request)
   }
 
@@ -114,8 +129,12 @@ class EtcdBackend implements Backend {
 
   async status (): Promise<BackendStatus> {
     const [range, size] = await Promise.all([
-      this.#range({ key: NOWHERE, countOnly: true }, this.#healthTime),
-      this.#connection.size(this.#healthTime)
+      this.#range({ key: this.#mark, countOnly: true }, this.#healthTime),
+      this.#connection.size(this.#healthTime).catch((error: unknown) => {
+        // Newer versions tell it to their root user alone.
+        if (isDenied(error)) return NaN
+        throw error
+      })
     ])
     return { size, revision: range.revision }
   }
@@ -160,7 +179,13 @@ class EtcdBackend implements Backend {
   }
 
   async #readRevision (): Promise<Revision> {
-    return (await this.#range({ key: NOWHERE, countOnly: true })).revision
+    return (await this.#range({ key: this.#mark, countOnly: true })).revision
+  }
+
+  async #writeMark (): Promise<Revision> {
+    const revision = await this.#connection.mark(this.#mark)
+    this.#note(revision)
+    return revision
   }
 
   #note (revision: Revision): void {
@@ -172,10 +197,13 @@ class EtcdBackend implements Backend {
     this.#note(revision)
   }
 
-  async #write (attempt: Attempt, options?: WriteOptions): Promise<WriteResult> {
+  async #write (attempt: Attempt, options?: CreateOptions): Promise<WriteResult> {
     const { kind, key, value, expected } = attempt
     const lease = options?.lease
+    const guard = options?.guard
     checkKey(key)
+    if (!key.startsWith(this.#scope.start)) throw new TypeError(`a key is below ${this.#scope.start}: ${key}`)
+    if (guard !== undefined) checkGuard(guard.key, guard.revision)
     if (lease !== undefined && !/^\d{1,19}$/.test(lease)) throw new StorageError('NotFound', `lease ${lease} does not exist`, { key })
     if (kind !== 'create' && expected <= 0) {
       // No key has such a revision; etcd would take it for 'does not exist'.
@@ -185,7 +213,7 @@ class EtcdBackend implements Backend {
     const before = this.#seen
     let answer: TxnAnswer
     try {
-      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease })
+      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision } })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!error.sent) throw failureOf(error)

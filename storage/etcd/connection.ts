@@ -7,7 +7,9 @@
  */
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { CallError, closedError, failureOf } from './failures.js'
-import { type RangeAnswer, type RangeMessage, type TxnAnswer, type TxnMessage, decodeRange, decodeSize, decodeTxn, encodeEmpty, encodeRange, encodeTxn } from './messages.js'
+import type { Revision } from '../backend.js'
+import type { RangeAnswer, RangeMessage, TxnAnswer, TxnMessage } from './messages.js'
+import { decodeRange, decodeRevision, decodeSize, decodeTxn, encodeEmpty, encodeMark, encodeRange, encodeTxn } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
 export interface ConnectionOptions {
@@ -62,6 +64,12 @@ export class Connection {
   async size (milliseconds = CALL_TIME): Promise<number> {
     return await this.#read(milliseconds, async (line, left) =>
       decodeSize(await line.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + left)))
+  }
+
+  /** Writes a key without a value. It may be repeated: each time is as good as the first. Errors as `#read`. @returns its revision */
+  async mark (key: Uint8Array, milliseconds = CALL_TIME): Promise<Revision> {
+    const bytes = encodeMark(key)
+    return await this.#read(milliseconds, async (line, left) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + left)))
   }
 
   /** A call by way of `etcd3` that may be repeated. Errors as `#read`. */

@@ -3,7 +3,8 @@
  * `etcd3` package, loaded when the first of them is made. Its retries and circuit breakers are passed by:
  * calls go straight to its gRPC clients.
  */
-import type { ConnectionPool } from 'etcd3/lib/connection-pool.js'
+import type * as Etcd3Pool from 'etcd3/lib/connection-pool.js'
+import { onDemand } from '../../schemas/on-demand.js'
 import { CallError } from './failures.js'
 import type { Credentials } from './transport.js'
 
@@ -20,10 +21,12 @@ const CHANNEL = {
   'grpc.service_config_disable_resolution': 1
 }
 
+const etcd3 = onDemand<typeof Etcd3Pool>('etcd3/lib/connection-pool.js')
+
 export class Etcd3Line {
   readonly #server: string
   readonly #credentials: Credentials | undefined
-  #pool: Promise<ConnectionPool> | undefined
+  #pool: Etcd3Pool.ConnectionPool | undefined
 
   /** @param credentials undefined for lines that are not encrypted */
   constructor (server: string, credentials: Credentials | undefined) {
@@ -38,8 +41,7 @@ export class Etcd3Line {
    */
   async call (service: Service, method: string, payload: unknown, milliseconds: number): Promise<unknown> {
     this.#pool ??= this.#open()
-    const pool = await this.#pool
-    const { client, metadata } = await pool.withConnection(service, both => both)
+    const { client, metadata } = await this.#pool.withConnection(service, both => both)
     return await new Promise((resolve, reject) => {
       // Generated methods are there because the protocol has them.
       const calls = client as unknown as Record<string, UnaryCall>
@@ -51,11 +53,11 @@ export class Etcd3Line {
   }
 
   close (): void {
-    this.#pool?.then(pool => pool.close(), () => {})
+    this.#pool?.close()
   }
 
-  async #open (): Promise<ConnectionPool> {
-    const { ConnectionPool } = await import('etcd3/lib/connection-pool.js')
+  #open (): Etcd3Pool.ConnectionPool {
+    const { ConnectionPool } = etcd3()
     const { ca, cert, key } = this.#credentials ?? {}
     // The type asks for a CA where gRPC takes none for the system's own, hence the cast.
     const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }

@@ -61,6 +61,11 @@ export function failureOf (error: CallError): StorageError {
   return new StorageError('Unavailable', `etcd did not do it: ${message}`, { cause: error })
 }
 
+/** Whether etcd knows the user and does not let him. */
+export function isDenied (error: unknown): boolean {
+  return error instanceof StorageError && error.cause instanceof CallError && error.cause.code === Status.permissionDenied
+}
+
 export function closedError (): StorageError {
   return new StorageError('Closed', 'the etcd store is closed')
 }

@@ -1,17 +1,27 @@
 /**
- * Every change in the whole store after a revision, once and in order, over as many connections as it
- * takes.
+ * Every change in one range of keys after a revision, once and in order, over as many connections as it takes.
  *
- * It watches all keys, not a range. That is what makes its position certain: each revision of etcd has an
- * event, so having been given the event of revision R means having been given everything up to R, on any
- * version of etcd and without asking. (Asked for progress, etcd before 3.4.25 and 3.5.8 may answer ahead
- * of events that are still queued.) The price is that an etcd shared with other programs sends their
- * changes too.
+ * Its position is certain: events come in order and whole, and between them etcd's answers to requests for progress
+ * count, where they come behind the events up to them. Whether they do, each stream tells: progress is requested before the
+ * watch is created. A server that answers at once, ahead of the watch, would answer ahead of its events, too; one that puts
+ * its answers behind events has nothing to say on a stream without a watch. See `progress.ts`.
  */
 import type { BackendEvent, Revision } from '../backend.js'
 import type { Connection } from './connection.js'
-import { decodeWatch, encodeWatch } from './messages.js'
+import { decodeWatch, encodeProgress, encodeWatch } from './messages.js'
+import { Progress } from './progress.js'
 import type { MessageStream } from './transport.js'
+
+export interface FeedSource {
+  readonly connection: Pick<Connection, 'watchStream'>
+  readonly start: Uint8Array
+  readonly end: Uint8Array
+  /** Writes a key of the range that no watch is told of: the feed's own proof of where it is, where etcd gives none. */
+  readonly mark: () => Promise<Revision>
+  readonly markKey: string
+  /** The newest revision known from other calls. */
+  readonly newestSeen: () => Revision
+}
 
 export interface FeedTarget {
   /** Events are to come with what was there before. */
@@ -28,36 +38,47 @@ const LONGEST_PAUSE = 1_000
 const CHECK = 2_000
 const SILENCE = 5_000
 
-const EVERYTHING = Buffer.from([0])
-
 export class Feed {
   position: Revision
-  readonly #connection: Connection
+  readonly #source: FeedSource
   readonly #target: FeedTarget
-  readonly #newestSeen: () => Revision
+  readonly #progress: Progress
   #stream: MessageStream | undefined
   #fragments: BackendEvent[] = []
+  /** The watch of the stream is there. */
+  #created = false
+  /** Nothing answered ahead of the watch. */
+  #ordered = true
   #heard = performance.now()
   #closed = false
   #wake: (() => void) | undefined
   readonly #check: NodeJS.Timeout
 
-  /**
-   * @param after a revision that the store has reached
-   * @param newestSeen the newest revision known from other calls, to notice a stream that hangs
-   */
-  constructor (connection: Connection, after: Revision, newestSeen: () => Revision, target: FeedTarget) {
-    this.#connection = connection
+  /** @param after a revision that the store has reached */
+  constructor (source: FeedSource, after: Revision, target: FeedTarget) {
+    this.#source = source
     this.position = after
-    this.#newestSeen = newestSeen
     this.#target = target
+    this.#progress = new Progress({
+      position: () => this.position,
+      live: () => this.#created,
+      ordered: () => this.#ordered,
+      ask: () => this.#stream?.write(encodeProgress()),
+      mark: source.mark
+    })
     this.#check = setInterval(() => this.#notice(), CHECK).unref()
     // It never rejects: whatever goes wrong, it tries again until it is closed.
     this.#run().catch(() => {})
   }
 
+  /** Sees to it that the feed comes to this revision, which the store has reached, soon. */
+  catchUpTo (revision: Revision): void {
+    this.#progress.to(revision)
+  }
+
   close (): void {
     this.#closed = true
+    this.#progress.close()
     clearInterval(this.#check)
     this.#stream?.cancel()
     this.#wake?.()
@@ -82,21 +103,32 @@ export class Feed {
     let leave = () => {}
     try {
       this.#fragments = []
+      this.#ordered = true
       this.#heard = performance.now()
       let ended = () => {}
-      const over = new Promise<void>(resolve => { ended = resolve })
-      const opened = await this.#connection.watchStream({ message: message => this.#receive(message), end: ended })
+      const over = new Promise<void>(resolve => {
+        ended = () => {
+          this.#created = false
+          resolve()
+        }
+      })
+      const opened = await this.#source.connection.watchStream({ message: message => this.#receive(message), end: ended })
       leave = opened.leave
       this.#stream = opened.stream
-      if (this.#closed) opened.stream.cancel()
-      // From the position itself, whose events are dropped, not from the next: then etcd refuses
-      // exactly when something after the position may be lost.
-      else opened.stream.write(encodeWatch(EVERYTHING, EVERYTHING, this.position, this.#target.previous))
+      if (this.#closed) {
+        opened.stream.cancel()
+      } else {
+        opened.stream.write(encodeProgress())
+        // From the position itself, whose events are dropped, not from the next: then etcd refuses
+        // exactly when something after the position may be lost.
+        opened.stream.write(encodeWatch(this.#source.start, this.#source.end, this.position, this.#target.previous))
+      }
       await over
     } catch {
       // Told apart by nothing: the next connection takes up where this one ended.
     }
     this.#stream = undefined
+    this.#created = false
     if (!this.#closed) leave()
   }
 
@@ -110,27 +142,49 @@ export class Feed {
       return
     }
     if (message.canceled) throw new Error(message.reason)
-    if (message.created) return
+    if (message.created) {
+      this.#created = true
+      this.#progress.resume()
+      return
+    }
+    if (!this.#created) {
+      this.#ordered = false
+      return
+    }
     if (message.events.length === 0 && !message.fragment && this.#fragments.length === 0) {
-      // Etcd's own notice: nothing is queued before it, for it comes the way of the events.
-      this.#advance([], message.revision)
+      // Progress, asked for or etcd's own notice: nothing is queued before it, for it comes the way of the events.
+      this.#advance([], message.revision, Infinity)
       return
     }
     this.#fragments.push(...message.events)
     if (message.fragment) return
     const fresh = this.#fragments.filter(({ kv }) => kv.modRevision > this.position)
     this.#fragments = []
-    this.#advance(fresh, fresh.at(-1)?.kv.modRevision ?? 0)
+    const first = fresh[0]?.kv.modRevision ?? 0
+    const last = fresh.at(-1)?.kv.modRevision ?? 0
+    this.#advance(fresh.filter(({ kv }) => kv.key !== this.#source.markKey), last, first)
   }
 
-  #advance (events: BackendEvent[], revision: Revision): void {
+  /** @param first revision of the events that came, marks included */
+  #advance (events: BackendEvent[], revision: Revision, first: Revision): void {
     if (revision <= this.position) return
+    const skipped = first > this.position + 1
     this.position = revision
+    this.#progress.moved(skipped)
     this.#target.events(events, revision)
   }
 
-  /** A stream that says nothing although the store went on is taken for dead. */
+  /**
+   * A stream that says nothing although the store went on is asked how far it is, so that a quiet range does not fall behind
+   * what others' writes and compactions leave of the history; one that is silent about what was written in its range is taken for dead.
+   */
   #notice (): void {
-    if (this.position < this.#newestSeen() && performance.now() - this.#heard > SILENCE) this.#stream?.cancel()
+    const now = performance.now()
+    const newest = this.#source.newestSeen()
+    if (this.position >= newest || now - this.#heard <= SILENCE) return
+    const { marked } = this.#progress
+    const lost = marked !== undefined && this.position < marked.revision && now - marked.at > SILENCE
+    if (lost || !this.#created) this.#stream?.cancel()
+    else this.#progress.to(newest)
   }
 }

@@ -1,13 +1,13 @@
 /**
  * The few messages of etcd's v3 protocol that every read, write and watch uses, in and out of protobuf
- * bytes. Field numbers are those of etcd's `rpc.proto` and `kv.proto`. Values that come in are views of
- * the received bytes, not copies.
+ * bytes, by hand: `messages.proto` says what they are, and `docs/architecture.md` what a library would cost.
+ * Values that come in are views of the received bytes, not copies.
  *
  * Limits: integers are exact up to 2^53; of fields not asked for here nothing is read. Bytes that are no
  * message end in a RangeError.
  */
-import { DecodeError } from '../../schemas/decode-error.js'
-import { BYTES, Reader, VARINT, Writer } from '../../schemas/protobuf/wire.js'
+import { DecodeError } from '../../schemas/language/decode-error.js'
+import { BYTES, Reader, VARINT, Writer } from '../../schemas/codec/protobuf/wire.js'
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 
 export interface RangeMessage {
@@ -25,10 +25,15 @@ export interface RangeAnswer {
   readonly count: number
 }
 
-/** One comparison of the key's revision, one change if it holds, a read of the key if not. */
-export interface TxnMessage {
+interface Comparison {
   readonly key: Uint8Array
+  /** 0: the key does not exist. */
   readonly expected: Revision
+}
+
+/** A comparison of the key's revision, of the guard's too where there is one; one change if all hold, a read of the key if not. */
+export interface TxnMessage extends Comparison {
+  readonly guard?: Comparison | undefined
   /** Undefined deletes. */
   readonly value: Uint8Array | undefined
   readonly lease: string | undefined
@@ -108,8 +113,8 @@ export function encodeRange ({ key, rangeEnd, limit = 0, revision = 0, countOnly
   return framed(writer)
 }
 
-export function encodeTxn ({ key, expected, value, lease }: TxnMessage): Buffer {
-  const writer = new Writer(key.length * 3 + (value?.length ?? 0) + OVERHEAD)
+export function encodeTxn ({ key, expected, guard, value, lease }: TxnMessage): Buffer {
+  const writer = new Writer(key.length * 3 + (guard?.key.length ?? 0) + (value?.length ?? 0) + OVERHEAD)
   writeMessage(writer, 3, () => writeMessage(writer, 1, () => writeBytes(writer, 1, key)))
   writeMessage(writer, 2, () => {
     if (value === undefined) {
@@ -122,15 +127,20 @@ export function encodeTxn ({ key, expected, value, lease }: TxnMessage): Buffer 
       })
     }
   })
+  if (guard !== undefined) writeComparison(writer, guard)
+  writeComparison(writer, { key, expected })
+  return framed(writer)
+}
+
+function writeComparison (writer: Writer, { key, expected }: Comparison): void {
   writeMessage(writer, 1, () => {
     writeNumber(writer, 6, expected)
     writeBytes(writer, 3, key)
     writeNumber(writer, 2, MOD)
   })
-  return framed(writer)
 }
 
-/** A watch of [key, rangeEnd) from this revision on, with or without what was there before, and large answers in pieces. */
+/** A watch of [key, rangeEnd) from this revision on, with or without what was there before, and large answers in fragments. */
 export function encodeWatch (key: Uint8Array, rangeEnd: Uint8Array, from: Revision, previous: boolean): Buffer {
   const writer = new Writer(key.length + rangeEnd.length + OVERHEAD)
   writeMessage(writer, 1, () => {
@@ -141,6 +151,20 @@ export function encodeWatch (key: Uint8Array, rangeEnd: Uint8Array, from: Revisi
     writeBytes(writer, 2, rangeEnd)
     writeBytes(writer, 1, key)
   })
+  return framed(writer)
+}
+
+/** A request for progress, on the stream of a watch. */
+export function encodeProgress (): Buffer {
+  const writer = new Writer(OVERHEAD)
+  writeMessage(writer, 3, () => {})
+  return framed(writer)
+}
+
+/** A key that is written whatever is there, without a value. */
+export function encodeMark (key: Uint8Array): Buffer {
+  const writer = new Writer(key.length + OVERHEAD)
+  writeBytes(writer, 1, key)
   return framed(writer)
 }
 
@@ -177,6 +201,8 @@ export function decodeSize (answer: Buffer): number {
   })
 }
 
+/** The revision that any answer begins with. */
+export const decodeRevision = (answer: Buffer): Revision => decodeRange(answer).revision
 export const decodeRange = (answer: Buffer): RangeAnswer => decoded(answer, rangeOf)
 export const decodeTxn = (answer: Buffer): TxnAnswer => decoded(answer, txnOf)
 export const decodeWatch = (answer: Buffer): WatchAnswer => decoded(answer, watchOf)

@@ -42,7 +42,10 @@ export async function outcomeOf (store: Reader, attempt: Attempt, before: Revisi
   throw unknown('the store does not tell whether it was done')
 }
 
-/** Ours if the key's present life began after the attempt and with exactly our bytes. */
+/**
+ * Ours if the key's present life began after the attempt and with exactly our bytes. A key that is not there leaves all
+ * possible, a guard that has moved on too: it may have done so only after the create, and the key have been deleted since.
+ */
 async function createdBy (store: Reader, { key, value }: Attempt, before: Revision, kv: KeyValue | undefined): Promise<WriteResult | undefined> {
   if (kv === undefined || before === 0 || kv.createRevision <= before) return undefined
   const first = kv.modRevision === kv.createRevision ? kv : (await store.get(key, kv.createRevision)).kv

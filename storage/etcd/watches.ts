@@ -1,14 +1,13 @@
 /**
- * The watches of one back end, all fed from one feed of everything. A short stretch of the past is kept, so
+ * The watches of one back end, all fed from one feed of all its keys. A short stretch of the past is kept, so
  * that a watch from a recent revision (the usual one: just listed, now watched) joins at once; one from
  * further back gets a feed of its own until it has come as far as what is kept.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { newsOf, tell, tellEnd } from '../watch-news.js'
-import type { Connection } from './connection.js'
 import { closedError } from './failures.js'
-import { Feed } from './feed.js'
+import { Feed, type FeedSource } from './feed.js'
 
 /** How much of the past is kept. */
 const KEPT_EVENTS = 1024
@@ -38,6 +37,7 @@ class Watch implements BackendWatch {
     if (this.ended) return
     this.eagerUntil = performance.now() + EAGER
     queueMicrotask(() => this.progress())
+    this.#owner.hurry(this)
   }
 
   cancel (): void {
@@ -56,8 +56,9 @@ class Watch implements BackendWatch {
 
   /** @param reached up to where it was given everything: its feed's position, but for one that is being handed the past */
   progress (reached = this.feed?.position): void {
-    // What came before a start in the future was not delivered, so nothing is said about it.
-    if (this.ended || reached === undefined || reached < this.request.after || this.eagerUntil === 0) return
+    // What came before a start in the future was not delivered, so nothing is said about it; nor by a feed that is behind the one
+    // which has served the watch until now.
+    if (this.ended || reached === undefined || reached < this.position || this.eagerUntil === 0) return
     if (performance.now() > this.eagerUntil) this.eagerUntil = 0
     this.#tell(() => this.request.onProgress(reached))
   }
@@ -74,7 +75,7 @@ class Watch implements BackendWatch {
 }
 
 /** What the watches share with the back end they belong to. */
-export interface StoreFacts {
+export interface StoreFacts extends FeedSource {
   /** The newest revision that any answer showed, 0 before the first. */
   readonly newestSeen: () => Revision
   /** Events come with what was there before. */
@@ -86,12 +87,7 @@ export interface StoreFacts {
 }
 
 export class Watches {
-  readonly #connection: Connection
-  readonly #previous: boolean
-  readonly #newestSeen: () => Revision
-  readonly #revision: () => Promise<Revision>
-  readonly #compacted: () => Revision
-  readonly #noteCompacted: (revision: Revision) => void
+  readonly #store: StoreFacts
   readonly #attached = new Set<Watch>()
   readonly #catchingUp = new Map<Watch, Feed>()
   readonly #waiting = new Set<Watch>()
@@ -106,13 +102,8 @@ export class Watches {
   #floor: Revision = 0
   #closed = false
 
-  constructor (connection: Connection, store: StoreFacts) {
-    this.#connection = connection
-    this.#previous = store.previous
-    this.#newestSeen = store.newestSeen
-    this.#revision = store.revision
-    this.#compacted = store.compacted
-    this.#noteCompacted = store.noteCompacted
+  constructor (store: StoreFacts) {
+    this.#store = store
   }
 
   add (request: WatchRequest): BackendWatch {
@@ -133,6 +124,15 @@ export class Watches {
     this.#forget()
   }
 
+  /** Brings the feed of a watch to where the store is. */
+  hurry (watch: Watch): void {
+    const seen = this.#store.newestSeen()
+    if (watch.feed === undefined) return // asked for again when it has one
+    if (watch.feed.position < seen) watch.feed.catchUpTo(seen)
+    // What others have written is not known here: the store is asked, one question for all.
+    else this.#store.revision().then(newest => { watch.feed?.catchUpTo(newest) }, () => {})
+  }
+
   close (): void {
     this.#closed = true
     this.#main?.close()
@@ -143,10 +143,10 @@ export class Watches {
   #place (): void {
     if (this.#waiting.size === 0) return
     if (this.#closed) return this.close()
-    const seen = this.#newestSeen()
+    const seen = this.#store.newestSeen()
     if (seen === 0) {
       // Nothing is known of the store yet. While it can't be reached, the watches wait for it.
-      this.#asking ??= this.#revision().catch(() => new Promise(resolve => setTimeout(resolve, ASK_AGAIN))).then(() => {
+      this.#asking ??= this.#store.revision().catch(() => new Promise(resolve => setTimeout(resolve, ASK_AGAIN))).then(() => {
         this.#asking = undefined
         this.#place()
       })
@@ -154,8 +154,8 @@ export class Watches {
     }
     for (const watch of this.#waiting) {
       this.#waiting.delete(watch)
-      if (watch.position < this.#compacted()) {
-        watch.finish(compacted(watch.position, this.#compacted()))
+      if (watch.position < this.#store.compacted()) {
+        watch.finish(compacted(watch.position, this.#store.compacted()))
         continue
       }
       if (this.#main === undefined) this.#begin(Math.min(seen, watch.position >= seen - REACH ? watch.position : seen))
@@ -167,14 +167,14 @@ export class Watches {
   #begin (after: Revision): void {
     this.#floor = after
     this.#forget()
-    this.#main = new Feed(this.#connection, Math.max(1, after), this.#newestSeen, {
-      previous: this.#previous,
+    this.#main = new Feed(this.#store, Math.max(1, after), {
+      previous: this.#store.previous,
       events: (events, revision) => {
         this.#keep(events, revision)
         for (const watch of this.#attached) watch.take(events, revision)
       },
       compacted: revision => {
-        this.#noteCompacted(revision)
+        this.#store.noteCompacted(revision)
         this.#main = undefined
         for (const watch of this.#attached) {
           this.#attached.delete(watch)
@@ -197,25 +197,28 @@ export class Watches {
     if (watch.ended) return
     this.#attached.add(watch)
     watch.progress()
+    if (watch.eagerUntil > 0) this.hurry(watch)
   }
 
   #catchUp (watch: Watch): void {
-    const feed = new Feed(this.#connection, Math.max(1, watch.position), this.#newestSeen, {
-      previous: this.#previous,
+    const feed = new Feed(this.#store, Math.max(1, watch.position), {
+      previous: this.#store.previous,
       events: (events, revision) => {
         watch.take(events, revision)
-        if (watch.ended || this.#main === undefined || revision < this.#floor) return
+        if (watch.ended || this.#main === undefined) return
+        if (revision < this.#floor) return feed.catchUpTo(this.#floor)
         feed.close()
         this.#catchingUp.delete(watch)
         this.#attach(watch)
       },
       compacted: revision => {
-        this.#noteCompacted(revision)
+        this.#store.noteCompacted(revision)
         watch.finish(compacted(watch.position, revision))
       }
     })
     watch.feed = feed
     this.#catchingUp.set(watch, feed)
+    feed.catchUpTo(this.#floor)
   }
 
   #keep (events: BackendEvent[], revision: Revision): void {

@@ -1,14 +1,20 @@
 /** POST, and PUT of a name that does not exist: a new object. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { applyDefaults, validateObject } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { alreadyExists, badRequest } from '../../schemas/status.js'
+import { alreadyExists, badRequest, timeout } from '../../schemas/status.js'
+import type { AdmissionRequest, Basis } from '../admission/contract.js'
 import type { Entry } from '../cache/entry.js'
 import type { Offer } from '../cache/offers.js'
 import { isKey } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest, giveWay, refuse } from './context.js'
+import { allocating } from './allocation.js'
+import { admissionRequest, now, refuse } from './context.js'
+import { mergeOwnerReferences } from './owner-references.js'
+import { trackCreation } from './ownership.js'
+import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
+import { createOn } from './create-on.js'
+import { transact } from './transact.js'
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
@@ -22,65 +28,94 @@ function generatedName (base: string): string {
   return base.slice(0, MOST_BASE_LENGTH) + suffix
 }
 
-/** Seconds precision, as the wire has it. */
-export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
-
 /**
  * Creates the object, which it may change in place.
  * @param target name: '' takes that of the object, or a generated one
+ * @param own says who owns which of its fields
  * @returns what is stored, or under dry run what would be
  * @throws StatusError 400, 409 AlreadyExists, 422, whatever admission refuses with; StorageError
  */
-export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Entry> {
-  const { metadata } = object
+export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, own = (made: ApiObject): void => { trackCreation(store, made, context) }): Promise<Entry> {
+  checkIdentity(store, object, target)
+  mergeOwnerReferences(object, context.warn)
+  const judgement: Judgement = {}
+  const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, basis => { judgement.basis = basis })
+  own(object) // before admission: who writes does not own what admission adds
+  const { managedFields } = object.metadata
+  await mutate(store, request, object)
+  mergeOwnerReferences(object, context.warn, true)
+  checkNamespace(store, object, target) // what admission has made of it
+  const { metadata } = object // admission may have put another in its place
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
-  prepare(store, object, target)
+  setSystemFields(metadata)
   for (let attempt = 1; ; attempt++) {
     if (generated) metadata.name = generatedName(metadata.generateName as string) // not empty: `generated`
-    const made = await attemptCreate(store, object, { ...target, name: metadata.name ?? '' }, context)
+    const named = generated ? { ...request, name: metadata.name ?? '' } : request
+    const made = await attemptCreate(store, object, target.namespace, named, judgement, context)
     if (made !== undefined) return made
     if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(store.resource, metadata.name ?? '')
   }
 }
 
-function prepare (store: ResourceStore, object: ApiObject, target: Target): void {
+function checkIdentity (store: ResourceStore, object: ApiObject, target: Target): void {
   const { metadata } = object
   if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('metadata.resourceVersion should not be set on objects to be created')
-  if (store.definition.namespaced) {
+  checkNamespace(store, object, target)
+}
+
+function checkNamespace (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
+  if (store.type.namespaced) {
     if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
     else if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the provided object (${JSON.stringify(metadata.namespace)}) does not match the namespace sent on the request (${JSON.stringify(target.namespace)})`)
-  } else if ((metadata.namespace ?? '') === '') {
+  } else {
     delete metadata.namespace
   }
+}
+
+function setSystemFields (metadata: ApiObject['metadata']): void {
   delete metadata.resourceVersion
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
-  delete metadata.managedFields // kept by the server once it tracks field ownership
-  delete metadata.generation
+  delete metadata.clusterName
   metadata.uid = randomUUID()
   metadata.creationTimestamp = now()
-  store.strategy.prepareForCreate?.(object)
 }
 
-/** Undefined when the name is taken. */
-async function attemptCreate (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Entry | undefined> {
-  const request = admissionRequest(store, context, target, 'CREATE', object, undefined)
-  await store.admission.mutate(request)
-  applyDefaults(store.definition.message, object)
-  refuse(store, object, validateObject(store.definition, object))
-  await giveWay(context.size ?? 0)
-  await store.admission.validate(request)
+/** What the last judgement of admission rests on. */
+interface Judgement { basis?: Basis | undefined }
 
-  const key = store.key(target.namespace, object.metadata.name ?? '')
-  if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
-  if (context.dryRun) {
-    const { kv } = await store.backend.get(key)
-    return kv === undefined ? store.unstored(key, object) : undefined
+/** Undefined when the name is taken. */
+async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
+  prepareNew(store, object, context.user)
+  const write = async (): Promise<Entry | undefined> => {
+    await validateNew(store, object, context)
+    return await writeNew(store, object, namespace, request, judgement, context)
   }
-  const { value, entry } = offer(store, key, object)
-  const result = await store.backend.create(key, value)
-  return result.succeeded ? entry(result.revision) : undefined
+  return store.allocation === undefined ? await write() : await allocating(store, object, undefined, context.dryRun, write, made => made !== undefined)
+}
+
+async function writeNew (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
+  const key = store.key(namespace, object.metadata.name ?? '')
+  for (;;) {
+    judgement.basis = undefined
+    await store.admission.validate(request)
+    if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
+    if (context.dryRun) {
+      const { kv } = await store.backend.get(key)
+      return kv === undefined ? store.unstored(key, object) : undefined
+    }
+    const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
+    const { value, entry } = offer(store, key, object)
+    const { basis } = judgement
+    const result = await transact(store, context, 'create', () => createOn(basis, store.backend, key, value, expires))
+    if (result.succeeded) return entry(result.revision)
+    if (judgement.basis === undefined || result.current !== undefined) return undefined
+    // What it was judged by has changed since: it is judged by what is there now.
+    if (context.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
+  }
 }
 
 /**

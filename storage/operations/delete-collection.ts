@@ -1,13 +1,13 @@
 /** DELETE of a collection: lists what the request selects, then deletes each as DELETE would, by several workers. */
 import { StatusError, isStatusError } from '../../schemas/status.js'
+import { during } from '../../schemas/trace.js'
 import type { ResourceStore } from '../resource-store.js'
+import { nextTurn, turnIsOver } from '../turns.js'
 import type { WriteContext } from './context.js'
 import { remove } from './delete.js'
 import type { DeleteRequest } from './delete.js'
 import { list } from './list.js'
 import type { ListRequest, ListResult } from './list.js'
-
-const TURN_MS = 10
 
 /**
  * Stops at the first failure other than an object being gone already; objects deleted until then stay deleted.
@@ -15,18 +15,14 @@ const TURN_MS = 10
  * @throws StatusError, StorageError as `list` and `remove`
  */
 export async function removeCollection (store: ResourceStore, selected: ListRequest, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
-  const result = await list(store, selected)
+  const result = await during(context.trace, 'List from storage', () => list(store, selected))
   const queue = result.entries.values()
   const failures: unknown[] = []
-  let since = performance.now()
   const work = async (): Promise<void> => {
     for (const entry of queue) {
       if (failures.length > 0) return
       // A store in memory answers without a turn of the loop, and so does a dry run on any.
-      if (performance.now() - since > TURN_MS) {
-        await new Promise(resolve => { setImmediate(resolve) })
-        since = performance.now()
-      }
+      if (turnIsOver()) await nextTurn()
       if (context.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
       const { name = '', namespace = '' } = entry.read().metadata
       try {

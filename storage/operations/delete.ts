@@ -3,20 +3,30 @@
  * with a deletionTimestamp and stays until the last holder lets go; any other is removed at once.
  * (Interface: Deletion of an object.)
  */
-import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, invalid } from '../../schemas/status.js'
+import { decode, nextGeneration, timestamp } from '../../schemas/index.js'
+import type { ApiObject, Int64 } from '../../schemas/index.js'
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
+import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
+import type { KeyValue } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
+import { isStorageError } from '../errors.js'
+import type { StorageError } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest } from './context.js'
+import { admissionRequest, now } from './context.js'
 import type { Target, WriteContext } from './context.js'
-import { now } from './create.js'
-import { erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { admitDeletion } from './delete-admission.js'
+import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { transact } from './transact.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
 export interface DeleteRequest {
   readonly preconditions?: { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined } | undefined
   readonly propagationPolicy?: Propagation | undefined
+  /** Seconds the object gets to end, where its strategy knows of a grace period. Default what the object says. */
+  readonly gracePeriodSeconds?: number | undefined
+  /** It has been admitted as what it follows from, and is not admitted as a deletion. */
+  readonly admitted?: true
 }
 
 export interface Deleted {
@@ -25,25 +35,60 @@ export interface Deleted {
   readonly removed: boolean
 }
 
-/** The finalizer by which a garbage collector is asked to deal with the dependents first. */
-const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }
-const PROPAGATION_FINALIZERS = new Set(['orphan', 'foregroundDeletion'])
+const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = { Orphan: ORPHAN_FINALIZER, Foreground: FOREGROUND_FINALIZER, Background: undefined }
+const PROPAGATION_FINALIZERS = new Set([ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
 
 /** @throws StatusError 404, 409 Conflict, whatever admission refuses with; StorageError */
 export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
-  return await rewrite(store, target, context, base => attempt(store, base, target, request, context))
+  try {
+    return await rewrite(store, target, context, base => attempt(store, base, target, request, context))
+  } catch (error) {
+    if (!isStorageError(error, 'Corrupt')) throw error
+    return await removeDamaged(store, target, request, context, error)
+  }
+}
+
+/**
+ * What can't be read can't be marked, and nobody can be asked to let go of it: it is removed at once.
+ * @param damage why it could not be read
+ */
+async function removeDamaged (store: ResourceStore, target: Target, { preconditions }: DeleteRequest, context: WriteContext, damage: StorageError): Promise<Deleted> {
+  const key = store.key(target.namespace, target.name)
+  const { kv } = await store.backend.get(key)
+  if (kv === undefined) throw notFound(store.resource, target.name)
+  if (!isDamaged(store, kv)) throw damage
+  const { uid, resourceVersion } = preconditions ?? {}
+  if (uid !== undefined || (resourceVersion !== undefined && resourceVersion !== String(kv.modRevision))) {
+    throw conflict(store.resource, target.name, 'Precondition failed: the stored object is damaged, so that its UID cannot be compared and its ResourceVersion is ' + String(kv.modRevision))
+  }
+  const admission = admissionRequest(store, context, target, 'DELETE', undefined, undefined)
+  await store.admission.mutate(admission)
+  await store.admission.validate(admission)
+  const result = context.dryRun ? { succeeded: true, revision: kv.modRevision } : await transact(store, context, 'delete', () => store.backend.delete(key, kv.modRevision))
+  if (!result.succeeded) throw conflict(store.resource, target.name, 'the object has been modified; please apply your changes to the latest version and try again')
+  const { kind, group, version } = store.stored
+  const metadata = { name: target.name, ...(target.namespace === '' ? {} : { namespace: target.namespace }) }
+  const { object } = decode(store.stored.message, { kind, apiVersion: group === '' ? version : `${group}/${version}`, metadata }, Infinity)
+  return { entry: store.entry(key, object, result.revision), removed: true }
+}
+
+function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
+  try {
+    store.decode(kv, kv.modRevision)
+    return false
+  } catch (error) {
+    if (isStorageError(error, 'Corrupt')) return true
+    throw error
+  }
 }
 
 async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Outcome<Deleted>> {
   const object = base.read()
   checkPreconditions(store, base, object, target, request)
-  const admission = admissionRequest(store, context, target, 'DELETE', undefined, object)
-  await store.admission.mutate(admission)
-  await store.admission.validate(admission)
-
+  if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
   const marked = mark(store, base, request)
   const removed = removable(store, marked)
-  const outcome = removed ? await erase(store, base, object, context) : await replace(store, base, marked, context)
+  const outcome = removed ? await eraseAllocated(store, base, object, context) : await replace(store, base, marked, context)
   return 'done' in outcome ? { ...outcome, done: { entry: outcome.done, removed } } : outcome
 }
 
@@ -57,23 +102,41 @@ function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObjec
 }
 
 /** The object as it looks once its deletion has begun. */
-function mark (store: ResourceStore, base: Entry, { propagationPolicy }: DeleteRequest): ApiObject {
+function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeriodSeconds }: DeleteRequest): ApiObject {
   const object = base.copy()
   const { metadata } = object
   const begun = metadata.deletionTimestamp !== undefined
-  if (!begun || propagationPolicy !== undefined) {
-    const wanted = propagationPolicy === undefined ? undefined : BY_PROPAGATION[propagationPolicy]
+  if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0) {
+    shorten(metadata, gracePeriodSeconds)
+    return object
+  }
+  const { dependents } = store
+  if (dependents !== 'none' && (!begun || propagationPolicy !== undefined)) {
+    // What the object itself says comes before what its type says.
+    const said = propagationPolicy !== undefined || (metadata.finalizers ?? []).some(finalizer => PROPAGATION_FINALIZERS.has(finalizer))
+    const wanted = propagationPolicy !== undefined ? BY_PROPAGATION[propagationPolicy] : !said && dependents === 'orphaned' ? ORPHAN_FINALIZER : undefined
     const kept = (metadata.finalizers ?? []).filter(finalizer => propagationPolicy === undefined || !PROPAGATION_FINALIZERS.has(finalizer) || finalizer === wanted)
     if (wanted !== undefined && !kept.includes(wanted)) kept.push(wanted)
     if (kept.length > 0) metadata.finalizers = kept
     else delete metadata.finalizers
   }
   if (!begun) {
-    metadata.deletionTimestamp = now()
-    metadata.deletionGracePeriodSeconds = 0
+    const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
+    metadata.deletionTimestamp = now(grace)
+    metadata.deletionGracePeriodSeconds = grace
+    // Controllers have to treat it differently from now on.
+    if ((metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)
     store.strategy.beginDelete?.(object)
   }
   return object
+}
+
+/** A grace period that has begun can only become shorter; one that is not is left as it is, whatever else was asked for. */
+function shorten (metadata: ApiObject['metadata'], seconds: number | undefined): void {
+  const { deletionTimestamp = '', deletionGracePeriodSeconds: before = 0 } = metadata
+  if (seconds === undefined || seconds >= before) return
+  metadata.deletionTimestamp = timestamp(Date.parse(deletionTimestamp) + (seconds - Number(before)) * 1000)
+  metadata.deletionGracePeriodSeconds = seconds
 }
 
 /**
@@ -93,7 +156,11 @@ export function propagationOf (policy: string | undefined, orphanDependents: boo
   return policy as Propagation // one of the three, as just checked
 }
 
+/** What a date can be moved by. */
+const MOST_SECONDS = 2 ** 31 - 1
+
 /** @throws StatusError 400 when it is no count of seconds. */
-export function gracePeriodOf (seconds: number | undefined): void {
+export function gracePeriodOf (seconds: Int64 | undefined): number | undefined {
   if (seconds !== undefined && seconds < 0) throw badRequest(`gracePeriodSeconds must be a non-negative number of seconds, not ${seconds}`)
+  return seconds === undefined ? undefined : Math.min(Number(seconds), MOST_SECONDS)
 }

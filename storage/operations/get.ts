@@ -2,12 +2,10 @@
 import { badRequest, notFound } from '../../schemas/status.js'
 import type { Backend, Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
-import type { WatchCache } from '../cache/watch-cache.js'
+import { FUTURE_WAIT_MS, type WatchCache } from '../cache/watch-cache.js'
 import { StorageError } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
 
-/** Reads that name a revision the store has not reached wait this long. */
-export const FUTURE_WAIT_MS = 3000
 const POLL_MS = 25
 
 /** @throws StatusError 400 */

@@ -43,9 +43,9 @@ type State =
   | { readonly kind: 'notOlderThan', readonly revision: string }
   | { readonly kind: 'exact', readonly revision: Revision, readonly from: string | undefined }
 
-/** Between two looks at the clock. */
-const PIECE_ITEMS = 512
-const LEAVES_PER_LOOK = 16
+/** Between two checks of the clock. */
+const ITEMS_PER_CHECK = 512
+const LEAVES_PER_CHECK = 16
 const BACKEND_PAGE = 500
 
 const EXPIRED = 'The provided continue parameter is too old to display a consistent list result; list again without it, or without a limit.'
@@ -77,7 +77,7 @@ function refuseToken (): never {
   throw badRequest('continue: the token is not one this server gave out; start the list again')
 }
 
-/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable' */
+/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' naming an object there that can't be shown */
 export async function list (store: ResourceStore, request: ListRequest): Promise<ListResult> {
   const state = stateOf(request)
   const { cache, backend } = store
@@ -112,19 +112,25 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
 async function page (store: ResourceStore, cache: WatchCache, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
   const { start, end, first, everything, wanted } = selection(store, request, from)
   const { map, revision } = snapshot
+  const exact = exactKey(store, request)
+  if (exact === undefined) cache.refuseDamage(first, end)
+  else cache.get(exact)
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
   const runs: Array<{ at: number, entries: readonly Entry[] }> = []
-  let next: string | undefined = exactKey(store, request) ?? first
+  let next: string | undefined = exact ?? first
   if (next !== first) {
     const entry = map.get(next)
-    return { revision, entries: entry !== undefined && next >= first && wanted(entry) ? [entry] : [], continue: '', remaining: undefined }
+    if (entry !== undefined && next >= first && wanted(entry)) entries.push(entry)
+    store.observer?.listedFromCache(entry === undefined ? 0 : 1, entries.length)
+    return { revision, entries, continue: '', remaining: undefined }
   }
   while (next !== undefined) {
     next = everything ? collectAll(map, next, end, limit, entries, runs) : collect(map, next, end, limit, wanted, entries)
-    if (next !== undefined && entries.length < limit) await breathe(request.signal)
+    if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
+  store.observer?.listedFromCache(everything ? entries.length : map.count(first, next ?? end), entries.length)
   const more = next !== undefined && map.count(next, end) > 0
   if (!more || next === undefined) return { revision, entries, runs, continue: '', remaining: undefined }
   cache.pin(snapshot)
@@ -135,17 +141,17 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
 export function exactKey (store: ResourceStore, { fields, namespace }: Pick<ListRequest, 'fields' | 'namespace'>): string | undefined {
   const name = fields.exact.get('metadata.name')
   const within = namespace === '' ? fields.exact.get('metadata.namespace') : namespace
-  if (name === undefined || name === '' || (store.definition.namespaced && (within === undefined || within === ''))) return undefined
+  if (name === undefined || name === '' || (store.type.namespaced && (within === undefined || within === ''))) return undefined
   return store.key(within ?? '', name)
 }
 
-/** Adds to `entries` until the limit, the end or the time of one piece; returns where to go on, undefined at the end. */
+/** Adds to `entries` until the limit, the end or the end of the turn; returns where to go on, undefined at the end. */
 function collect (map: Snapshot['map'], from: string, end: string, limit: number, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
   let seen = 0
   let next: string | undefined
   map.forEach(from, end, (entry, key) => {
     if (wanted(entry)) entries.push(entry)
-    if (entries.length >= limit || (++seen % PIECE_ITEMS === 0 && turnIsOver())) {
+    if (entries.length >= limit || (++seen % ITEMS_PER_CHECK === 0 && turnIsOver())) {
       next = `${key}\0`
       return false
     }
@@ -162,14 +168,14 @@ function collectAll (map: Snapshot['map'], from: string, end: string, limit: num
     const last = Math.min(to, first + limit - entries.length)
     if (first === 0 && last === values.length) runs.push({ at: entries.length, entries: values })
     for (let at = first; at < last; at++) entries.push(values[at] as Entry) // within the leaf
-    if (entries.length < limit && (++seen % LEAVES_PER_LOOK !== 0 || !turnIsOver())) return true
+    if (entries.length < limit && (++seen % LEAVES_PER_CHECK !== 0 || !turnIsOver())) return true
     next = `${keys[last - 1] as string}\0`
     return false
   })
   return next
 }
 
-async function breathe (signal: AbortSignal | undefined): Promise<void> {
+async function yieldTurn (signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted === true) throw new StatusError('Timeout', 'the request ended before the list was complete')
   await nextTurn()
 }
@@ -184,14 +190,19 @@ async function history (store: ResourceStore, request: ListRequest, at: Revision
   if (next !== first) {
     const { revision, kv } = await store.backend.get(next, at).catch(gone)
     const entry = kv === undefined || next < first ? undefined : store.decode(kv, kv.modRevision)
-    return { revision, entries: entry !== undefined && wanted(entry) ? [entry] : [], continue: '', remaining: undefined }
+    if (entry !== undefined && wanted(entry)) entries.push(entry)
+    store.observer?.listedFromStore(kv === undefined ? 0 : 1, entry === undefined ? 0 : 1, entries.length)
+    return { revision, entries, continue: '', remaining: undefined }
   }
   let revision = at
+  let read = 0
+  let looked = 0
   for (;;) {
     const size = everything ? Math.min(BACKEND_PAGE, limit - entries.length) : BACKEND_PAGE
     const { kvs, more, count, revision: shown } = await store.backend.list({ start: next, end, revision, limit: size }).catch(gone)
     revision ||= shown
     let used = 0
+    read += kvs.length
     for (const kv of kvs) {
       const entry = store.decode(kv, kv.modRevision)
       if (wanted(entry)) entries.push(entry)
@@ -199,11 +210,13 @@ async function history (store: ResourceStore, request: ListRequest, at: Revision
       used++
       if (entries.length >= limit) break
     }
+    looked += used
     const left = more || used < kvs.length
+    if (!left || entries.length >= limit) store.observer?.listedFromStore(read, looked, entries.length)
     if (!left) return { revision, entries, continue: '', remaining: undefined }
     if (entries.length >= limit) {
       return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? count - used : undefined }
     }
-    await breathe(request.signal)
+    await yieldTurn(request.signal)
   }
 }

@@ -1,9 +1,11 @@
 /** PATCH: a change stated as a difference, applied to whatever is there when it is written. */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject, Message } from '../../schemas/index.js'
+import { STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
+import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Target, WriteContext } from './context.js'
 import { change } from './update.js'
@@ -19,22 +21,24 @@ export interface PatchRequest {
 
 /** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
-  const apply = applier(store, request, target)
+  const apply = patched(request, store.shown.message)
   const entry = await change(store, target, context, async current => {
-    const object = request.decode(await apply(current.copy()))
+    const object = request.decode(await apply(store.convertCopy(current)))
     if (object.metadata.name !== target.name) throw badRequest(`the patch changes metadata.name to ${JSON.stringify(object.metadata.name ?? '')}; an object's name cannot change`)
-    if (store.definition.namespaced && object.metadata.namespace !== target.namespace) throw badRequest(`the patch changes metadata.namespace to ${JSON.stringify(object.metadata.namespace ?? '')}; an object's namespace cannot change`)
+    if (store.type.namespaced && object.metadata.namespace !== target.namespace) throw badRequest(`the patch changes metadata.namespace to ${JSON.stringify(object.metadata.namespace ?? '')}; an object's namespace cannot change`)
     return object
   })
   return { entry, created: false }
 }
 
-function applier (store: ResourceStore, { type, patch }: PatchRequest, { name }: Target): (copy: ApiObject) => unknown | Promise<unknown> {
+/** The patch as a function that changes a copy of its own, an object of `message`. @throws StatusError 400 for one that is none */
+export function patched ({ type, patch }: Pick<PatchRequest, 'type' | 'patch'>, message: Message): (copy: ApiObject) => unknown {
   if (type === 'application/json-patch+json') {
     const operations = parseJsonPatch(patch)
-    return copy => applyJsonPatch(copy, operations, store.definition, name)
+    return copy => applyJsonPatch(copy, operations)
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')
+  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
   // A patch applied twice must start from itself, not from what the first attempt made of it.
   return copy => mergePatch(copy, structuredClone(patch))
 }

@@ -13,9 +13,10 @@ import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { giveWay } from './context.js'
+import { yieldToEventLoop } from '../turns.js'
 import type { Target, WriteContext } from './context.js'
 import { offer } from './create.js'
+import { transact } from './transact.js'
 
 /** What one attempt came to. `instead` stood in its way, undefined where the object is gone. */
 export type Outcome<T> =
@@ -66,23 +67,35 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
 }
 
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
-export async function replace (store: ResourceStore, base: Entry, object: ApiObject, { dryRun, size = 0 }: WriteContext): Promise<Outcome<Entry>> {
+export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
+  const { dryRun, size = 0 } = context
   const json = store.splitJson(object)
   if (same(base, joinJson(json, String(base.revision)))) return { done: base, unwritten: true }
-  await giveWay(Math.max(size, base.json.length))
+  await yieldToEventLoop(Math.max(size, base.json.length))
   if (dryRun) return { done: store.entry(base.key, object, base.revision), unwritten: true }
+  const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
   const { value, entry } = offer(store, base.key, object, json)
-  return outcomeOf(store, await store.backend.update(base.key, value, base.revision), entry)
+  const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
+  return outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
 }
+
+const DELETING = { deleting: true }
 
 /** Stored bytes end in a newline. */
 const same = ({ json }: Entry, text: string): boolean => Buffer.byteLength(text) + 1 === json.length && json.subarray(0, -1).equals(Buffer.from(text))
 
 /** Removes `base`, whose last state is shown as `object`. */
-export async function erase (store: ResourceStore, base: Entry, object: ApiObject, { dryRun }: WriteContext): Promise<Outcome<Entry>> {
+async function erase (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
   const entry = (revision: number): Entry => store.entry(base.key, object, revision)
-  if (dryRun) return { done: entry(base.revision), unwritten: true }
-  return outcomeOf(store, await store.backend.delete(base.key, base.revision), entry)
+  if (context.dryRun) return { done: entry(base.revision), unwritten: true }
+  return outcomeOf(store, await transact(store, context, 'delete', () => store.backend.delete(base.key, base.revision)), entry)
+}
+
+/** Removes `base`, and gives back what it had that no other may have. */
+export async function eraseAllocated (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
+  const outcome = await erase(store, base, object, context)
+  if (store.allocation !== undefined && 'done' in outcome && !context.dryRun) await store.allocation.release(store.readStored(base))
+  return outcome
 }
 
 function outcomeOf (store: ResourceStore, result: WriteResult, entry: (revision: number) => Entry): Outcome<Entry> {
@@ -92,6 +105,6 @@ function outcomeOf (store: ResourceStore, result: WriteResult, entry: (revision:
 
 /** True when nothing holds a terminating object any longer. */
 export function removable (store: ResourceStore, object: ApiObject): boolean {
-  const { deletionTimestamp, finalizers } = object.metadata
-  return deletionTimestamp !== undefined && (finalizers ?? []).length === 0 && store.strategy.held?.(object) !== true
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers } = object.metadata
+  return deletionTimestamp !== undefined && Number(deletionGracePeriodSeconds) === 0 && (finalizers ?? []).length === 0 && store.strategy.blocksRemoval?.(object) !== true
 }

@@ -3,18 +3,23 @@
  * be; whenever somebody else wrote first it runs again on what is there then, unless the request named the
  * version it meant.
  */
-import { applyDefaults, clone, validateUpdate } from '../../schemas/index.js'
+import { clone } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest, giveWay, refuse } from './context.js'
+import { yieldToEventLoop } from '../turns.js'
+import { allocating } from './allocation.js'
+import { admissionRequest } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
-import { erase, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { mergeOwnerReferences } from './owner-references.js'
+import { inheritOwners, trackChange } from './ownership.js'
+import { mutate, prepareChange, validateChange } from './pipeline.js'
+import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
-/** From what is there to what shall be, an object of its own. Throws a StatusError to refuse. */
-export type Change = (current: Entry) => ApiObject | Promise<ApiObject>
+/** From what is there to what shall be, an object of its own; `old` is what is there, decoded, and frozen. Throws a StatusError to refuse. */
+export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
 
 export interface Written {
   readonly entry: Entry
@@ -32,15 +37,21 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  */
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
   checkIdentity(store, object, target)
-  const createOnUpdate = store.definition.createOnUpdate && (target.subresource ?? '') === ''
+  mergeOwnerReferences(object, context.warn)
+  const createOnUpdate = store.shown.createOnUpdate && (target.subresource ?? '') === ''
   // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
   for (let attempts = 0; ; attempts++) {
     // Each attempt needs an object of its own: preparing it changes it.
-    const replaced = await rewrite(store, target, context, base => attempt(store, base, target, context, () => clone(object)), () => undefined)
+    const replaced = await rewrite(store, target, context, base => attempt(store, base, target, context, (_, old) => {
+      requireUid(store, object, old, target)
+      return clone(object)
+    }), () => undefined)
     if (replaced !== undefined) return { entry: replaced, created: false }
+    if (object.metadata.uid) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `)
     if (!createOnUpdate) throw notFound(store.resource, target.name)
+    await context.mayCreate?.()
     try {
-      return { entry: await createByUpdate(store, clone(object), target, context), created: true }
+      return { entry: await create(store, clone(object), target, context), created: true }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
       if (attempts === MOST_ATTEMPTS) throw conflict(store.resource, target.name, MODIFIED)
@@ -48,16 +59,13 @@ export async function update (store: ResourceStore, object: ApiObject, target: T
   }
 }
 
-async function createByUpdate (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Entry> {
-  const { uid = '' } = object.metadata
-  if (uid !== '') throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, but the object does not exist`)
-  return await create(store, object, target, context)
-}
-
 function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
-  if ((metadata.name ?? '') === '') metadata.name = target.name
+  if ((metadata.name ?? '') === '') throw badRequest(`the object has no metadata.name; it must be that on the URL (${target.name})`)
   if (metadata.name !== target.name) throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${target.name})`)
-  if (!store.definition.namespaced) return
+  if (!store.type.namespaced) {
+    delete metadata.namespace
+    return
+  }
   if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
   if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${target.namespace})`)
 }
@@ -71,39 +79,59 @@ export async function change (store: ResourceStore, target: Target, context: Wri
   return await rewrite(store, target, context, base => attempt(store, base, target, context, make))
 }
 
-async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change): Promise<Outcome<Entry>> {
+/**
+ * One attempt at a change.
+ * @param track says who owns which of its fields then
+ */
+export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track = (object: ApiObject, old: ApiObject): void => { trackChange(store, object, old, context, target.subresource ?? '') }): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
-  const old = base.read()
-  await giveWay(size)
-  const object = await make(base)
-  await giveWay(size)
-  checkVersion(store, object, base, old, target)
-  inherit(object, old)
-  store.strategy.prepareForUpdate?.(object, old, target.subresource ?? '')
+  const old = store.readStored(base)
+  await yieldToEventLoop(size)
+  const object = await make(base, old)
+  await yieldToEventLoop(size)
+  checkVersion(store, object, base, target)
 
   const request = admissionRequest(store, context, target, 'UPDATE', object, old)
-  await store.admission.mutate(request)
-  applyDefaults(store.definition.message, object)
-  refuse(store, object, validateUpdate(store.definition, object, old))
-  await giveWay(size)
-  await store.admission.validate(request)
-
+  await mutate(store, request, object)
+  mergeOwnerReferences(object, context.warn, true)
+  inherit(object, old)
+  inheritOwners(object, old, target.subresource ?? '')
+  const { subresource = '' } = target
+  prepareChange(store, object, old, subresource)
+  const allocates = store.allocation !== undefined && subresource === '' && !removable(store, object)
+  const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context.warn)
+  if (!allocates) await validate()
+  track(object, old) // before the allocation: who writes does not own what is allocated
+  const write = async (): Promise<Outcome<Entry>> => {
+    await store.admission.validate(request)
+    return await replace(store, base, object, context)
+  }
   // An update that takes away the last finalizer of a terminating object removes it.
-  if (removable(store, object)) return await erase(store, base, object, context)
-  return await replace(store, base, object, context)
+  if (removable(store, object)) {
+    await store.admission.validate(request)
+    return await eraseAllocated(store, base, object, context)
+  }
+  if (!allocates) return await write()
+  return await allocating(store, object, old, context.dryRun, async () => {
+    await validate()
+    return await write()
+  }, outcome => 'done' in outcome)
 }
 
-/** The version and uid a request names must be those of what is there. */
-function checkVersion (store: ResourceStore, { metadata }: ApiObject, base: Entry, old: ApiObject, target: Target): void {
-  const { resourceVersion = '', uid = '' } = metadata
-  const there = old.metadata.uid ?? ''
-  if (uid !== '' && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
+/** Who replaces an object and names a uid means that one. A patch that would change it is refused by validation. @throws StatusError 409 */
+export function requireUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { metadata: { uid: there = '' } }: ApiObject, target: Target, resource = store.resource): void {
+  if (uid !== '' && uid !== there) throw conflict(resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
+}
+
+/** The version a request names must be that of what is there. */
+function checkVersion (store: ResourceStore, { metadata: { resourceVersion = '' } }: ApiObject, base: Entry, target: Target): void {
   if (resourceVersion === '' || resourceVersion === '0') {
-    if (store.definition.unconditionalUpdate) return
-    throw invalid(store.definition, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' }])
+    if (store.shown.unconditionalUpdate) return
+    // Its kind is told by the name of the resource, as convention.
+    throw invalid({ ...store.resource, kind: store.resource.resource }, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' }])
   }
   if (!/^\d{1,16}$/.test(resourceVersion)) {
-    throw invalid(store.definition, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
+    throw invalid(store.shown, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
   }
   if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, MODIFIED)
 }
@@ -115,10 +143,10 @@ function inherit ({ metadata }: ApiObject, { metadata: old }: ApiObject): void {
     else metadata[field] = old[field]
   }
   if ((metadata.uid ?? '') === '') keep('uid')
-  metadata.creationTimestamp ??= old.creationTimestamp
+  keep('creationTimestamp')
   if (old.deletionTimestamp !== undefined) keep('deletionTimestamp')
   metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds
   keep('generation')
   delete metadata.selfLink
-  delete metadata.managedFields
+  delete metadata.clusterName
 }

@@ -25,6 +25,8 @@ export interface WatchRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
   readonly resourceVersion: string
+  /** True for who can do without the objects that can't be shown: others are not told a state that is not whole. */
+  readonly partial?: boolean
 }
 
 /** One event as this watch shows it. */
@@ -51,7 +53,7 @@ export const TOO_OLD = 'too old resource version: the changes since then are no 
 
 /**
  * @param subscriber is told when the feed has something, or is over
- * @throws StatusError 400, 410; StorageError 'Unavailable'
+ * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`
  */
 export async function watch (store: ResourceStore, request: WatchRequest, subscriber: Subscriber): Promise<ObjectWatch> {
   const { cache, backend } = store
@@ -74,6 +76,8 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
   }
   if (!cache.loaded) await cache.ready()
   if (after === 0) {
+    const { start, end } = view.range
+    if (request.partial !== true) cache.refuseDamage(start, end)
     const initial = cache.snapshot
     return opened(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
   }

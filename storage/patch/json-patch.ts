@@ -1,17 +1,17 @@
 /**
  * JSON patch (RFC 6902): parsed and bounded, then applied. Paths see own members alone, whatever these are
- * called, so none leads out of the document; list indexes are taken to the letter.
+ * called, so none leads out of the document. As in the convention list indexes below 0 count from the end.
  *
  * As in the convention a `test` for null holds where there is nothing.
  */
 import { clone } from '../../schemas/index.js'
-import { badRequest, invalid, tooLarge } from '../../schemas/status.js'
+import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
+import { nextTurn, turnIsOver } from '../turns.js'
 
 const MOST_OPERATIONS = 10_000
 /** Copies can double a document each time; what they add is bounded as a body is. */
 const MOST_COPIED_BYTES = 3 * 1024 * 1024
 const MOST_DEPTH = 1000
-const TURN_MS = 10
 
 type Name = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 const NAMES: ReadonlySet<unknown> = new Set<Name>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
@@ -38,10 +38,11 @@ export function parseJsonPatch (value: unknown): Operation[] {
     const { op, path, from, value } = operation as Record<string, unknown>
     if (!NAMES.has(op)) throw badRequest(`JSON patch operation ${at}: "op" must be one of ${[...NAMES].join(', ')}`)
     if (WITH_VALUE.has(op) && !Object.hasOwn(operation, 'value')) throw badRequest(`JSON patch operation ${at}: "value" is missing`)
+    const pointed = pointer(path, at, 'path')
     return {
       op: op as Name, // one of them, as just checked
-      text: `${String(op)} ${String(path)}`,
-      path: pointer(path, at, 'path'),
+      text: `${op as Name} ${path as string}`, // a string, as it is a pointer
+      path: pointed,
       from: WITH_FROM.has(op) ? pointer(from, at, 'from') : [],
       value
     }
@@ -60,21 +61,17 @@ function pointer (text: unknown, at: number, member: string): Pointer {
  * Changes `document`, but never the operations, which a retry applies anew.
  * @throws StatusError 422 when an operation does not fit the object, a `test` among them
  */
-export async function applyJsonPatch (document: unknown, operations: readonly Operation[], kind: { group: string, kind: string }, name: string): Promise<unknown> {
+export async function applyJsonPatch (document: unknown, operations: readonly Operation[]): Promise<unknown> {
   const patching = new Patching(document)
-  let since = performance.now()
   for (let at = 0; at < operations.length; at++) {
     const operation = operations[at] as Operation // below the length
     try {
       patching.apply(operation)
     } catch (error) {
       if (!(error instanceof Misfit)) throw error
-      throw invalid(kind, name, [{ type: 'FieldValueInvalid', field: `patch[${at}]`, value: operation.text, detail: error.message }])
+      throw new StatusError('Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`)
     }
-    if (at % 16 === 0 && performance.now() - since > TURN_MS) {
-      await new Promise(resolve => { setImmediate(resolve) })
-      since = performance.now()
-    }
+    if (at % 16 === 0 && turnIsOver()) await nextTurn()
   }
   return patching.document
 }
@@ -166,11 +163,11 @@ class Patching {
   }
 }
 
-/** -1 for what is no index below `length`, in decimal without leading zeros. */
+/** -1 for what is no index below `length`. As convention a sign and leading zeros are taken, and what is negative counts from the end. */
 function indexOf (key: string, length: number): number {
-  if (!/^(?:0|[1-9]\d{0,8})$/.test(key)) return -1
+  if (!/^[+-]?\d{1,9}$/.test(key)) return -1
   const index = Number(key)
-  return index < length ? index : -1
+  return index >= length || index < -length ? -1 : index < 0 ? index + length : index
 }
 
 /** About the length of the value as JSON. */

@@ -42,7 +42,7 @@ function seen (from: NodeJS.ReadableStream): number[] {
 }
 
 t.test('100 MB of events, and watches that never read: the others get everything in order, and memory is bounded', { timeout: 120_000 }, async t => {
-  const server = await serve(t, { compactionInterval: 500 })
+  const server = await serve(t, { storage: { compactionInterval: 500 } })
   const { json } = await server.post(CONFIGS, { metadata: { name: 'big' } })
   const path = `${CONFIGS}?watch=1&resourceVersion=${json.metadata.resourceVersion}`
   // On connections of their own and on that of streams that will not be read.

@@ -6,6 +6,7 @@ import type { Case } from './refusal.js'
 
 const JSON_PATCH = 'application/json-patch+json'
 const MERGE_PATCH = 'application/merge-patch+json'
+const STRATEGIC = 'application/strategic-merge-patch+json'
 const URL = `${BINDINGS}/there`
 
 const operations = (body: unknown, title = JSON.stringify(body).slice(0, 80), more: Partial<Case> = {}): Case => ({ title, method: 'PATCH', url: URL, body, headers: { 'content-type': JSON_PATCH }, codes: [422], ...more })
@@ -30,15 +31,33 @@ t.test('a patch that is no list of operations is 400 by number and member', asyn
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
 })
 
+t.test('a member of an operation may be any JSON value, and is never taken for what it looks like', async t => {
+  const { server, version } = await withObject(t)
+  const hostile = ['toString', 'valueOf', 'toJSON', 'startsWith', 'split', 'length', 'includes', 'then', 'constructor', '__proto__', 'Symbol.toPrimitive']
+  const values = [null, true, false, 0, -1, 1.5, 1e300, '', 'x', '/metadata/labels/b', [], ['/a'], [[]], {}, ...hostile.flatMap(name => [null, 1, 'x', [], {}].map(value => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`) as unknown))]
+  const whole = { op: 'test', path: '/metadata/labels/a', from: '/metadata/labels/a', value: '2' }
+  const fails = { op: 'test', path: '/kind', value: 'Other' }
+  const cases: Case[] = []
+  for (const op of ['add', 'remove', 'replace', 'move', 'copy', 'test']) {
+    for (const member of ['op', 'path', 'from', 'value']) {
+      // Behind it stands a test that fails, so that nothing is ever changed.
+      for (const value of values) cases.push(operations([{ ...whole, op, [member]: value }, fails], `${op}: ${member} ${JSON.stringify(value)}`, { codes: [400, 422] }))
+    }
+  }
+  for (const value of values.filter(value => typeof value !== 'string')) cases.push(operations([{ op: 'remove', path: value }], `path ${JSON.stringify(value)}`, { codes: [400], says: /operation 0: "path"/ }))
+  await refuses(t, server, cases)
+  t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+})
+
 t.test('an operation that does not fit is 422 by number, and nothing of its patch is done', async t => {
   const { server, version } = await withObject(t)
   const first = { op: 'add', path: '/metadata/labels/done', value: 'yes' }
-  const misfit = (operation: Json): Case => operations([first, operation], undefined, { says: /patch\[1\]/ })
+  const misfit = (operation: Json): Case => operations([first, operation], undefined, { codes: [422], says: /operation 1/ })
   await refuses(t, server, [
     misfit({ op: 'remove', path: '/metadata/labels/none' }), misfit({ op: 'replace', path: '/metadata/labels/none', value: 'x' }), misfit({ op: 'test', path: '/metadata/labels/a', value: '2' }), misfit({ op: 'test', path: '/metadata/labels', value: { a: '1', done: 'yes', more: 'x' } }), misfit({ op: 'test', path: '/subjects', value: [] }), misfit({ op: 'test', path: '/subjects', value: { 0: 1 } }),
     misfit({ op: 'add', path: '/none/x', value: 1 }), misfit({ op: 'add', path: '/kind/x', value: 1 }), misfit({ op: 'copy', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/metadata', path: '/metadata/labels/x' }), misfit({ op: 'move', from: '', path: '/x' }), misfit({ op: 'remove', path: '' }),
-    // A list has places 0 to its length, in decimal to the letter.
-    ...['-1', '01', '00', '+0', '1e0', '0x0', ' 0', '0 ', '', 'x', '2', '1.0', 'length', '__proto__', 'constructor', '4294967296', '18446744073709551616', '99999999999999999999', '9007199254740993'].flatMap(index => [
+    // A list has places 0 to its length, and as many from its end, in decimal.
+    ...['-3', '-03', '+3', '03', '--1', '1e0', '0x0', ' 0', '0 ', '', 'x', '2', '1.0', 'length', '__proto__', 'constructor', '4294967296', '18446744073709551616', '99999999999999999999', '9007199254740993'].flatMap(index => [
       misfit({ op: 'replace', path: `/subjects/${index}/name`, value: 'hit' }), misfit({ op: 'remove', path: `/subjects/${index}` }), misfit({ op: 'add', path: `/subjects/${index}`, value: { kind: 'User', name: 'hit' } })
     ]),
     misfit({ op: 'add', path: '/subjects/3', value: { kind: 'User', name: 'hit' } }), misfit({ op: 'remove', path: '/subjects/-' }), misfit({ op: 'replace', path: '/subjects/-', value: {} }), misfit({ op: 'copy', from: '/subjects/-', path: '/x' }), misfit({ op: 'move', from: '/subjects/-', path: '/x' }), misfit({ op: 'test', path: '/subjects/-', value: {} })
@@ -90,8 +109,10 @@ t.test('patches that grow are stopped', async t => {
   const nested = [{ op: 'add', path: '/x', value: {} }, ...repeat(4900, index => [{ op: 'add', path: '/y', value: {} }, { op: 'move', from: '/x', path: '/y/x' }, { op: 'move', from: '/y', path: '/x' }][index % 3])]
   t.equal((await server.patch(URL, nested, JSON_PATCH)).code, 200, 'what nests deeply without growing is an unknown field')
   const inFields = [{ op: 'add', path: '/metadata/managedFields', value: [{ manager: 'm', operation: 'Update', fieldsV1: {} }] }, ...nested, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
-  const deep = await server.patch(URL, inFields, JSON_PATCH)
-  t.equal(deep.code, 200, 'even where any JSON is taken')
+  t.match(await server.patch(URL, inFields, JSON_PATCH), { code: 422, json: { message: /managedFields/ } }, 'and where fields are meant it is none')
+  const fields = nested.map(operation => JSON.parse(JSON.stringify(operation).replace('/y/x', '/y/f:x')) as object)
+  const deep = [inFields[0], ...fields, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
+  t.ok([200, 422].includes((await server.patch(URL, deep, JSON_PATCH)).code), 'however deep')
   t.equal((await server.patch(URL, repeat(10_000, () => kind), JSON_PATCH)).code, 200, '10,000 operations are allowed')
   await stillServes(t, server)
 })
@@ -101,9 +122,25 @@ t.test('merge patches that are no objects, nest or repeat without end are refuse
   await refuses(t, server, [
     merge('[]', undefined, { says: /must be an object/ }), merge('null', undefined, { says: /must be an object/ }), merge('1', undefined, { says: /must be an object/ }), merge('"x"', undefined, { says: /must be an object/ }), merge('', 'empty', { says: /empty/ }), merge('{', undefined, { says: /not valid JSON/ }),
     merge(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 'deep', { says: /levels deep/ }), merge(`{${'"a":{},'.repeat(60_000)}"a":{}}`, 'many', { says: /values/ }), merge(`{"metadata":{${'"name":"x",'.repeat(40_000)}"name":"y"}}`, 'one name 40,000 times', { codes: [400] }),
-    merge('{"metadata":{"name":"other"}}', undefined, { says: /name cannot change/ }), merge('{"metadata":null}', undefined, { codes: [400, 422] }), merge('{"kind":"Other"}', undefined, { says: /kind/ }), merge('{"apiVersion":"v9"}', undefined, { says: /apiVersion/ }), merge('{"roleRef":null}', undefined, { codes: [422] }), merge('{"subjects":"x"}', undefined, { says: /subjects/ }), merge('{"metadata":{"labels":{"a":1}}}', undefined, { says: /metadata\.labels\.a/ }),
-    merge('{"metadata":{"annotations":{"a":"\\ud800"}}}', 'half a pair', { says: /surrogate/ }), merge('{"metadata":{"labels":{"__proto__":"x"}}}', undefined, { codes: [422], says: /__proto__/ }), merge('{"metadata":{"uid":"x"}}', undefined, { codes: [409] }), merge('{"metadata":{"resourceVersion":"x"}}', undefined, { codes: [422] }), merge('{"metadata":{"resourceVersion":"99999999999999999999"}}', undefined, { codes: [409, 422] }),
-    merge('{}', 'force without apply', { url: `${URL}?force=true`, says: /force/ }), merge('{}', 'force of a kind', { url: `${URL}?force=maybe`, says: /force/ })
+    merge('{"metadata":{"name":"other"}}', undefined, { says: /name cannot change/ }), merge('{"metadata":null}', undefined, { codes: [400, 422] }), merge('{"kind":"Other"}', undefined, { codes: [422], says: /kind/ }), merge('{"apiVersion":"v9"}', undefined, { codes: [422], says: /apiVersion/ }), merge('{"roleRef":null}', undefined, { codes: [422] }), merge('{"subjects":"x"}', undefined, { codes: [422], says: /subjects/ }), merge('{"metadata":{"labels":{"a":1}}}', undefined, { codes: [422], says: /metadata\.labels\.a/ }),
+    merge('{"metadata":{"annotations":{"a":"\\ud800"}}}', 'half a pair', { codes: [422], says: /surrogate/ }), merge('{"metadata":{"labels":{"__proto__":"x"}}}', undefined, { codes: [422], says: /__proto__/ }), merge('{"metadata":{"uid":"x"}}', undefined, { codes: [422] }), merge('{"metadata":{"resourceVersion":"x"}}', undefined, { codes: [422] }), merge('{"metadata":{"resourceVersion":"99999999999999999999"}}', undefined, { codes: [409, 422] }),
+    merge('{}', 'force without apply', { url: `${URL}?force=true`, codes: [422], says: /force: Forbidden/ }), merge('{}', 'force of a kind', { url: `${URL}?force=maybe`, says: /force/ })
+  ])
+  t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+})
+
+t.test('strategic merge patches that are none, nest, repeat or contradict themselves are refused', async t => {
+  const { server, version } = await withObject(t, { metadata: { finalizers: ['a/b'] } })
+  const strategic = (body: string, codes: number[], says?: RegExp): Case => merge(body, body.slice(0, 80), { headers: { 'content-type': STRATEGIC }, codes, ...(says === undefined ? {} : { says }) })
+  await refuses(t, server, [
+    strategic('[]', [400], /must be an object/), strategic('null', [400], /must be an object/), strategic('{', [400], /not valid JSON/), strategic('', [400], /empty/),
+    strategic(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, [400], /levels deep/), strategic(`{${'"a":{},'.repeat(60_000)}"a":{}}`, [400], /values/), strategic(`{"$patch":"x",${'"$setElementOrder/a":[],'.repeat(20_000)}"a":{}}`, [400], /\$patch/),
+    ...['1', 'null', '[]', '{}', '"__proto__"', '"toString"', '"DELETE"'].map(value => strategic(`{"metadata":{"$patch":${value}}}`, [400], /metadata: \$patch/)),
+    ...['1', 'null', '"x"', '{}', '{"length":1}'].flatMap(value => ['$retainKeys', '$setElementOrder/finalizers', '$deleteFromPrimitiveList/finalizers'].map(name => strategic(`{"metadata":{"${name}":${value}}}`, [400], /must be a list/))),
+    ...['$setElementOrder', '$setElementOrder/', '$setElementOrders/finalizers', '$deleteFromPrimitiveList', '$deleteFromPrimitiveListfinalizers'].map(name => strategic(`{"metadata":{"${name}":[]}}`, [400], /must name a list/)),
+    ...['labels', 'none', '__proto__', 'constructor', 'finalizers/0'].map(name => strategic(`{"metadata":{"$setElementOrder/${name}":[],"$deleteFromPrimitiveList/${name}":[]}}`, [400], /metadata\..*\$setElementOrder/)),
+    strategic('{"metadata":{"ownerReferences":[{"uid":{}}]}}', [422]), strategic('{"metadata":{"finalizers":[[]]}}', [422], /finalizers/), strategic('{"metadata":null}', [400, 422]), strategic('{"$patch":"delete"}', [400], /name cannot change/), strategic('{"$retainKeys":[]}', [400], /name cannot change/),
+    strategic('{"metadata":{"annotations":{"a":"\\ud800"}}}', [422], /surrogate/), strategic('{"metadata":{"labels":{"__proto__":"x"}}}', [422], /__proto__/)
   ])
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
 })

@@ -78,7 +78,7 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
   t.comment(`seed ${dice.seed}`)
   // Turns of the loop between the reads and the writes, as a store on the network would have them.
   const pause = async (): Promise<void> => { for (let turns = dice.int(4); turns > 0; turns--) await turn() }
-  const server = await listen(t, { admission: [{ name: 'pause', handles: () => true, mutate: pause, validate: pause }] })
+  const server = await listen(t, { admission: { plugins: [{ name: 'pause', handles: () => true, mutate: pause, validate: pause }] } })
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
   const writes: Write[] = []
   let left = REQUESTS

@@ -1,7 +1,11 @@
-/** For every field of a message, values of a type that it does not take, each in an object that is otherwise empty. */
+/**
+ * For every field of a message, values of a type that it does not take, each in an object that is otherwise empty. Messages
+ * that other resources hold too are gone into once.
+ */
 import type { Message } from '../../schemas/index.js'
-import { planOf } from '../../schemas/plan.js'
-import type { Plan, PlannedField } from '../../schemas/plan.js'
+import { Facts } from '../../schemas/language/types.js'
+import { planOf } from '../../schemas/language/plan.js'
+import type { Plan, PlannedField } from '../../schemas/language/plan.js'
 
 export interface Wrong {
   /** As errors name it: `subjects[0].name`. */
@@ -16,24 +20,40 @@ const WRONG = {
   string: [1, true, {}, ['x']],
   bool: ['true', 1, {}, []],
   int32: ['1', 1.5, 2 ** 31, 1e300, true, {}],
-  int64: ['1', 1.5, 2 ** 53, 1e300, true, {}],
+  int64: ['1', 1.5, 2 ** 63, 1e300, true, {}],
   double: ['1', true, {}],
   bytes: [1, '***', 'a', {}, []],
   object: ['x', 1, true, []],
   list: ['x', 1, true, {}]
 } as const
 
-const MOST_DEPTH = 5
+const TIMES = [1, {}, [], 'yesterday', '2020-13-01T00:00:00Z']
 
-export function * wrongTypes (message: Message): Generator<Wrong> {
-  if (message.type !== undefined) {
-    for (const name of ['kind', 'apiVersion']) for (const value of [1, {}, 'wrong/v0']) yield { path: name, value, body: { [name]: value } }
-  }
-  yield * ofFields(planOf(message), '', value => value as Record<string, unknown>, 0) // what is wrapped at the top is an object
+/** Of types with a form of their own; those that take anything are not among them. */
+const SPECIAL: Readonly<Record<string, readonly unknown[]>> = {
+  'meta.v1.Time': TIMES,
+  'meta.v1.MicroTime': TIMES,
+  'meta.v1.FieldsV1': ['x', 1],
+  'resource.Quantity': ['x', '1 Gi', {}, [], true],
+  'intstr.IntOrString': [1.5, 2 ** 31, {}, [], true],
+  'authentication.v1.ExtraValue': ['x', 1, {}],
+  'authorization.v1.ExtraValue': ['x', 1, {}],
+  'certificates.v1.ExtraValue': ['x', 1, {}]
 }
 
-function * ofFields (plan: Plan, at: string, wrap: Wrap, depth: number): Generator<Wrong> {
-  if (depth > MOST_DEPTH) return
+const MOST_DEPTH = 12
+
+/** @param known names of the messages that were gone into, added to */
+export function * wrongTypes (message: Message, known = new Set<string>()): Generator<Wrong> {
+  if (message[Facts].type !== undefined) {
+    for (const name of ['kind', 'apiVersion']) for (const value of [1, {}, 'wrong/v0']) yield { path: name, value, body: { [name]: value } }
+  }
+  yield * ofFields(planOf(message), '', value => value as Record<string, unknown>, 0, known) // what is wrapped at the top is an object
+}
+
+function * ofFields (plan: Plan, at: string, wrap: Wrap, depth: number, known: Set<string>): Generator<Wrong> {
+  if (depth > MOST_DEPTH || known.has(plan.message.name)) return
+  known.add(plan.message.name)
   for (const field of plan.fields) {
     const path = at === '' ? field.name : `${at}.${field.name}`
     const inside: Wrap = value => wrap({ [field.name]: value })
@@ -42,25 +62,27 @@ function * ofFields (plan: Plan, at: string, wrap: Wrap, depth: number): Generat
     }
     if (field.shape === 'list') {
       yield * wrong(WRONG.list, path, inside)
-      yield * ofElement(field, `${path}[0]`, value => inside([value]), depth)
+      yield * ofElement(field, `${path}[0]`, value => inside([value]), depth, known)
     } else if (field.shape === 'map') {
       yield * wrong(WRONG.object, path, inside)
-      yield * ofElement(field, `${path}.key`, value => inside({ key: value }), depth)
-    } else yield * ofElement(field, path, inside, depth)
+      yield * ofElement(field, `${path}.key`, value => inside({ key: value }), depth, known)
+    } else yield * ofElement(field, path, inside, depth, known)
   }
 }
 
-function * ofElement (field: PlannedField, path: string, put: Wrap, depth: number): Generator<Wrong> {
+function * ofElement (field: PlannedField, path: string, put: Wrap, depth: number, known: Set<string>): Generator<Wrong> {
   if (field.scalar !== undefined) {
     for (const value of WRONG[field.scalar]) yield { path, value, body: put(value) }
     return
   }
   if (field.special !== undefined) {
-    // Times: no number, no object, no text that is none.
-    const values = field.plan.message.name.endsWith('Time') ? [1, {}, [], 'yesterday', '2020-13-01T00:00:00Z'] : ['x', 1]
-    for (const value of values) yield { path, value, body: put(value) }
+    for (const value of SPECIAL[field.plan.message.name] ?? []) yield { path, value, body: put(value) }
+    return
+  }
+  if (field.alternatives) {
+    yield { path, value: 'x', body: put('x') }
     return
   }
   for (const value of WRONG.object) yield { path, value, body: put(value) }
-  yield * ofFields(field.plan, path, put, depth + 1)
+  yield * ofFields(field.plan, path, put, depth + 1, known)
 }

@@ -1,7 +1,7 @@
 /** What both bare servers share: the bytes they send, and how a large answer goes out in pieces. */
 import { readFileSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
-import { PIECE_BYTES } from '../../routes/stream.js'
+import { CHUNK_BYTES } from '../../routes/chunks.js'
 
 const [one = '{}', list = '', certificate = '', key = ''] = process.argv.slice(2)
 
@@ -12,8 +12,8 @@ export const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
 interface Receiver { write: (bytes: Uint8Array) => boolean, end: () => unknown, once: (event: 'drain', then: () => void) => unknown }
 
 export async function sendPieces (receiver: Receiver): Promise<void> {
-  for (let at = 0; at < large.length; at += PIECE_BYTES) {
-    if (!receiver.write(large.subarray(at, at + PIECE_BYTES))) await new Promise<void>(resolve => { receiver.once('drain', resolve) })
+  for (let at = 0; at < large.length; at += CHUNK_BYTES) {
+    if (!receiver.write(large.subarray(at, at + CHUNK_BYTES))) await new Promise<void>(resolve => { receiver.once('drain', resolve) })
   }
   receiver.end()
 }

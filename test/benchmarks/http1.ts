@@ -14,8 +14,10 @@ async function openSocket (port: number): Promise<TLSSocket> {
   return socket
 }
 
+const typeOf = (method: string): string => method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json'
+
 function requestBytes (method: string, path: string, body?: string): string {
-  const rest = body === undefined ? '\r\n' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const rest = body === undefined ? '\r\n' : `Content-Type: ${typeOf(method)}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   return `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nAccept: application/json\r\n${rest}`
 }
 

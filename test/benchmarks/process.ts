@@ -3,7 +3,7 @@ import { fork, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { Agent, request } from 'node:https'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ export function nodeFlags (): string[] {
   return manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
 }
 
-const program = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const program = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
 /** The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
 export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Launched> {
@@ -75,18 +75,20 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
   ], { stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''
   child.stderr.on('data', (text: Buffer) => { errors += text.toString() })
-  while (!await ready(port)) {
+  // One connection: a handshake for each question would be most of what a server that loads many objects does.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  while (!await ready(port, agent)) {
     if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
     await new Promise(resolve => { setTimeout(resolve, 2) })
   }
+  agent.destroy()
   return { port, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
 }
 
-function ready (port: number): Promise<boolean> {
+function ready (port: number, agent: Agent): Promise<boolean> {
   return new Promise(resolve => {
-    const asked = request({ port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false, agent: false }, response => {
-      response.resume()
-      resolve(response.statusCode === 200)
+    const asked = request({ port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false, agent }, response => {
+      response.resume().on('end', () => { resolve(response.statusCode === 200) })
     })
     asked.on('error', () => { resolve(false) })
     asked.end()

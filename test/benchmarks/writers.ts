@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path'
 import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
-import { configMaps } from '../../schemas/resources.js'
-import { AdmissionChain } from '../../storage/admission-chain.js'
+import { configMaps } from '../stored.js'
+import { AdmissionChain } from '../../storage/admission/chain.js'
 import type { WriteResult } from '../../storage/backend.js'
 import { Connection } from '../../storage/etcd/connection.js'
 import { openBackend } from '../../storage/open.js'
@@ -41,7 +41,7 @@ function refused (name: string): never {
 export async function ourOperations (options: BackendOptions): Promise<Writer> {
   const backend = await openBackend(options)
   const store = new ResourceStore({
-    definition: configMaps, strategy: {}, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
+    type: configMaps.type, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
   })
   await store.open()
   const { signal } = new AbortController()

@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap'
 import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import Fastify from 'fastify'
+import Fastify from '../fastify.js'
 import type { FastifyInstance } from 'fastify'
 import orch from '../../app.js'
 import type { ServerOptions } from '../../app.js'
@@ -54,15 +54,17 @@ t.test('--delete-collection-workers is how many objects are deleted at a time', 
     let running = 0
     let most = 0
     const server = await serve(t, [`--delete-collection-workers=${workers}`], {
-      admission: [{
-        name: 'counting',
-        handles: ({ operation, resource }) => operation === 'DELETE' && resource === 'configmaps',
-        validate: async () => {
-          most = Math.max(most, ++running)
-          await new Promise(resolve => { setImmediate(resolve) })
-          running--
-        }
-      }]
+      admission: {
+        plugins: [{
+          name: 'counting',
+          handles: ({ operation, resource }) => operation === 'DELETE' && resource === 'configmaps',
+          validate: async () => {
+            most = Math.max(most, ++running)
+            await new Promise(resolve => { setImmediate(resolve) })
+            running--
+          }
+        }]
+      }
     })
     for (let at = 0; at < 12; at++) await server.post(CONFIG_MAPS, configMap(`c${at}`))
     t.equal((await server.delete(CONFIG_MAPS)).code, 200)
@@ -76,13 +78,26 @@ t.test('--disable-admission-plugins switches a plugin off', async t => {
   t.equal((await (await serve(t, ['--disable-admission-plugins=NamespaceLifecycle'])).post(nowhere, configMap('a'))).code, 201)
 })
 
-t.test('--max-requests-inflight and --max-mutating-requests-inflight bound what is under way', async t => {
+t.test('--enable-priority-and-fairness shares out what both limits allow together, without it each stands for itself', async t => {
+  const uid = 'x-orch-pf-prioritylevel-uid'
+  const fair = await serve(t, ['--max-requests-inflight=0', '--max-mutating-requests-inflight=490'])
+  while ((await fair.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  t.ok(uid in (await fair.get(BINDINGS)).headers)
+  t.match((await fair.get('/metrics')).body, 'apiserver_flowcontrol_request_concurrency_limit{priority_level="workload-low"} 200\n')
+  for (const flag of ['--enable-priority-and-fairness=false', '--feature-gates=APIPriorityAndFairness=false']) {
+    const plain = await serve(t, [flag])
+    t.notOk(uid in (await plain.get(BINDINGS)).headers, flag)
+    t.notMatch((await plain.get('/metrics')).body, 'apiserver_flowcontrol_request_concurrency_limit{', flag)
+  }
+})
+
+t.test('--max-requests-inflight and --max-mutating-requests-inflight bound what is under way where priority and fairness is off', async t => {
   for (const [flag, slow, other] of [['max-requests-inflight', 'GET', 'POST'], ['max-mutating-requests-inflight', 'DELETE', 'GET']] as const) {
     let release = (): void => {}
     const held = new Promise<void>(resolve => { release = resolve })
     let waiting = 0
-    const server = await serve(t, [`--${flag}=2`], {
-      authorizers: [{ name: 'slow', authorize: async ({ info }) => { if (info.name === 'slow') { waiting++; await held } return { decision: 'Allow' } } }]
+    const server = await serve(t, ['--enable-priority-and-fairness=false', `--${flag}=2`], {
+      authorization: { authorizers: [{ name: 'slow', authorize: async ({ info }) => { if (info.name === 'slow') { waiting++; await held } return { decision: 'Allow' } } }] }
     })
     const under = [1, 2].map(() => server.call(slow, `${BINDINGS}/slow`))
     await until('both to be under way', () => waiting === 2)
@@ -119,7 +134,13 @@ t.test('--default-watch-cache-size keeps at least so many changes, however old',
   const cache = server.orch.resources.find('', 'configmaps')?.cache
   if (cache === undefined) throw new Error('there are no config maps')
   let clock = performance.now()
-  t.intercept(performance, 'now', { value: () => clock++ })
+  // Not t.intercept, which notes where each of some hundred thousand calls came from.
+  const own = Object.getOwnPropertyDescriptor(performance, 'now')
+  Object.defineProperty(performance, 'now', { value: () => clock++, configurable: true, writable: true })
+  t.teardown(() => {
+    if (own === undefined) Reflect.deleteProperty(performance, 'now')
+    else Object.defineProperty(performance, 'now', own)
+  })
   await server.post(CONFIG_MAPS, configMap('a'))
   for (let at = 0; at < 2200; at++) {
     clock += 60_000
@@ -157,6 +178,41 @@ t.test('--etcd-compaction-interval forgets the past', async t => {
   await server.patch(`${CONFIG_MAPS}/a`, { data: { x: 'y' } })
   await until('the first version to be forgotten', async () => (await server.get(`${CONFIG_MAPS}?resourceVersion=${at}&resourceVersionMatch=Exact`)).code === 410)
   t.equal((await server.get(CONFIG_MAPS)).json['items'].length, 1)
+})
+
+const EVENTS = '/api/v1/namespaces/default/events'
+const event = (name: string): object => ({ metadata: { name }, involvedObject: { kind: 'Pod', namespace: 'default', name: 'web-1' } })
+
+t.test('--event-ttl is how long events stay, and nothing else goes with them', async t => {
+  const server = await serve(t, ['--event-ttl=1s'])
+  await server.post(CONFIG_MAPS, configMap('a'))
+  const began = performance.now()
+  t.equal((await server.post(EVENTS, event('e'))).code, 201)
+  await until('the event to be gone', async () => (await server.get(`${EVENTS}/e`)).code === 404)
+  const seconds = (performance.now() - began) / 1000
+  t.ok(seconds > 0.98 && seconds < 5, `${seconds} s`)
+  t.equal((await server.get(`${CONFIG_MAPS}/a`)).code, 200)
+})
+
+t.test('--lease-reuse-duration-seconds is for how long events share a lease', async t => {
+  const server = await serve(t, ['--lease-reuse-duration-seconds=100'])
+  const backend = server.orch.resources.find('', 'events')?.backend
+  if (backend === undefined) throw new Error('there are no events')
+  const asked: number[] = []
+  const { lease } = backend
+  backend.lease = async seconds => {
+    asked.push(seconds)
+    return await lease.call(backend, seconds)
+  }
+  let later = 0
+  const { now } = performance
+  t.intercept(performance, 'now', { value: () => now.call(performance) + later })
+  for (const [at, leases] of [[0, 1], [95_000, 1], [101_000, 2]] as const) {
+    later = at
+    t.equal((await server.post(EVENTS, event(`e${at}`))).code, 201)
+    t.equal(asked.length, leases, `${at} ms`)
+  }
+  t.strictSame(asked, [3700, 3700])
 })
 
 t.test('--min-request-timeout is the least that a watch lasts, and twice it the most', async t => {
@@ -202,7 +258,8 @@ t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type: which 
   const keysOf = async (url: string) => {
     const backend = await openBackend({ kind: 'etcd', servers: [url] })
     t.teardown(() => backend.close())
-    return (await backend.list({ start: '!', end: '~' })).kvs
+    // What the store writes to know how far its watch is may be there, and is no object.
+    return (await backend.list({ start: '!', end: '~' })).kvs.filter(({ key }) => key !== '/here/.progress')
   }
   const [mains, others] = [await keysOf(main.url), await keysOf(other.url)]
   t.ok(mains.some(({ key }) => key === '/here/configmaps/default/a'))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Flag } from '../../config/flag.js'
 import { FLAGS, SECTIONS } from '../../config/flags/index.js'
-import { helpText, versionText } from '../../config/help.js'
+import { helpText, versionText } from '../../config/command-line.js'
 
 /** Every flag of the interface; the two families of cloud flags by the clouds of the convention. */
 const INTERFACE = `
@@ -44,7 +44,7 @@ const INTERFACE = `
   watch-cache watch-cache-sizes`
 
 /** Ours. */
-const ADDED = ['data-dir']
+const ADDED = ['data-dir', 'data-dir-min-free']
 
 t.test('every flag of the interface is declared, and none beside but our own', async t => {
   t.strictSame(Object.keys(FLAGS).sort(), [...INTERFACE.trim().split(/\s+/), ...ADDED].sort())
@@ -164,6 +164,7 @@ t.test('--help shows each flag under its section with its default', async t => {
   t.match(help, /--secure-port int\n.*\(default 6443\)/)
   t.match(help, /--etcd-compaction-interval duration\n[^-]*\(default 5m0s\)/)
   t.ok(help.split('\n').every(line => line.length <= 140))
+  t.notMatch(help, /\(default (?:\[|\{|undefined|\))/, 'no list or map shows its insides')
 })
 
 t.test('--version names the package and the release of the interface', async t => {

@@ -1,34 +1,37 @@
 import t from 'tap'
-import { checkedFlags, configuration, hostPort } from '../../config/options.js'
+import { hostPort } from '../../config/addresses.js'
+import { checkedFlags, configuration } from '../../config/options.js'
 import type { ServerOptions } from '../../config/server-options.js'
-import { authority } from './authority.js'
+import { authority } from '../serving/authority.js'
 
 const load = async (...args: string[]): Promise<ServerOptions> => (await configuration(checkedFlags(args))).options
 
 t.test('without flags the options are the defaults of the interface', async t => {
   const data = `${t.testdir()}/data`
   t.match(await load(`--data-dir=${data}`), {
-    storage: { kind: 'embedded', directory: data, healthcheckTimeout: 2000 },
-    storePrefix: '/registry',
-    storageMediaType: 'application/vnd.orch.protobuf',
-    compactionInterval: 300_000,
-    watchCacheSize: 100,
+    storage: {
+      kind: 'embedded',
+      directory: data,
+      minFree: 64 * 1024 * 1024,
+      prefix: '/registry',
+      mediaType: 'application/vnd.orch.protobuf',
+      compactionInterval: 300_000,
+      healthcheckTimeout: 2000,
+      eventTtl: 3_600_000,
+      leaseReuseSeconds: 60
+    },
+    watchCache: { size: 100, sizes: {} },
+    authentication: { anonymous: true, audiences: undefined, clientCertificates: undefined, tokens: undefined },
+    authorization: { modes: ['AlwaysAllow'] },
+    admission: { enabled: [], disabled: [] },
+    audit: undefined,
+    limits: { requestTimeout: 60_000, minRequestTimeoutSeconds: 1800, priorityAndFairness: true, maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, deleteCollectionWorkers: 1 },
+    securityHeaders: { allowedOrigins: [], strictTransportSecurity: [] },
+    api: { disabled: ['internal.apiserver.orch.io/v1alpha1'], externalHostname: undefined },
+    health: { livezGracePeriod: 0 },
+    shutdown: { delay: 0, sendRetryAfter: false },
     metrics: { countInterval: 60_000, sizeInterval: 30_000, disabled: [] },
-    disabledGroupVersions: [],
-    anonymous: true,
-    clientCertificates: false,
-    authorizationModes: ['AlwaysAllow'],
-    disabledAdmission: [],
-    corsAllowedOrigins: [],
-    strictTransportSecurity: [],
-    requestTimeout: 60_000,
-    minRequestTimeoutSeconds: 1800,
-    maxRequestsInflight: 400,
-    maxMutatingRequestsInflight: 200,
-    deleteCollectionWorkers: 1,
-    livezGracePeriod: 0,
-    shutdownDelay: 0,
-    shutdownSendRetryAfter: false
+    featureGates: {}
   })
 })
 
@@ -41,7 +44,7 @@ t.test('flags and the files they name become options', async t => {
     `--token-auth-file=${folder}/tokens`, `--client-ca-file=${folder}/ca`, '--anonymous-auth=false', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     `--audit-log-path=${folder}/audit.log`, '--audit-log-format=legacy', '--audit-log-maxsize=5', '--audit-log-maxbackup=2', '--audit-log-maxage=3', '--audit-log-compress',
     '--advertise-address=fd00::1', '--secure-port=7443', '--external-hostname=api.example.com', '--storage-media-type=application/json',
-    '--runtime-config=rbac.authorization.orch.io/v1=false', '--disabled-metrics=a,b', '--request-timeout=30s', '--shutdown-send-retry-after',
+    '--runtime-config=rbac.authorization.orch.io/v1=false', '--disabled-metrics=a,b', '--allow-metric-labels=a_total,verb=GET,LIST,b,code="200"', '--request-timeout=30s', '--shutdown-send-retry-after',
     '--cors-allowed-origins=^https://x$', '--strict-transport-security-directives=max-age=1,preload')
   t.match(options, {
     storage: {
@@ -50,24 +53,19 @@ t.test('flags and the files they name become options', async t => {
       ca: ca.certificate,
       certificate: client.certificate,
       key: client.key,
-      healthcheckTimeout: 1000,
-      overrides: { '/secrets': ['http://c:1', 'http://d:2'], 'rbac.authorization.orch.io/roles': ['http://e:3'] }
+      overrides: { '/secrets': ['http://c:1', 'http://d:2'], 'rbac.authorization.orch.io/roles': ['http://e:3'] },
+      prefix: '/x',
+      mediaType: 'application/json',
+      healthcheckTimeout: 1000
     },
-    storePrefix: '/x',
-    storageMediaType: 'application/json',
-    tokens: /sesame/,
-    clientCertificates: true,
-    anonymous: false,
-    authorizationModes: ['AlwaysDeny', 'AlwaysAllow'],
+    authentication: { anonymous: false, tokens: /sesame/, clientCertificates: true, clientAuthorities: { pem: ca.certificate } },
+    authorization: { modes: ['AlwaysDeny', 'AlwaysAllow'] },
     audit: { path: `${folder}/audit.log`, format: 'legacy', maxSizeMegabytes: 5, maxBackups: 2, maxAgeDays: 3, compress: true },
-    advertiseAddress: '[fd00::1]:7443',
-    externalHostname: 'api.example.com',
-    disabledGroupVersions: ['rbac.authorization.orch.io/v1'],
-    metrics: { disabled: ['a', 'b'] },
-    requestTimeout: 30_000,
-    shutdownSendRetryAfter: true,
-    corsAllowedOrigins: ['^https://x$'],
-    strictTransportSecurity: ['max-age=1', 'preload']
+    limits: { requestTimeout: 30_000 },
+    securityHeaders: { allowedOrigins: ['^https://x$'], strictTransportSecurity: ['max-age=1', 'preload'] },
+    api: { disabled: ['rbac.authorization.orch.io/v1', 'internal.apiserver.orch.io/v1alpha1'], advertiseAddress: '[fd00::1]:7443', externalHostname: 'api.example.com' },
+    shutdown: { sendRetryAfter: true },
+    metrics: { disabled: ['a', 'b'], allowedLabels: new Map([['a_total,verb', ['GET', 'LIST']], ['b,code', ['200']]]) }
   })
 })
 
@@ -81,10 +79,13 @@ t.test('files and folders that will not do are named with their flag', async t =
     [[`--data-dir=${folder}/file/below`], /^--data-dir=.*not a folder/],
     [[`--audit-log-path=${folder}/none/audit.log`], /^--audit-log-path=.*cannot be written to: there is no such file/],
     [[`--audit-log-path=${folder}`], /^--audit-log-path=.*cannot be written to: it is not an ordinary file/],
+    [['--audit-log-path=-', '--audit-log-mode=batch', '--audit-log-batch-throttle-enable', '--audit-log-batch-throttle-burst=1'], /^--audit-log-batch-throttle-qps=0: must be more than 0/],
+    [['--audit-log-path=-', '--audit-log-mode=batch', '--audit-log-batch-throttle-enable', '--audit-log-batch-throttle-qps=1'], /^--audit-log-batch-throttle-burst=0: must be more than 0/],
+    [['--audit-log-path=-', '--audit-log-truncate-enabled', '--audit-log-truncate-max-batch-size=100'], /^--audit-log-truncate-max-batch-size=100: must not be less than --audit-log-truncate-max-event-size=102400/],
     [['--audit-log-path=/dev/null'], /^--audit-log-path=.*cannot be written to: it is not an ordinary file/],
     [['--etcd-servers=https://a:1', `--etcd-cafile=${folder}/junk`], /^--etcd-cafile=.*no CERTIFICATE block/],
-    [['--watch-cache-sizes=configmaps#1,pods#10'], /^--watch-cache-sizes=.*: pods is no resource of this version/],
-    [['--etcd-servers=http://a:1', '--etcd-servers-overrides=/secrets#http://b:1,apps/deployments#http://c:1'], /^--etcd-servers-overrides=.*: apps\/deployments is no resource of this version/],
+    [['--watch-cache-sizes=configmaps#1,podsets#10'], /^--watch-cache-sizes=.*: podsets is no resource of this version/],
+    [['--etcd-servers=http://a:1', '--etcd-servers-overrides=/secrets#http://b:1,apps/podsets#http://c:1'], /^--etcd-servers-overrides=.*: apps\/podsets is no resource of this version/],
     [['--cors-allowed-origins=('], /^--cors-allowed-origins=\(: "\(" is not a regular expression/],
     [['--runtime-config=nope/v1'], /^--runtime-config=nope\/v1: nope\/v1 is no API version/]
   ] as const) await t.rejects(load(...(args[0].startsWith('--etcd') ? [] : [`--data-dir=${folder}`]), ...args), { message }, args.join(' '))
@@ -96,10 +97,26 @@ t.test('files and folders that will not do are named with their flag', async t =
   }
 })
 
+t.test('a file of the operator may say more than a request', async t => {
+  const rules = Array.from({ length: 10_000 }, (_, index) => ({ level: 'Metadata', users: [`user-${index}`], verbs: ['get', 'list'], resources: [{ group: '', resources: ['pods'] }] }))
+  const folder = t.testdir({ 'policy.json': JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules }) })
+  const { options } = await configuration(checkedFlags([`--data-dir=${folder}/data`, '--audit-log-path=-', `--audit-policy-file=${folder}/policy.json`]))
+  t.equal(options.audit?.policy?.rules?.length, rules.length)
+})
+
 t.test('flags without anything to act on are warned of', async t => {
-  const folder = t.testdir()
+  const folder = t.testdir({ 'policy.yaml': 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: None }]\n' })
   const warnings = async (...args: string[]): Promise<readonly string[]> => (await configuration(checkedFlags([`--data-dir=${folder}/data`, ...args]))).warnings
-  t.strictSame(await warnings('--audit-log-format=legacy', '--audit-log-maxage=3'), ['--audit-log-maxage has no effect without --audit-log-path', '--audit-log-format has no effect without --audit-log-path'])
+  for (const [flag, without] of [
+    ['authorization-webhook-version=v1', 'authorization-webhook-config-file'], ['authorization-webhook-cache-authorized-ttl=1s', 'authorization-webhook-config-file'], ['oidc-username-claim=email', 'oidc-issuer-url'],
+    ['apiserver-count=3', 'endpoint-reconciler-type=master-count'], ['identity-lease-duration-seconds=60', 'feature-gates=APIServerIdentity=true']
+  ]) t.strictSame(await warnings(`--${flag}`), [`--${flag?.split('=')[0]} has no effect without --${without}`])
+  t.strictSame(await warnings('--contention-profiling', '--profiling=false'), ['--contention-profiling has no effect without --profiling'])
+  t.strictSame((await warnings('--audit-log-format=legacy', '--audit-log-maxage=3')).toSorted(), ['--audit-log-format has no effect without --audit-log-path', '--audit-log-maxage has no effect without --audit-log-path'])
+  t.match(await warnings('--max-requests-inflight=0', '--max-mutating-requests-inflight=0'), [/^--enable-priority-and-fairness has no effect with .*not limited$/])
+  t.strictSame(await warnings('--max-requests-inflight=0', '--max-mutating-requests-inflight=0', '--enable-priority-and-fairness=false'), [])
+  t.strictSame(await warnings(`--audit-policy-file=${folder}/policy.yaml`), ['--audit-policy-file has no effect without --audit-log-path or --audit-webhook-config-file'])
+  t.strictSame(await warnings('--audit-log-path=-', '--audit-log-batch-max-size=3', '--audit-log-truncate-max-event-size=5'), ['--audit-log-batch-max-size has no effect without --audit-log-mode=batch', '--audit-log-truncate-max-event-size has no effect without --audit-log-truncate-enabled'])
   t.strictSame(await warnings('--audit-log-path=-', '--audit-log-format=legacy', '--audit-log-compress'), ['--audit-log-compress has no effect: standard output is not rotated'])
   t.strictSame(await warnings(`--audit-log-path=${folder}/audit.log`, '--audit-log-maxage=3'), [])
 })

@@ -27,8 +27,9 @@ t.test('roleRef is required with all its fields, and can only be a ClusterRole',
   await refused(t, server, {}, 'roleRef.name', 'FieldValueRequired')
   for (const name of ['apiGroup', 'kind', 'name']) {
     const { [name]: _, ...rest } = roleRef as Json
-    await refused(t, server, { roleRef: rest }, `roleRef.${name}`, 'FieldValueRequired')
-    await refused(t, server, { roleRef: { ...roleRef, [name]: '' } }, `roleRef.${name}`, 'FieldValueRequired')
+    const finding = name === 'kind' ? 'FieldValueNotSupported' : 'FieldValueRequired'
+    await refused(t, server, { roleRef: rest }, `roleRef.${name}`, finding)
+    await refused(t, server, { roleRef: { ...roleRef, [name]: '' } }, `roleRef.${name}`, finding)
   }
   await refused(t, server, { roleRef: { ...roleRef, kind: 'Role' } }, 'roleRef.kind')
   await refused(t, server, { roleRef: { ...roleRef, apiGroup: 'other.example' } }, 'roleRef.apiGroup')

@@ -107,6 +107,17 @@ t.test('the way dependents are dealt with is asked for by a finalizer', async t 
   }
 })
 
+t.test('without a garbage collector no deletion waits for one', async t => {
+  const server = await build(t, { storage: { garbageCollection: false } })
+  const controllers = '/api/v1/namespaces/default/replicationcontrollers'
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  for (const propagationPolicy of [undefined, 'Orphan', 'Foreground', 'Background']) {
+    t.equal((await server.post(controllers, { metadata: { name: 'one' }, spec: { selector: { a: 'b' }, template } })).code, 201)
+    t.equal((await server.delete(`${controllers}/one`, propagationPolicy === undefined ? undefined : { propagationPolicy })).code, 200)
+    t.equal((await server.get(`${controllers}/one`)).code, 404, `${propagationPolicy ?? 'by default'}: it is gone`)
+  }
+})
+
 t.test('a watch sees the marking, each step, and the removal', async t => {
   const server = await listen(t)
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)

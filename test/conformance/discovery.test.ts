@@ -44,7 +44,7 @@ t.test('what is not there is not found', async t => {
 })
 
 t.test('a version that is switched off is neither told nor served', async t => {
-  const server = await build(t, { disabledGroupVersions: [`${RBAC}/v1`] })
+  const server = await build(t, { api: { disabled: [`${RBAC}/v1`] } })
   t.notOk((await server.get('/apis')).json.groups.some(({ name }: Json) => name === RBAC))
   for (const path of [`/apis/${RBAC}`, `/apis/${RBAC}/v1`, `/apis/${RBAC}/v1/clusterrolebindings`]) t.equal((await server.get(path)).code, 404, path)
   t.equal((await server.get('/api/v1/namespaces')).code, 200)

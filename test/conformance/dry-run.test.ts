@@ -5,8 +5,8 @@ import type { Answer, Client, Json } from '../build.js'
 
 const MERGE = 'application/merge-patch+json'
 const without = ({ metadata, ...rest }: Json): Json => {
-  const { uid, creationTimestamp, resourceVersion, deletionTimestamp, ...kept } = metadata
-  return { ...rest, metadata: kept }
+  const { uid, creationTimestamp, resourceVersion, deletionTimestamp, managedFields, ...kept } = metadata
+  return { ...rest, metadata: { ...kept, managedFields: managedFields?.map((entry: Json) => ({ ...entry, time: '' })) } }
 }
 
 /** The writes rule 1 names, each as a function of its query. */
@@ -57,7 +57,7 @@ t.test('a dry run answers as the real request would and persists nothing', async
 t.test('every stage runs: defaults, validation, conflicts, admission', async t => {
   const seen: string[] = []
   const server = await build(t, {
-    admission: [{ name: 'labels', handles: ({ resource }) => resource === 'clusterrolebindings', mutate: request => { seen.push(`${request.operation} ${request.dryRun}`); if (request.object) (request.object as Json).metadata.labels = { admitted: 'yes' } } }]
+    admission: { plugins: [{ name: 'labels', handles: ({ resource }) => resource === 'clusterrolebindings', mutate: request => { seen.push(`${request.operation} ${request.dryRun}`); if (request.object) (request.object as Json).metadata.labels = { admitted: 'yes' } } }] }
   })
   const made = await server.post(`${BINDINGS}?dryRun=All`, { metadata: { name: 'a' }, roleRef: binding('a').roleRef, subjects: [{ kind: 'User', name: 'ann' }] })
   t.match(made.json, { metadata: { labels: { admitted: 'yes' } }, subjects: [{ apiGroup: 'rbac.authorization.orch.io' }] })
@@ -84,7 +84,7 @@ t.test('generated values may differ, and are there', async t => {
 
 t.test('admission with side effects fails a dry run that would trigger it, and that one only', async t => {
   let effects = 0
-  const server = await build(t, { admission: [{ name: 'effects', sideEffects: true, handles: ({ operation }) => operation === 'UPDATE', mutate: () => { effects++ } }] })
+  const server = await build(t, { admission: { plugins: [{ name: 'effects', sideEffects: true, handles: ({ operation }) => operation === 'UPDATE', mutate: () => { effects++ } }] } })
   t.equal((await server.post(`${BINDINGS}?dryRun=All`, binding('a'))).code, 201)
   await server.post(BINDINGS, binding('a'))
   t.match(await server.put(`${BINDINGS}/a?dryRun=All`, binding('a', { metadata: { labels: { a: 'b' } } })), { code: 400, json: { kind: 'Status', status: 'Failure', message: /effects/ } })
@@ -95,7 +95,7 @@ t.test('admission with side effects fails a dry run that would trigger it, and t
 
 t.test('authorization is the same', async t => {
   const asked: string[] = []
-  const server = await build(t, { authorizers: [{ name: 'no-bindings', authorize: ({ info }) => { asked.push(info.verb); return { decision: info.resource === 'clusterrolebindings' && info.verb !== 'list' ? 'Deny' : 'Allow' } } }] })
+  const server = await build(t, { authorization: { authorizers: [{ name: 'no-bindings', authorize: ({ info }) => { asked.push(info.verb); return { decision: info.resource === 'clusterrolebindings' && info.verb !== 'list' ? 'Deny' : 'Allow' } } }] } })
   for (const [title, write] of Object.entries(WRITES)) {
     asked.length = 0
     const dry = await write(server, '?dryRun=All')

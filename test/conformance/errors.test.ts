@@ -1,6 +1,6 @@
 /** Interface, 'Errors': each row of the table that is built, its rules, and the Status of the codes left to convention. */
 import t from 'tap'
-import Fastify from 'fastify'
+import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { BINDINGS, PROTOBUF, binding, build, client } from '../build.js'
 import type { Answer, Client, Json } from '../build.js'
@@ -11,7 +11,7 @@ function status (t: { match: (found: unknown, wanted: object, title: string) => 
 }
 
 t.test('each code has its reason, and details say what it is about', async t => {
-  const server = await build(t, { tokens: 'known,ann,1\n', authorizers: [{ name: 'no-secrets', authorize: ({ info }) => ({ decision: info.resource === 'secrets' ? 'Deny' : 'NoOpinion', reason: 'not those' }) }] })
+  const server = await build(t, { authentication: { tokens: 'known,ann,1\n' }, authorization: { authorizers: [{ name: 'no-secrets', authorize: ({ info }) => ({ decision: info.resource === 'secrets' ? 'Deny' : 'NoOpinion', reason: 'not those' }) }] } })
   await server.post(BINDINGS, binding('a'))
   status(t, await server.post(BINDINGS, '{'), 400, 'BadRequest', 'a body that cannot be read')
   status(t, await server.get(BINDINGS, { authorization: 'Bearer unknown' }), 401, 'Unauthorized', 'credentials nobody knows')
@@ -61,8 +61,8 @@ async function draining (t: Parameters<typeof build>[0], sendRetryAfter: boolean
   let release = (): void => {}
   await app.register(async scope => {
     await orch(scope, {
-      shutdownSendRetryAfter: sendRetryAfter,
-      authorizers: [{ name: 'held', authorize: ({ info }) => info.name === 'held' ? new Promise(resolve => { release = () => { resolve({ decision: 'Allow' }) } }) : { decision: 'Allow' } }]
+      shutdown: { sendRetryAfter },
+      authorization: { authorizers: [{ name: 'held', authorize: ({ info }) => info.name === 'held' ? new Promise(resolve => { release = () => { resolve({ decision: 'Allow' }) } }) : { decision: 'Allow' } }] }
     })
     begin = () => scope.orch.shutdown.begin()
   })
@@ -111,7 +111,7 @@ t.test('an error comes in the form that was asked for', async t => {
 })
 
 t.test('what fails inside is an InternalError that tells nothing', async t => {
-  const server = await build(t, { admission: [{ name: 'broken', handles: ({ name }) => name === 'broken', mutate: () => { throw new Error('the secret of the house') } }] })
+  const server = await build(t, { admission: { plugins: [{ name: 'broken', handles: ({ name }) => name === 'broken', mutate: () => { throw new Error('the secret of the house') } }] } })
   const answer = await server.post(BINDINGS, binding('broken'))
   status(t, answer, 500, 'InternalError', 'a bug')
   t.notMatch(answer.body, /secret/)

@@ -1,6 +1,6 @@
 /** Interface, 'Health endpoints': rules 1 to 6. */
 import t from 'tap'
-import Fastify from 'fastify'
+import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { BINDINGS, binding, build, client } from '../build.js'
 
@@ -71,7 +71,7 @@ t.test('--livez-grace-period: until it is over livez takes unfinished work for d
   t.teardown(() => app.close())
   let finish = (): void => {}
   await app.register(async scope => {
-    await orch(scope, { livezGracePeriod: 500 })
+    await orch(scope, { health: { livezGracePeriod: 500 } })
     scope.orch.health.postStart('slow', new Promise<void>(resolve => { finish = resolve }))
   })
   await app.ready()
@@ -90,7 +90,7 @@ t.test('--shutdown-delay-duration: readyz fails at once, all else is served unti
   t.teardown(() => app.close())
   let begin = async (): Promise<number> => 0
   await app.register(async scope => {
-    await orch(scope, { shutdownDelay: 60_000 })
+    await orch(scope, { shutdown: { delay: 60_000 } })
     begin = () => scope.orch.shutdown.begin()
   })
   await app.ready()
@@ -106,7 +106,7 @@ t.test('--shutdown-delay-duration: readyz fails at once, all else is served unti
 })
 
 t.test('they ask for no credentials that are not there, and /metrics is beside them', async t => {
-  const server = await build(t, { authorizers: [{ name: 'health', authorize: ({ info }) => ({ decision: info.isResourceRequest ? 'Deny' : 'Allow' }) }] })
+  const server = await build(t, { authorization: { authorizers: [{ name: 'health', authorize: ({ info }) => ({ decision: info.isResourceRequest ? 'Deny' : 'Allow' }) }] } })
   for (const path of ENDPOINTS) t.equal((await server.get(path)).code, 200)
   const { code, body, headers } = await server.get('/metrics')
   t.equal(code, 200)

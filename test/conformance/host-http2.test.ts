@@ -1,10 +1,10 @@
 /** A host may bring an HTTP/2 server of its own: there requests come through Node's compatibility classes. */
 import t from 'tap'
 import { once } from 'node:events'
-import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
-import Fastify from 'fastify'
+import { connect, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
+import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import { authority } from '../config/authority.js'
+import { authority } from '../serving/authority.js'
 import { BINDINGS, PROTOBUF, binding } from '../build.js'
 import type { Json, Test } from '../build.js'
 
@@ -63,4 +63,56 @@ t.test('a watch', async t => {
   for (const name of ['a', 'b', 'c']) await ask(session, 'POST', BINDINGS, binding(name))
   await ended
   t.same(names, ['a', 'b', 'c'])
+})
+
+t.test('a stream that is answered before its body has ended is over with its answer', async t => {
+  for (const tls of [true, false]) {
+    const options = { http2: true, ...tls ? { https: { cert: pair.certificate, key: pair.key } } : {} }
+    const app = Fastify(options as object)
+    t.teardown(() => app.close())
+    await app.register(orch, { prefix: '/cluster', limits: { requestTimeout: 2000, maxBodyBytesInflight: 5_000_000 } })
+    const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }), { rejectUnauthorized: false })
+    session.on('error', () => {})
+    t.teardown(() => { session.destroy() })
+    const answered = async (path: string, bytes: number, method = 'POST', headers = {}): Promise<unknown> => {
+      const stream = session.request({ ':method': method, ':path': path, 'content-type': 'application/json', ...headers }, { endStream: false })
+      stream.on('error', () => {}).resume().write(Buffer.alloc(bytes, 0x20))
+      const closed = once(stream, 'close')
+      const [head] = await once(stream, 'response') as [IncomingHttpHeaders & { ':status': number }]
+      await closed
+      return [head[':status'], stream.rstCode]
+    }
+    const path = `/cluster${BINDINGS}`
+    // Together, as each stays for some seconds in case that the rest of its body comes.
+    t.same(await Promise.all([
+      answered(path, 1000),
+      answered(path, 3 * 1024 * 1024 + 1),
+      answered(path, 1000, 'POST', { authorization: 'Bearer none' }),
+      answered('/cluster/none', 1000),
+      answered('/cluster/api/v1/%2f', 1000),
+      answered(path, 1000, 'POST', { 'content-encoding': 'gzip' }),
+      answered(path, 0, 'GET')
+    ]), [408, 413, 401, 404, 400, 415, 200].map(code => [code, 0]))
+  }
+})
+
+t.test('an answer that is cut off ends with an error code, and not as if it were whole', async t => {
+  for (const tls of [true, false]) {
+    const app = Fastify({ http2: true, ...tls ? { https: { cert: pair.certificate, key: pair.key } } : {} } as object)
+    t.teardown(() => app.close())
+    await app.register(orch, { prefix: '/cluster', limits: { requestTimeout: 1500 } })
+    const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }), { rejectUnauthorized: false })
+    session.on('error', () => {})
+    t.teardown(() => { session.destroy() })
+    const annotations = { text: 'x'.repeat(200_000) }
+    for (let at = 0; at < 10; at++) t.equal((await ask(session, 'POST', BINDINGS, binding(`b${at}`, { metadata: { annotations } }))).code, 201)
+    const list = session.request({ ':path': `/cluster${BINDINGS}` })
+    list.on('error', () => {})
+    const closed = new Promise(resolve => list.once('close', resolve))
+    await once(list, 'response') // and reads no more than fits its window
+    await new Promise(resolve => setTimeout(resolve, 3000))
+    list.resume()
+    await closed
+    t.equal(list.rstCode, constants.NGHTTP2_INTERNAL_ERROR, tls ? 'over TLS' : 'in the clear')
+  }
 })

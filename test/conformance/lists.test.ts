@@ -86,7 +86,7 @@ t.test('pages go across namespaces as within one', async t => {
 })
 
 t.test('an expired token is 410, and the list may be started again', async t => {
-  const server = await build(t, { compactionInterval: 20 })
+  const server = await build(t, { storage: { compactionInterval: 20 } })
   for (const name of numbered(6)) await server.post(BINDINGS, binding(name))
   const { continue: token } = (await server.get(`${BINDINGS}?limit=2`)).json.metadata
   let answer = await server.get(`${BINDINGS}?limit=2&continue=${token}`)

@@ -143,7 +143,7 @@ t.test('a version about to come is waited for', async t => {
 })
 
 t.test('Exact of a version no longer kept is 410', async t => {
-  const server = await build(t, { compactionInterval: 20 })
+  const server = await build(t, { storage: { compactionInterval: 20 } })
   await server.post(BINDINGS, binding('a'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
   const ask = (): Promise<Answer[]> => Promise.all([`resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`, `resourceVersion=${resourceVersion}&limit=5`].map(query => list(server, query)))

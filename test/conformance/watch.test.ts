@@ -125,7 +125,7 @@ t.test('BOOKMARK only where it was asked for, with the kind and a resourceVersio
 })
 
 t.test('a version no longer kept is 410, and so is one whose history ends under the watch', async t => {
-  const server = await listen(t, { compactionInterval: 20 })
+  const server = await listen(t, { storage: { compactionInterval: 20 } })
   await server.post(BINDINGS, binding('a'))
   const old = await version(server)
   for (const deadline = Date.now() + 10_000; ;) {
@@ -188,7 +188,7 @@ t.test('a watch is of a namespace, or of all', async t => {
 })
 
 t.test('timeoutSeconds ends it cleanly; without, it lasts at least --min-request-timeout', async t => {
-  const server = await listen(t, { minRequestTimeoutSeconds: 1 })
+  const server = await listen(t, { limits: { minRequestTimeoutSeconds: 1 } })
   const since = performance.now()
   const watch = await open(t, server, 'watch=1')
   await watch.end()

@@ -6,12 +6,15 @@ import type { Test } from 'tap'
 import type { Backend, BackendEvent, Revision, WriteResult } from '../../storage/backend.js'
 import { StorageError, type StorageErrorCode } from '../../storage/errors.js'
 import { random } from '../random.js'
+import { guardContract } from './guards.js'
 import { Model, textOf } from './model.js'
 import { Observed, shortly } from './observed.js'
 
 export interface Subject {
   /** Opens one more handle on a store that nobody else uses, or on the shared one where there can be several. */
   open: () => Promise<Backend>
+  /** The path that the keys of its store are below, where it has one. */
+  readonly prefix?: string
 }
 
 const bytes = (text: string) => Buffer.from(text)
@@ -19,8 +22,8 @@ const text = (value: Uint8Array | undefined) => value === undefined ? undefined 
 
 let spaces = 0
 /** A range of keys for one test. */
-function space (): { at: (name: string) => string, start: string, end: string } {
-  const start = `/contract/${process.pid}-${Date.now()}-${++spaces}/`
+function spaceBelow (prefix: string): { at: (name: string) => string, start: string, end: string } {
+  const start = `${prefix}/contract/${process.pid}-${Date.now()}-${++spaces}/`
   return { at: name => start + name, start, end: start.slice(0, -1) + '0' }
 }
 
@@ -43,6 +46,8 @@ async function refusal (promise: Promise<unknown>): Promise<StorageErrorCode | u
 export async function backendContract (t: Test, subject: Subject): Promise<void> {
   const backend = await subject.open()
   t.teardown(() => backend.close())
+  const { prefix = '' } = subject
+  const space = () => spaceBelow(prefix)
 
   await t.test('the newest revision is never 0, on an empty store neither', async t => {
     t.ok(await backend.revision() >= 1)
@@ -106,6 +111,8 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.ok(second.revision >= first)
     t.equal(text((await backend.get(at('a'))).kv?.value), 'one')
   })
+
+  await guardContract(t, backend, space, done)
 
   await t.test('an update needs the revision that is there', async t => {
     const { at } = space()
@@ -397,15 +404,15 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   })
 
   await t.test('ten thousand random operations agree with a map and a log', async t => {
-    await randomOperations(t, backend, 10_000)
+    await randomOperations(t, backend, 10_000, prefix)
   })
 }
 
 /** Random operations on few keys, in groups that run at once; reads, past reads, watches and compactions between them. */
-export async function randomOperations (t: Test, backend: Backend, operations: number): Promise<void> {
+export async function randomOperations (t: Test, backend: Backend, operations: number, prefix = ''): Promise<void> {
   const { seed, int: below } = random()
   t.comment(`SEED=${seed}`)
-  const { at, start, end } = space()
+  const { at, start, end } = spaceBelow(prefix)
   const model = new Model()
   const begin = await backend.revision()
   const live = new Observed(backend, start, end, begin)

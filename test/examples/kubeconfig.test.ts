@@ -6,12 +6,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { authority } from '../config/authority.js'
+import { authority } from '../serving/authority.js'
 import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
 import { kubectlProgram } from '../tools.js'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
-const LAUNCHER = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
 t.test('the kubeconfig opens a server started as it says, with a token and with a certificate', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-kubeconfig-'))
@@ -44,7 +44,7 @@ t.test('the kubeconfig opens a server started as it says, with a token and with 
   for (const context of ['token', 'certificate']) {
     const { status, stdout, stderr } = spawnSync(kubectlProgram(), [...call.split(' '), `--context=${context}`], { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder } })
     t.equal(status, 0, stderr)
-    t.match(stdout, /^default +\d+s$/m)
+    t.match(stdout, /^default +Active +\d+s$/m)
   }
   t.equal((await ask(`https://localhost:${port}/api/v1/namespaces`, { ca: ca() })).code, 401, 'nobody else is let in')
 })

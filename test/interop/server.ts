@@ -11,12 +11,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { authority } from '../config/authority.js'
+import { authority } from '../serving/authority.js'
 import type { Test } from '../build.js'
 
 const MANIFEST = new URL('../../../package.json', import.meta.url)
-const LAUNCHER = fileURLToPath(new URL('../../cli.js', import.meta.url))
-const START_TIME = 20_000
+const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
+const START_TIME = 60_000
 const PAUSE = 10
 
 export const TOKEN = 'interop-token'
@@ -75,25 +75,28 @@ export class RunningServer {
   readonly port: number
   readonly url: string
   readonly #flags: readonly string[]
+  /** Descriptors it may have; as many as this process where none is given. */
+  readonly #files: number | undefined
   #process: ChildProcess | undefined
   #errors = ''
 
-  private constructor (folder: string, port: number, flags: readonly string[]) {
+  private constructor (folder: string, port: number, flags: readonly string[], files: number | undefined) {
     this.folder = folder
     this.port = port
     this.url = `https://127.0.0.1:${port}`
     this.#flags = flags
+    this.#files = files
   }
 
-  /** Ready to serve, or as far as `well` says it is well. `flags` come after those that every one has. */
-  static async start (t: Test, flags: readonly string[] = [], well = '/readyz'): Promise<RunningServer> {
+  /** Ready to serve, or as far as `well` says it is well. `flags` come after those that every one has; `files` is its limit of open files. */
+  static async start (t: Test, flags: readonly string[] = [], well = '/readyz', files?: number): Promise<RunningServer> {
     const folder = mkdtempSync(join(tmpdir(), 'orch-interop-'))
     const clients = authority('interop clients')
     const pair = clients.issue({ commonName: 'cora', organizations: ['crew'], uses: ['client'] })
     for (const [name, content] of Object.entries({ 'tokens.csv': `${TOKEN},ann,1,"crew"\n`, 'clients.crt': clients.certificate, 'cora.crt': pair.certificate, 'cora.key': pair.key })) {
       writeFileSync(join(folder, name), content, { mode: 0o600 })
     }
-    const server = new RunningServer(folder, await freePort(), flags)
+    const server = new RunningServer(folder, await freePort(), flags, files)
     t.teardown(async () => {
       await server.stop('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
@@ -117,7 +120,9 @@ export class RunningServer {
 
   async start (well = '/readyz'): Promise<void> {
     const file = (name: string): string => join(this.folder, name)
-    const child = launch(process.execPath, [...nodeFlags(), LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
+    const limited = this.#files === undefined ? [] : ['sh', '-c', `ulimit -n ${this.#files} && exec "$0" "$@"`]
+    const [program = '', ...before] = [...limited, process.execPath, ...nodeFlags()]
+    const child = launch(program, [...before, LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
       '--anonymous-auth=false', `--token-auth-file=${file('tokens.csv')}`, `--client-ca-file=${file('clients.crt')}`,
       ...(this.#flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${file('data')}`]), ...this.#flags
     ], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -141,12 +146,13 @@ export class RunningServer {
     return child.exitCode
   }
 
-  /** As the user of the token; a certificate that cannot be read yet is no answer. */
+  /** As the user of the token; a certificate that cannot be read yet is no answer, after a moment: whoever asks again in a loop must leave timers their turn. */
   async ask (path: string, method = 'GET', body?: object): Promise<Answer> {
     let ca: string
     try {
       ca = this.ca
     } catch {
+      await new Promise(resolve => { setTimeout(resolve, PAUSE) })
       return { code: 0, body: '' }
     }
     return await ask(`${this.url}${path}`, { method, ca, token: TOKEN, ...(body === undefined ? {} : { body }) })

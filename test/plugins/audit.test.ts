@@ -4,16 +4,18 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fp from 'fastify-plugin'
-import audit, { type AuditPluginOptions } from '../../plugins/audit.js'
-import { jsonLine, legacyLine, sourceIPs, type Subject } from '../../plugins/audit/event.js'
-import { openSink, rotation } from '../../plugins/audit/sink.js'
+import audit, { type AuditOptions } from '../../plugins/audit.js'
+import { eventOf, jsonLine, legacyLine } from '../../plugins/audit/event.js'
+import { sourceIPs, Subject } from '../../plugins/audit/subject.js'
+import { openSink } from '../../plugins/audit/sink.js'
+import { RotatedFiles } from '../../plugins/audit/rotated-files.js'
 import metrics from '../../plugins/metrics.js'
 import { forbidden, unauthorized } from '../../schemas/status.js'
 import { ALICE, bareServer, clusterRoles, type BareOptions, type Test } from './bare-server.js'
 
 const ROLES = { group: 'rbac.authorization.orch.io', resource: 'clusterroles' }
 
-async function build (test: Test & { testdir: () => string }, options: AuditPluginOptions = {}, bare: BareOptions = {}) {
+async function build (test: Test & { testdir: () => string }, options: Partial<AuditOptions> = {}, bare: BareOptions = {}) {
   const path = join(test.testdir(), 'audit.log')
   const fastify = await bareServer(bare)
   await fastify.register(metrics)
@@ -73,12 +75,13 @@ t.test('refusals are written down: forbidden, unknown, and without valid credent
   await fastify.inject({ method: 'POST', url: '/apis/x' })
   await fastify.inject('/nowhere')
   await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong' } })
-  const complete = (await events()).filter(({ stage }) => stage === 'ResponseComplete')
-  t.match(complete, [
-    { responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
-    { requestURI: '/nowhere', responseStatus: { code: 404 } },
-    { user: {}, responseStatus: { code: 401, reason: 'Unauthorized' } }
+  const answered = (await events()).filter(({ stage }) => stage !== 'RequestReceived')
+  t.match(answered, [
+    { stage: 'ResponseComplete', responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
+    { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },
+    { stage: 'ResponseStarted', user: {}, responseStatus: { code: 401, reason: 'Unauthorized' } }
   ])
+  t.equal(answered.length, 3)
 })
 
 t.test('a long-running request leaves an event when its answer begins', async t => {
@@ -101,31 +104,47 @@ t.test('in mode blocking a request goes on when its event is in the file', async
 })
 
 t.test('nothing a client sends can make a second line or a second field', async t => {
-  const subject: Subject = {
+  const subject = new Subject({
     auditId: 'id',
     url: '/a"b\n\u009b31m',
     info: { path: '', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'n', name: '\u2028' },
     user: { ...ALICE, username: 'x" user="root' },
     receivedAt: new Date(0),
     sourceIPs: [],
-    userAgent: `${'u'.repeat(9000)}`,
-    annotations: {}
-  }
-  for (const line of [jsonLine('RequestReceived', subject, new Date(0), undefined), legacyLine('ResponseComplete', subject, new Date(0), { code: 200, failure: undefined })]) {
+    userAgent: `${'u'.repeat(9000)}`
+  })
+  for (const line of [jsonLine(eventOf(subject, { stage: 'RequestReceived', level: 'Metadata', at: new Date(0) })), `${legacyLine('ResponseComplete', subject, { code: 200, status: undefined })}\n`]) {
     // eslint-disable-next-line no-control-regex -- what must not be there
     t.match(line, /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+\n$/)
     t.ok(line.length < 4000, 'a long header is cut')
   }
-  t.match(legacyLine('ResponseComplete', subject, new Date(0), undefined), ' user="x\\" user=\\"root" ')
+  t.match(legacyLine('ResponseComplete', subject, undefined), ' user="x\\" user=\\"root" ')
 })
 
 t.test('the legacy format is a line of text', async t => {
   const { fastify, lines } = await build(t, { format: 'legacy' })
   await fastify.inject('/apis/x')
   t.match(await lines(), [
-    /^\S+Z AUDIT: id="audit-1" stage="RequestReceived" ip="127.0.0.1" method="get" user="alice" groups="system:authenticated" .* uri="\/apis\/x" response="<deferred>"$/,
+    /^\S+Z AUDIT: id="audit-1" stage="RequestReceived" ip="127.0.0.1" method="get" user="alice" groups="\\"system:authenticated\\"" as="<self>" asgroups="<lookup>" user-agent="[^"]*" namespace="<none>" uri="\/apis\/x" response="<deferred>"$/,
     /stage="ResponseComplete".* response="200"$/
   ])
+})
+
+t.test('in the legacy format a group cannot look like two, and the address is the first', async t => {
+  const asked = { auditId: 'id', url: '/x', info: { path: '/x', isResourceRequest: false, verb: 'get', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }, receivedAt: new Date(0), sourceIPs: ['1.2.3.4', '9.9.9.9'], userAgent: undefined }
+  const of = (groups: string[]): string => legacyLine('ResponseComplete', new Subject({ ...asked, user: { ...ALICE, groups } }), undefined)
+  t.match(of(['a', 'b']), ' groups="\\"a\\",\\"b\\"" ')
+  t.not(of(['a,b']), of(['a', 'b']))
+  t.match(of([]), /^1970-01-01T00:00:00\.000Z AUDIT: id="id" .* ip="1\.2\.3\.4" .* groups="<none>" /)
+  const impersonating = new Subject({ ...asked, user: ALICE })
+  impersonating.impersonatedUser = { ...ALICE, username: 'jane', groups: ['q'] }
+  t.match(legacyLine('ResponseComplete', impersonating, undefined), ' as="jane" asgroups="\\"q\\"" ')
+})
+
+t.test('the last address is the one a request came from, whatever it says of others', async t => {
+  t.strictSame(sourceIPs({ 'x-forwarded-for': '9.9.9.9, 6.6.6.6' }, '9.9.9.9'), ['9.9.9.9', '6.6.6.6', '9.9.9.9'])
+  t.strictSame(sourceIPs({ 'x-forwarded-for': '6.6.6.6, 9.9.9.9' }, '9.9.9.9'), ['6.6.6.6', '9.9.9.9'])
+  t.strictSame(sourceIPs({ 'x-forwarded-for': '6.6.6.6', 'x-real-ip': '6.6.6.6' }, '9.9.9.9'), ['6.6.6.6', '9.9.9.9'])
 })
 
 t.test('addresses are what a request says, as far as they are addresses', async t => {
@@ -138,7 +157,7 @@ t.test('a log that cannot be written to stops no request and is counted', async 
   const { fastify } = await build(t, { path: join(t.testdirName, 'file', 'audit.log') })
   writeFileSync(join(t.testdirName, 'file'), 'where a folder should be')
   t.equal((await fastify.inject('/apis/x')).statusCode, 200)
-  t.match(await fastify.orch.metrics.text(), /apiserver_audit_error_total [12]\n/)
+  t.match((await fastify.orch.metrics.exposition()).toString(), /apiserver_audit_error_total\{plugin="log"\} [12]\n/)
 })
 
 t.test('in mode blocking-strict a request whose event cannot be written is refused', async t => {
@@ -172,11 +191,11 @@ t.test('rotated files are removed by number and by age, nothing else is', async 
   const others = ['audit.log', 'audit-policy.yaml', 'audit-2026.log', 'other-2026-11-01T00-00-00.000-1.log']
   const folder = t.testdir(Object.fromEntries([...names, ...others].map(name => [name, ''])))
   names.forEach((name, index) => utimesSync(join(folder, name), (at - (index + 1) * day) / 1000, (at - (index + 1) * day) / 1000))
-  await rotation({ path: join(folder, 'audit.log') }, () => at).prune()
+  await new RotatedFiles({ path: join(folder, 'audit.log') }, () => at).tidy()
   t.equal(readdirSync(folder).length, 8, 'no bound, nothing removed')
-  await rotation({ path: join(folder, 'audit.log'), maxBackups: 3 }, () => at).prune()
+  await new RotatedFiles({ path: join(folder, 'audit.log'), maxBackups: 3 }, () => at).tidy()
   t.strictSame(readdirSync(folder).sort(), [...names.slice(0, 3), ...others].sort())
-  await rotation({ path: join(folder, 'audit.log'), maxAgeDays: 2 }, () => at).prune()
+  await new RotatedFiles({ path: join(folder, 'audit.log'), maxAgeDays: 2 }, () => at).tidy()
   t.strictSame(readdirSync(folder).sort(), [...names.slice(0, 2), ...others].sort())
 })
 
@@ -186,7 +205,7 @@ t.test('without a path there is no audit', async t => {
   await fastify.register(fp(async () => {}, { name: 'orch/authentication' }))
   await fastify.register(audit)
   t.equal((await fastify.inject('/nowhere')).statusCode, 404)
-  t.notMatch(await fastify.orch.metrics.text(), 'apiserver_audit_event_total')
+  t.match((await fastify.orch.metrics.exposition()).toString(), /^apiserver_audit_event_total 0$/m)
   await fastify.close()
 })
 

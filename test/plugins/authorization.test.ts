@@ -1,6 +1,7 @@
 import t from 'tap'
-import { chain, refusal } from '../../plugins/authorization.js'
-import type { Authorizer, Decision } from '../../schemas/request.js'
+import { chain } from '../../plugins/authorization/index.js'
+import { refusal } from '../../schemas/auth/refusal.js'
+import type { Authorizer, Decision } from '../../schemas/auth/authorizer.js'
 import { parseRequest } from '../../plugins/request-info.js'
 import { BINDINGS, build } from '../build.js'
 
@@ -30,13 +31,13 @@ t.test('a refusal says who cannot do what to which', async t => {
 
 t.test('AlwaysDeny refuses everything, a failing authorizer is an internal error without detail', async t => {
   const health: Authorizer = { name: 'health', authorize: ({ info }) => ({ decision: info.path.startsWith('/readyz') ? 'Allow' : 'NoOpinion' }) }
-  const denied = await build(t, { authorizationModes: ['AlwaysDeny'], authorizers: [health] })
+  const denied = await build(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [health] } })
   t.match(await denied.get(BINDINGS), { code: 403, json: { kind: 'Status', reason: 'Forbidden' } })
   t.equal((await denied.get('/version')).code, 403)
   t.equal((await denied.get('/nothing')).code, 403, 'what does not exist is refused before it is looked for')
-  const order = await build(t, { authorizationModes: ['AlwaysDeny', 'AlwaysAllow'] })
+  const order = await build(t, { authorization: { modes: ['AlwaysDeny', 'AlwaysAllow'] } })
   t.equal((await order.get(BINDINGS)).code, 200, 'the one after it may still allow')
-  const broken = await build(t, { authorizers: [health, { name: 'broken', authorize: () => { throw new Error('secret detail') } }] })
+  const broken = await build(t, { authorization: { authorizers: [health, { name: 'broken', authorize: () => { throw new Error('secret detail') } }] } })
   const answer = await broken.get(BINDINGS)
   t.equal(answer.code, 500)
   t.notOk(answer.body.includes('secret detail'))

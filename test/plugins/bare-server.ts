@@ -2,11 +2,14 @@
  * A Fastify with nothing of ours but the context that plugins read: `orch/request-info` is played by a hook
  * that takes the facts from the test.
  */
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
 import type { RequestContext } from '../../plugins/context.js'
+import { Trace } from '../../schemas/trace.js'
 import type { OrchServer } from '../../plugins/server.js'
-import type { RequestInfo, UserInfo } from '../../schemas/request.js'
+import type { RequestInfo } from '../../schemas/auth/request-info.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
 import { isStatusError } from '../../schemas/status.js'
 
 export const ALICE: UserInfo = { username: 'alice', uid: '42', groups: ['system:authenticated'], extra: {} }
@@ -34,7 +37,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   const { log } = options
   const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // the library writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
-  const orch: Partial<OrchServer> = { ...options.orch }
+  const orch: Partial<OrchServer> = { knowsPath: () => true, ...options.orch }
   fastify.decorate('orch', orch as OrchServer) // the plugins under test fill in what is theirs
   let requests = 0
   await fastify.register(fp(async instance => {
@@ -44,16 +47,27 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
       const context: RequestContext = {
         info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
         query: new URLSearchParams(request.url.split('?')[1]),
+        dropQuery: () => {},
         receivedAt: new Date(),
         auditId: `audit-${++requests}`,
+        trace: new Trace(),
         user: ALICE,
+        impersonator: undefined,
         dryRun: false,
         accept: undefined,
         warnings: [],
         annotations: {},
         failure: undefined,
+        defect: false,
+        waited: 0,
+        waitedTogether: 0,
+        audited: false,
+        filterSince: 0,
+        recorder: undefined,
         signal: new AbortController().signal,
         end: () => {},
+        onEnd: undefined,
+        handedOver: () => {},
         onClosed: then => { reply.raw.once('close', then) },
         ...options.context
       }

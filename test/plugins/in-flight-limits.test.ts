@@ -2,7 +2,7 @@ import t from 'tap'
 import fp from 'fastify-plugin'
 import inFlightLimits, { kindOf, type InFlightOptions } from '../../plugins/in-flight-limits.js'
 import metrics from '../../plugins/metrics.js'
-import type { RequestInfo } from '../../schemas/request.js'
+import type { RequestInfo } from '../../schemas/auth/request-info.js'
 import { ALICE, bareServer, clusterRoles, type Test } from './bare-server.js'
 
 const VERBS: Record<string, string> = { GET: 'list', POST: 'create', DELETE: 'delete' }
@@ -53,7 +53,7 @@ t.test('one reading request too many is refused, changing ones are counted apart
   t.equal(refused.json().reason, 'TooManyRequests')
   t.equal(refused.headers['retry-after'], '1')
   t.equal((await fastify.inject({ method: 'POST', url: '/quick' })).statusCode, 200)
-  const text = (await fastify.orch.metrics.text())
+  const text = (await fastify.orch.metrics.exposition()).toString()
   t.match(text, 'apiserver_dropped_requests_total{request_kind="readOnly"} 1')
   await release()
   t.equal((await fastify.inject('/quick')).statusCode, 200, 'a finished request makes room')
@@ -89,7 +89,10 @@ t.test('what a request is counted as follows from its verb and its user', async 
   for (const verb of ['get', 'list']) t.equal(kindOf(info({ verb }), ALICE), 'readOnly')
   for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection']) t.equal(kindOf(info({ verb }), ALICE), 'mutating')
   t.equal(kindOf(info({ verb: 'watch' }), ALICE), undefined)
-  t.equal(kindOf(info({ subresource: 'exec', verb: 'create' }), ALICE), undefined)
+  for (const subresource of ['attach', 'exec', 'log', 'portforward', 'proxy']) {
+    t.equal(kindOf(info({ group: 'example.org', subresource, verb: 'create' }), ALICE), 'mutating', 'a name makes nothing long')
+    t.equal(kindOf(info({ group: '', resource: 'pods', subresource, verb: 'create' }), ALICE), undefined, 'a connection to a pod lasts')
+  }
   t.equal(kindOf(info({ verb: 'delete' }), { ...ALICE, groups: ['system:masters'] }), undefined, 'administrators get in to mend it')
   t.equal(kindOf(info({ isResourceRequest: false, path: '/readyz' }), undefined), undefined, 'probes are answered')
   t.equal(kindOf(info({ isResourceRequest: false, path: '/readyzz' }), undefined), 'readOnly')

@@ -13,6 +13,14 @@ async function build (test: Test, options: MetricsOptions = {}, bare: BareOption
   return { fastify, lines }
 }
 
+// The first of all: what watches the event loop is made by the first scrape of a process.
+t.test('a number that is not there yet is spelt as the format spells it', async t => {
+  const { lines } = await build(t)
+  const lag = await lines('nodejs_eventloop_lag')
+  t.match(lag.filter(line => / nan$/i.test(line)), [/^nodejs_eventloop_lag_mean_seconds NaN$/, / NaN$/])
+  t.strictSame(lag.filter(line => !/ (?:[\d.e+-]+|NaN)$/.test(line)), [])
+})
+
 t.test('a request is counted with its verb, resource and code, and timed', async t => {
   const { fastify, lines } = await build(t, {}, {
     info: ({ method, url }) => url.startsWith('/apis') ? clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) : {}
@@ -22,15 +30,27 @@ t.test('a request is counted with its verb, resource and code, and timed', async
   await fastify.inject('/apis/x')
   await fastify.inject('/apis/x')
   await fastify.inject({ method: 'POST', url: '/apis/x' })
-  const subject = 'group="rbac.authorization.orch.io",version="v1",resource="clusterroles",subresource="",scope="cluster",component="apiserver"'
+  const subject = (scope: string): string => `group="rbac.authorization.orch.io",version="v1",resource="clusterroles",subresource="",scope="${scope}",component="apiserver"`
   t.strictSame((await lines('apiserver_request_total{')).filter(line => line.includes('clusterroles')), [
-    `apiserver_request_total{verb="LIST",dry_run="",${subject},code="200"} 2`,
-    `apiserver_request_total{verb="POST",dry_run="",${subject},code="429"} 1`
+    `apiserver_request_total{verb="LIST",dry_run="",${subject('cluster')},code="200"} 2`,
+    `apiserver_request_total{verb="POST",dry_run="",${subject('resource')},code="429"} 1`
   ])
   t.match(await lines('apiserver_request_duration_seconds_count{verb="LIST"'), [/ 2$/])
   t.match(await lines('apiserver_response_sizes_sum{verb="LIST"'), [/ 12$/])
   const buckets = (await lines('apiserver_request_duration_seconds_bucket{')).filter(line => line.includes('LIST'))
   t.match(buckets.at(-1), /le="\+Inf".* 2$/)
+})
+
+t.test('labels that may have certain values have no others', async t => {
+  const allowedLabels = new Map([['apiserver_request_total,verb', ['LIST']], ['apiserver_request_total,code', ['200', '429']]])
+  const { fastify, lines } = await build(t, { allowedLabels }, { info: ({ method }) => clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) })
+  fastify.get('/apis/x', async () => 'a list')
+  fastify.post('/apis/x', async () => { throw tooManyRequests('busy', 1) })
+  fastify.put('/apis/x', async () => 'changed')
+  for (const method of ['GET', 'POST', 'PUT', 'POST'] as const) await fastify.inject({ method, url: '/apis/x' })
+  const counted = (await lines('apiserver_request_total{')).map(line => /verb="(\w+)".*code="(\w+)"\} (\d+)/.exec(line)?.slice(1).join(' '))
+  t.strictSame(counted.sort(), ['LIST 200 1', 'unexpected 200 1', 'unexpected 429 2'])
+  t.match(await lines('apiserver_request_duration_seconds_count{verb="POST"'), [/ 3$/], 'other metrics keep theirs')
 })
 
 t.test('paths and methods that the server does not know make no series', async t => {
@@ -117,4 +137,21 @@ t.test('objects and sizes are polled, and a failing reading spoils nothing', asy
   await twice
   t.strictSame(await lines('apiserver_storage_objects{'), ['apiserver_storage_objects{resource="clusterroles"} 12'])
   t.strictSame(await lines('apiserver_storage_size_bytes{'), ['apiserver_storage_size_bytes{store="embedded"} 4096'])
+})
+
+t.test('each scrape has what was counted until then, whatever was scraped before', async t => {
+  const { fastify, lines } = await build(t)
+  const { metrics } = fastify.orch
+  const [counter, gauge, seconds] = [metrics.counter('kept_total', 'Kept.', ['of']), metrics.gauge('kept', 'Kept.'), metrics.histogram('kept_seconds', 'Kept.', [1, 2])]
+  counter.with('a').add()
+  gauge.with().set(3)
+  seconds.with().observe(1.5)
+  const first = await lines('kept')
+  t.strictSame(await lines('kept'), first)
+  counter.with('b').add(2)
+  gauge.with().set(-0.5)
+  seconds.with().observe(0.5, 2)
+  t.strictSame(await lines('kept'), ['kept_total{of="a"} 1', 'kept_total{of="b"} 2', 'kept -0.5', 'kept_seconds_bucket{le="1"} 2', 'kept_seconds_bucket{le="2"} 3', 'kept_seconds_bucket{le="+Inf"} 3', 'kept_seconds_sum 2.5', 'kept_seconds_count 3'])
+  gauge.with().set(Infinity)
+  t.strictSame(await lines('kept '), ['kept +Inf'])
 })

@@ -1,9 +1,11 @@
 import t from 'tap'
+import { connect } from 'node:net'
 import { nextAuditId } from '../../plugins/audit-id.js'
-import Fastify from 'fastify'
+import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import type { Attributes } from '../../schemas/request.js'
+import type { Attributes } from '../../schemas/auth/authorizer.js'
 import { agree, parseRequest, watches } from '../../plugins/request-info.js'
+import { listen } from '../build.js'
 
 const info = (method: string, path: string, query = '') => {
   const { verb, group, version, resource, subresource, namespace, name, isResourceRequest } = parseRequest(method, path, query)
@@ -17,6 +19,19 @@ t.test('paths become attributes', async t => {
     ['GET', `/apis/${G}/v1/clusterrolebindings`, 'watch=1', `watch|${G}|v1|clusterrolebindings|||`],
     ['GET', `/apis/${G}/v1/clusterrolebindings`, 'watch=false', `list|${G}|v1|clusterrolebindings|||`],
     ['GET', `/apis/${G}/v1/clusterrolebindings/x`, 'watch=1', `get|${G}|v1|clusterrolebindings|||x`],
+    ['GET', `/apis/${G}/v1/watch/clusterrolebindings`, '', `watch|${G}|v1|clusterrolebindings|||`],
+    ['GET', `/apis/${G}/v1/watch/clusterrolebindings/x`, 'watch=0', `watch|${G}|v1|clusterrolebindings|||x`],
+    ['GET', '/api/v1/watch/namespaces/n/configmaps', '', 'watch||v1|configmaps||n|'],
+    ['GET', '/api/v1/watch/namespaces/n/configmaps/x', '', 'watch||v1|configmaps||n|x'],
+    ['GET', '/api/v1/watch/namespaces/n', '', 'watch||v1|namespaces||n|n'],
+    ['GET', '/api/v1/watch', '', 'list||v1|watch|||'],
+    ['DELETE', '/api/v1/watch/configmaps', '', 'delete||v1|watch|||configmaps'],
+    ['GET', '/api/v1/namespaces/n/configmaps', 'fieldSelector=metadata.name%3Dx', 'list||v1|configmaps||n|x'],
+    ['GET', '/api/v1/configmaps', 'watch=1&fieldSelector=type%3Da,metadata.name%3D%3Dx', 'watch||v1|configmaps|||x'],
+    ['GET', '/api/v1/configmaps', 'fieldSelector=metadata.name!%3Dx', 'list||v1|configmaps|||'],
+    ['GET', '/api/v1/configmaps', 'fieldSelector=metadata.name%3Da%252Fb', 'list||v1|configmaps|||'],
+    ['GET', '/api/v1/configmaps', 'fieldSelector=metadata.name%3Dx\\', 'list||v1|configmaps|||'],
+    ['DELETE', '/api/v1/namespaces/n/configmaps', 'fieldSelector=metadata.name%3Dx', 'deletecollection||v1|configmaps||n|'],
     ['DELETE', `/apis/${G}/v1/clusterrolebindings`, '', `deletecollection|${G}|v1|clusterrolebindings|||`],
     ['DELETE', `/apis/${G}/v1/clusterrolebindings/x`, '', `delete|${G}|v1|clusterrolebindings|||x`],
     ['PUT', '/api/v1/namespaces/n/configmaps/x', '', 'update||v1|configmaps||n|x'],
@@ -29,6 +44,16 @@ t.test('paths become attributes', async t => {
     ['HEAD', '/api/v1/namespaces/n', '', 'get||v1|namespaces||n|n'],
     ['GET', '/api/v1/%6eamespaces/a%20b', '', 'get||v1|namespaces||a b|a b'],
     ['GET', '/api/v1/configmaps/', '', 'list||v1|configmaps|||'],
+    ['GET', '/api/v1/namespaces/n/pods/p/proxy', '', 'get||v1|pods|proxy|n|p'],
+    ['POST', '/api/v1/namespaces/n/pods/https:p:8443/proxy/a/b/c', 'watch=1', 'create||v1|pods|proxy|n|https:p:8443'],
+    ['HEAD', '/api/v1/namespaces/n/services/s/proxy/../../../x//', '', 'get||v1|services|proxy|n|s'],
+    ['DELETE', '/api/v1/nodes/x/proxy/a%2Fb%00', '', 'delete||v1|nodes|proxy||x'],
+    ['OPTIONS', '/api/v1/nodes/x/proxy/', '', 'options||v1|nodes|proxy||x'],
+    ['GET', '/api/v1/namespaces/n/pods/p/exec/a', '', 'path get'],
+    ['GET', '/api/v1/namespaces/n/configmaps/p/proxy/a', '', 'path get'],
+    ['GET', '/api/v1/watch/nodes/x/proxy/a', '', 'path get'],
+    ['GET', '/apis/apps/v1/namespaces/n/pods/p/proxy/a', '', 'path get'],
+    ['GET', '/api/v1/namespaces/../pods/p/proxy/a', '', 'path get'],
     ['GET', '/api/v1', '', 'path get'],
     ['GET', '/apis', '', 'path get'],
     ['GET', `/apis/${G}/v1`, '', 'path get'],
@@ -37,6 +62,16 @@ t.test('paths become attributes', async t => {
     ['GET', '/api/v1/a/b/c/d/e/f', '', 'path get'],
     ['GET', '//', '', 'path get']
   ] as const) t.equal(info(method, path, query), expected, `${method} ${path}?${query}`)
+})
+
+t.test('what is proxied is asked for by the path below', async t => {
+  for (const [path, rest] of [['', ''], ['/', '/'], ['/a/b/', '/a/b/'], ['//a/../%C3%A4%2Fb', '//a/../ä/b']]) {
+    const { rest: below, path: whole } = parseRequest('GET', `/api/v1/nodes/n%6F/proxy${path}`, '')
+    t.equal(below, rest)
+    t.equal(whole, `/api/v1/nodes/no/proxy${rest}`)
+  }
+  t.throws(() => parseRequest('GET', '/api/v1/nodes/n/proxy/%zz', ''), { name: 'StatusError', message: /percent-encoded/ })
+  t.throws(() => parseRequest('GET', '/api/v1/nodes/a%2Fb/proxy/', ''), { name: 'StatusError', message: /encoded "\/"/ })
 })
 
 t.test('a hidden slash, a NUL and broken encodings are refused', async t => {
@@ -61,7 +96,7 @@ t.test('what a lenient router of a host finds is not served under another name',
   const app = Fastify({ routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } })
   t.teardown(() => app.close())
   const seen: string[] = []
-  await app.register(orch, { prefix: '/c', authorizers: [{ name: 'guard', authorize: ({ info }: Attributes) => { seen.push(info.path); return { decision: info.path === '/version' ? 'Deny' : 'Allow' } } }] })
+  await app.register(orch, { prefix: '/c', authorization: { authorizers: [{ name: 'guard', authorize: ({ info }: Attributes) => { seen.push(info.path); return { decision: info.path === '/version' ? 'Deny' : 'Allow' } } }] } })
   t.equal((await app.inject('/c/version')).statusCode, 403)
   for (const url of ['/c/VERSION', '/c//version', '/c/version#x', 'http://host/c/version']) t.ok([400, 403, 404].includes((await app.inject({ method: 'GET', url })).statusCode), url)
 })
@@ -77,4 +112,16 @@ t.test('each request has a UUID of its own', async t => {
   const seen = new Set(Array.from({ length: 70_000 }, () => nextAuditId()))
   t.equal(seen.size, 70_000)
   t.equal([...seen].every(id => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)), true)
+})
+
+t.test('a request without a version of HTTP is refused by a server of a host too', async t => {
+  const { port } = await listen(t)
+  for (const [line, code] of [['GET /livez', 400], ['GET /livez HTTP/0.9', 400], ['GET /livez HTTP/1.0', 200]] as const) {
+    const socket = connect({ port, host: '127.0.0.1' })
+    t.teardown(() => socket.destroy())
+    socket.write(`${line}\r\n\r\n`)
+    let answer = ''
+    for await (const piece of socket) answer += String(piece)
+    t.match(answer, new RegExp(`^HTTP/1.1 ${code} `), line)
+  }
 })

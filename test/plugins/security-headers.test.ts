@@ -1,5 +1,5 @@
 import t from 'tap'
-import securityHeaders, { originMatcher, type SecurityHeadersOptions } from '../../plugins/security-headers.js'
+import securityHeaders, { originMatcher, securityHeadersOf, type SecurityHeadersOptions } from '../../plugins/security-headers.js'
 import { unauthorized } from '../../schemas/status.js'
 import { bareServer, type Test } from './bare-server.js'
 
@@ -12,15 +12,28 @@ async function build (test: Test, options: SecurityHeadersOptions = {}) {
   return fastify
 }
 
-t.test('every answer forbids caching and guessing, a refusal and an unknown path too', async t => {
+t.test('every answer forbids caching, guessing and running what it holds, a refusal and an unknown path too', async t => {
   const fastify = await build(t)
   for (const path of ['/', '/refused', '/nowhere']) {
     const { headers } = await fastify.inject(path)
     t.equal(headers['cache-control'], 'no-cache, private', path)
     t.equal(headers['x-content-type-options'], 'nosniff', path)
+    t.equal(headers['content-security-policy'], "default-src 'none';frame-ancestors 'none'", path)
     t.notOk(headers['strict-transport-security'], path)
     t.notOk(headers['vary'], path)
   }
+})
+
+t.test('the headers of an API are few, so that an answer stays small', async t => {
+  t.strictSame(securityHeadersOf([]).map(([name]) => name), ['cache-control', 'content-security-policy', 'x-content-type-options'])
+})
+
+t.test('HSTS has what is asked for and no more, and an age where none is given', async t => {
+  for (const [directives, value] of [
+    [['max-age=10'], 'max-age=10'],
+    [['preload', 'max-age=0'], 'max-age=0; preload'],
+    [['INCLUDESUBDOMAINS'], 'max-age=31536000; includeSubDomains']
+  ] as const) t.equal(new Map(securityHeadersOf(directives)).get('strict-transport-security'), value)
 })
 
 t.test('the directives of HSTS are sent as given', async t => {

@@ -1,16 +1,23 @@
 import t from 'tap'
 import { gunzipSync } from 'node:zlib'
+import { GROUPS } from '../../schemas/groups.js'
 import { build } from '../build.js'
 import type { Json } from '../build.js'
 
 const named = (list: Json, name: string): Json => list.resources.find((resource: Json) => resource.name === name) ?? {}
 
+/** In the order of discovery, with the preferred version of each. */
+const SERVED_GROUPS = GROUPS.filter(({ name }) => name !== '' && name !== 'internal.apiserver.orch.io').map(({ name, versions }) => [name, versions, versions[0]])
+
 t.test('groups, versions and resources are told as they are served', async t => {
-  const server = await build(t, { externalHostname: 'orch.example.com:443' })
+  const server = await build(t, { api: { externalHostname: 'orch.example.com:443' } })
   t.same((await server.get('/api')).json, { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: 'orch.example.com:443' }] })
   const version = { groupVersion: 'rbac.authorization.orch.io/v1', version: 'v1' }
   const group = { name: 'rbac.authorization.orch.io', versions: [version], preferredVersion: version }
-  t.same((await server.get('/apis')).json, { kind: 'APIGroupList', apiVersion: 'v1', groups: [group] })
+  const groups = (await server.get('/apis')).json
+  t.match(groups, { kind: 'APIGroupList', apiVersion: 'v1' })
+  t.same(groups.groups.map(({ name, versions, preferredVersion }: Json) => [name, versions.map(({ version }: Json) => version), preferredVersion.version]), SERVED_GROUPS)
+  t.same(groups.groups.find(({ name }: Json) => name === 'rbac.authorization.orch.io'), group)
   t.same((await server.get('/apis/rbac.authorization.orch.io')).json, { kind: 'APIGroup', apiVersion: 'v1', ...group })
   const rbac = (await server.get('/apis/rbac.authorization.orch.io/v1')).json
   t.match(rbac, { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'rbac.authorization.orch.io/v1' })
@@ -27,8 +34,10 @@ t.test('groups, versions and resources are told as they are served', async t => 
 })
 
 t.test('what is not served is not told, and answers 404', async t => {
-  const server = await build(t, { disabledGroupVersions: ['rbac.authorization.orch.io/v1'] })
-  t.same((await server.get('/apis')).json.groups, [])
+  const server = await build(t, { api: { disabled: ['rbac.authorization.orch.io/v1'] } })
+  const told = (await server.get('/apis')).json.groups.map(({ name }: Json) => name)
+  t.notOk(told.includes('rbac.authorization.orch.io'))
+  t.ok(told.includes('apps'))
   for (const url of ['/apis/rbac.authorization.orch.io', '/apis/rbac.authorization.orch.io/v1', '/apis/rbac.authorization.orch.io/v1/roles', '/apis/nothing', '/api/v2', '/apis/a/b/c']) {
     t.match(await server.get(url), { code: 404, json: { kind: 'Status', reason: 'NotFound' } }, url)
   }

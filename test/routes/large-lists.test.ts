@@ -3,7 +3,7 @@ import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { encodeMessage, encodeProtobufList, findResource, toYaml } from '../../schemas/index.js'
-import { PIECE_BYTES } from '../../routes/stream.js'
+import { CHUNK_BYTES } from '../../routes/chunks.js'
 import { PROTOBUF, TABLE, listen } from '../build.js'
 import type { Json, Listening, Test } from '../build.js'
 
@@ -56,7 +56,7 @@ t.test('who does not read a list has a few pieces waiting for him, not the list,
   }
   const waiting = sockets.map(({ writableLength }) => writableLength)
   t.ok(waiting.some(bytes => bytes > 0), 'there are readers behind')
-  for (const bytes of waiting) t.ok(bytes <= 3 * PIECE_BYTES, `${bytes} bytes`)
+  for (const bytes of waiting) t.ok(bytes <= 3 * CHUNK_BYTES, `${bytes} bytes`)
 })
 
 t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {

@@ -118,7 +118,7 @@ t.test('a version about to come is waited for', async t => {
 })
 
 t.test('a page whose revision is compacted is gone', async t => {
-  const server = await build(t, { compactionInterval: 50 })
+  const server = await build(t, { storage: { compactionInterval: 50 } })
   await filled(server, 4)
   const { continue: token, resourceVersion } = (await server.get(`${BINDINGS}?limit=1`)).json.metadata
   const store = server.app

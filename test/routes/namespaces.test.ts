@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, listen, types, Watch } from '../build.js'
-import type { Client } from '../build.js'
+import type { Client, Json } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/team/configmaps'
 
@@ -38,6 +38,37 @@ t.test('a deleted namespace is emptied, then removed', async t => {
   t.equal((await server.get(CONFIGS)).json.items.length, 0, 'and its name can be used again')
 })
 
+t.test('jobs and replication controllers go with their namespace, those that wait for their dependents to be orphaned, too', async t => {
+  const server = await build(t)
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  const spec = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' }
+  const jobs = '/apis/batch/v1/namespaces/team/jobs'
+  await there(server, '/api/v1/namespaces/team/serviceaccounts/default')
+  for (const name of ['a', 'b']) t.equal((await server.post(jobs, { metadata: { name }, spec: { template: { spec } } })).code, 201)
+  await server.delete(`${jobs}/a`)
+  t.same((await server.get(`${jobs}/a`)).json.metadata.finalizers, ['orphan'])
+  await server.delete('/api/v1/namespaces/team')
+  await gone(server, '/api/v1/namespaces/team')
+  t.same((await server.get('/apis/batch/v1/jobs')).json.items, [])
+})
+
+t.test('the conditions of a namespace that is going tell what is left in it', async t => {
+  const server = await build(t)
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
+  await server.delete('/api/v1/namespaces/team')
+  const told = async (): Promise<Json[]> => (await server.get('/api/v1/namespaces/team')).json.status.conditions ?? []
+  while ((await told()).length === 0) await new Promise(resolve => { setTimeout(resolve, 5) })
+  t.match((await told()).map(({ type, status, reason }) => [type, status, reason]), [
+    ['NamespaceDeletionDiscoveryFailure', 'False', 'ResourcesDiscovered'], ['NamespaceDeletionGroupVersionParsingFailure', 'False', 'ParsedGroupVersions'], ['NamespaceDeletionContentFailure', 'False', 'ContentDeleted'],
+    ['NamespaceContentRemaining', 'True', 'SomeResourcesRemain'], ['NamespaceFinalizersRemaining', 'True', 'SomeFinalizersRemain']
+  ])
+  t.match((await told())[3]?.['message'], 'configmaps. has 1 resource instances')
+  t.match((await told())[4]?.['message'], 'example.com/hold in 1 resource instances')
+  await server.patch(`${CONFIGS}/held`, { metadata: { finalizers: null } })
+  await gone(server, '/api/v1/namespaces/team')
+})
+
 t.test('nothing is created in a namespace that is missing or going', async t => {
   const server = await build(t)
   t.match(await server.post(CONFIGS, { metadata: { name: 'a' } }), { code: 404, json: { reason: 'NotFound', details: { kind: 'namespaces', name: 'team' } } })
@@ -45,6 +76,7 @@ t.test('nothing is created in a namespace that is missing or going', async t => 
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/keep'] } })
   await server.delete('/api/v1/namespaces/team')
   t.match(await server.post(CONFIGS, { metadata: { name: 'late' } }), { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } } })
+  t.match(await server.post(CONFIGS, { metadata: { generateName: 'late-' } }), { code: 403, json: { details: { name: 'late-', kind: 'configmaps' } } }, 'of one without a name, by what it begins with')
   t.equal((await server.put('/apis/rbac.authorization.orch.io/v1/namespaces/team/roles/late', { metadata: { name: 'late' }, rules: [] })).code, 403, 'not by PUT either')
   t.equal((await server.patch(`${CONFIGS}/held`, { data: { still: 'changed' } })).code, 200, 'what is there can be changed')
   t.equal((await server.get('/api/v1/namespaces/team')).code, 200, 'the namespace waits for what is held')
@@ -53,8 +85,25 @@ t.test('nothing is created in a namespace that is missing or going', async t => 
   await gone(server, '/api/v1/namespaces/team')
 })
 
+t.test('that the namespace is missing or going is said before anything else is', async t => {
+  const server = await build(t)
+  const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const missing = { code: 404, json: { reason: 'NotFound', message: 'namespaces "gone" not found', details: { kind: 'namespaces', name: 'gone' } } }
+  t.match(await server.post('/api/v1/namespaces/gone/pods', pod), missing, 'no account is looked for there')
+  t.match(await server.post('/api/v1/namespaces/gone/configmaps', { metadata: { name: 'A_' } }), missing, 'of what is invalid, too')
+  t.match(await server.post('/api/v1/namespaces/gone/pods/a/binding', { metadata: { name: 'b' }, target: {} }), missing)
+  t.match(await server.post('/api/v1/namespaces/gone/pods/a/eviction', { metadata: { name: 'b' } }), missing)
+  t.match(await server.post('/api/v1/namespaces/gone/serviceaccounts/a/token', { spec: {} }), missing)
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/keep'] } })
+  await server.delete('/api/v1/namespaces/team')
+  const going = { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] } } }
+  t.match(await server.post(CONFIGS, { metadata: { name: 'A_' } }), going)
+  t.match(await server.post('/api/v1/namespaces/team/pods/a/eviction', { metadata: { name: 'a' } }), going)
+})
+
 t.test('with NamespaceLifecycle off nobody asks', async t => {
-  const server = await build(t, { disabledAdmission: ['NamespaceLifecycle'] })
+  const server = await build(t, { admission: { disabled: ['NamespaceLifecycle'] } })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'a' } })).code, 201)
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { gunzipSync } from 'node:zlib'
 import { decodeProtobuf, encodeProtobuf, openEnvelope } from '../../schemas/index.js'
-import { ClusterRoleBinding } from '../../schemas/rbac/v1.js'
+import { ClusterRoleBinding } from '../../schemas/api/rbac/clusterrolebindings.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { BINDINGS, binding, build, PROTOBUF, TABLE } from '../build.js'
 import type { Client } from '../build.js'
@@ -68,7 +68,8 @@ t.test('a Table has a row per object and what was asked for in it', async t => {
   t.equal((await server.get(`${BINDINGS}?includeObject=All`, { accept: TABLE })).code, 400)
   t.match(await table('/one'), { kind: 'Table', rows: [{ cells: ['one'] }] })
   t.equal((await table('', 'application/json;as=Table;g=meta.orch.io;v=v1beta1')).apiVersion, 'meta.orch.io/v1beta1')
-  t.equal((await table('', 'application/json;as=Table;g=meta.k8s.io;v=v1, application/json')).kind, 'ClusterRoleBindingList')
+  t.match(await table('', 'application/json;as=Table;g=meta.k8s.io;v=v1, application/json'), { kind: 'Table', apiVersion: 'meta.k8s.io/v1' }, 'as stock clients ask for it')
+  t.equal((await table('', 'application/json;as=Table;g=meta.example.com;v=v1, application/json')).kind, 'ClusterRoleBindingList')
   t.match((await server.get('/apis/rbac.authorization.orch.io/v1/clusterroles', { accept: TABLE })).json.columnDefinitions, [{ name: 'Name', type: 'string' }, { name: 'Created At', type: 'date' }])
 })
 

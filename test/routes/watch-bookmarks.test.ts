@@ -1,7 +1,7 @@
 /** When bookmarks come and what they carry; the time is held by the test. */
 import t, { type Test } from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify from 'fastify'
+import Fastify from '../fastify.js'
 import orch, { type ServerOptions } from '../../app.js'
 import { openWatches } from '../../routes/watch-turns.js'
 import { BINDINGS, binding, client, Watch, type Client, type Json } from '../build.js'
@@ -89,7 +89,7 @@ t.test('shortly before its time is over, and at its end if something has happene
 })
 
 t.test('without a time of its own a watch lasts one to two of the minimum', async t => {
-  const server = await serve(t, { minRequestTimeoutSeconds: 100 })
+  const server = await serve(t, { limits: { minRequestTimeoutSeconds: 100 } })
   const watches = await Promise.all(Array.from({ length: 20 }, () => Watch.open(t, `${server.url}${CONFIGS}?watch=1`)))
   server.time.pass(99_000)
   await sleep(50)

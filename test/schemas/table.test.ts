@@ -1,7 +1,7 @@
 import t from 'tap'
 import { decode, tableColumns, tableRow } from '../../schemas/index.js'
 import { humanDuration } from '../../schemas/duration.js'
-import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../../schemas/resources.js'
+import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../stored.js'
 
 const now = Date.parse('2021-01-11T00:00:00Z')
 const metadata = { name: 'n', namespace: 'd', creationTimestamp: '2021-01-01T00:00:00Z' }
@@ -12,18 +12,18 @@ t.test('a binding shows its role and, where there is room, its subjects by kind'
     roleRef: { kind: 'ClusterRole', name: 'view' },
     subjects: [{ kind: 'User', name: 'u' }, { kind: 'Group', name: 'g' }, { kind: 'User', name: 'v' }, { kind: 'ServiceAccount', name: 's', namespace: 'd' }]
   })
-  t.same(tableRow(clusterRoleBindings, object, now), ['n', 'ClusterRole/view', '10d', 'u, v', 'g', 'd/s'])
+  t.same(tableRow(clusterRoleBindings, object, now).cells, ['n', 'ClusterRole/view', '10d', 'u, v', 'g', 'd/s'])
   t.same(tableColumns(clusterRoleBindings).map(({ name, priority }) => `${name} ${priority}`), ['Name 0', 'Role 0', 'Age 0', 'Users 1', 'Groups 1', 'ServiceAccounts 1'])
   for (const column of tableColumns(clusterRoleBindings)) t.match(column, { type: 'string', description: /\.$/ })
 })
 
 t.test('the columns of the other types', async t => {
-  t.same(tableRow(clusterRoles, decode(clusterRoles.message, { metadata }).object, now), ['n', '2021-01-01T00:00:00Z'], 'a type without columns of its own')
+  t.same(tableRow(clusterRoles, decode(clusterRoles.message, { metadata }).object, now).cells, ['n', '2021-01-01T00:00:00Z'], 'a type without columns of its own')
   t.same(tableColumns(clusterRoles).map(({ name, type, format }) => [name, type, format]), [['Name', 'string', 'name'], ['Created At', 'date', '']])
-  t.same(tableRow(namespaces, decode(namespaces.message, { metadata, status: { phase: 'Active' } }).object, now), ['n', 'Active', '10d'])
-  t.same(tableRow(configMaps, decode(configMaps.message, { metadata, data: { a: '', b: '' }, binaryData: { c: '' } }).object, now), ['n', 3, '10d'])
-  t.same(tableRow(secrets, decode(secrets.message, { metadata, type: 'Opaque', data: { a: '' } }).object, now), ['n', 'Opaque', 1, '10d'])
-  t.same(tableRow(serviceAccounts, decode(serviceAccounts.message, { metadata: { name: 'n' } }).object, now), ['n', 0, '<unknown>'])
+  t.same(tableRow(namespaces, decode(namespaces.message, { metadata, status: { phase: 'Active' } }).object, now).cells, ['n', 'Active', '10d'])
+  t.same(tableRow(configMaps, decode(configMaps.message, { metadata, data: { a: '', b: '' }, binaryData: { c: '' } }).object, now).cells, ['n', 3, '10d'])
+  t.same(tableRow(secrets, decode(secrets.message, { metadata, type: 'Opaque', data: { a: '' } }).object, now).cells, ['n', 'Opaque', 1, '10d'])
+  t.same(tableRow(serviceAccounts, decode(serviceAccounts.message, { metadata: { name: 'n' } }).object, now).cells, ['n', 0, '<unknown>'])
 })
 
 t.test('durations get coarser as they grow', async t => {

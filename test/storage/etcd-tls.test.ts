@@ -1,5 +1,5 @@
 import t from 'tap'
-import { certify } from '../../config/certify.js'
+import { certify } from '../../serving/certify.js'
 import { openBackend } from '../../storage/open.js'
 import { startEtcd } from '../etcd-process.js'
 import { Observed } from '../contracts/observed.js'

@@ -1,10 +1,10 @@
 /** A store of ConfigMaps on any back end, for tests below HTTP. */
 import { decode, parseFieldSelector, parseLabelSelector } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { configMaps } from '../../schemas/resources.js'
+import { configMaps } from '../stored.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
-import { AdmissionChain } from '../../storage/admission-chain.js'
-import type { AdmissionPlugin } from '../../storage/admission.js'
+import { AdmissionChain } from '../../storage/admission/chain.js'
+import type { AdmissionPlugin } from '../../storage/admission/contract.js'
 import type { Backend } from '../../storage/backend.js'
 import type { WriteContext } from '../../storage/operations/context.js'
 import type { ListRequest } from '../../storage/operations/list.js'
@@ -13,8 +13,7 @@ import type { Test } from '../build.js'
 
 export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[], windowSize?: number } = {}): ResourceStore {
   const store = new ResourceStore({
-    definition: configMaps,
-    strategy: {},
+    type: configMaps.type,
     backend,
     prefix: '/registry',
     mediaType: options.mediaType ?? 'application/vnd.orch.protobuf',

@@ -1,26 +1,48 @@
 import t from 'tap'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { begin, nextTurn, turnIsOver } from '../../storage/turns.js'
 
 const spin = (milliseconds: number): void => {
   const until = performance.now() + milliseconds
   while (performance.now() < until);
 }
 
-t.test('of those who wait for a turn, one goes on in each', async t => {
+/** For each of so many who wait at once, in which turn of the loop it went on, and what it did then. */
+async function resumed (count: number, work: () => void, wait = nextTurn): Promise<ReadonlyArray<readonly [turn: number, at: number]>> {
   let turn = 0
   let counting = true
-  const count = (): void => {
+  const next = (): void => {
     turn++
-    if (counting) setImmediate(count)
+    if (counting) setImmediate(next)
   }
-  setImmediate(count)
-  const resumed = await Promise.all(Array.from({ length: 10 }, async (_, at) => {
-    await nextTurn()
-    return [turn, at] as const
+  setImmediate(next)
+  const order: Array<readonly [number, number]> = []
+  await Promise.all(Array.from({ length: count }, async (_, at) => {
+    await wait()
+    order.push([turn, at])
+    work()
   }))
   counting = false
-  t.same(resumed.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-  t.equal(new Set(resumed.map(([at]) => at)).size, 10)
+  return order
+}
+
+t.test('those who wait go on in their order, in each turn until it has lasted long enough', async t => {
+  const order = await resumed(10, () => { spin(5) })
+  t.same(order.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  for (const one of new Set(order.map(([turn]) => turn))) t.ok(order.filter(([turn]) => turn === one).length <= 2, 'twice five milliseconds are enough')
+})
+
+t.test('thousands who have little to do do not wait for as many turns', async t => {
+  const order = await resumed(5000, () => {})
+  t.ok(new Set(order.map(([turn]) => turn)).size < 500)
+})
+
+t.test('requests that are begun have a shorter time, and go on in their order', async t => {
+  const begun = (): Promise<void> => new Promise(resolve => { begin(resolve) })
+  const long = await resumed(10, () => { spin(3) }, begun)
+  t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  t.equal(new Set(long.map(([turn]) => turn)).size, 10, 'others are heard between any two that last')
+  const short = await resumed(5000, () => {}, begun)
+  t.ok(new Set(short.map(([turn]) => turn)).size < 2000)
 })
 
 t.test('what others did in a turn counts too', async t => {

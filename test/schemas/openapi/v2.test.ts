@@ -1,30 +1,36 @@
 import protobuf from 'protobufjs/minimal.js'
 import t from 'tap'
-import { openapiV2, openapiV2Protobuf } from '../../../schemas/openapi/v2.js'
-import { resources } from '../../../schemas/resources.js'
+import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
+import { swaggerProtobuf } from '../../../schemas/openapi/v2-protobuf.js'
+import { representations as resources } from '../../../schemas/resources.js'
 
 const { Reader } = protobuf
-interface Operation { parameters: Array<{ name: string, in: string, type?: string, required?: boolean, schema?: object }>, operationId: string, responses: Record<string, { schema?: { $ref: string } }>, consumes: string[] }
+interface Operation { parameters?: Array<{ name: string, in: string, type?: string, required?: boolean, schema?: object }>, operationId: string, responses: Record<string, { schema?: { $ref: string } }>, consumes: string[] }
 interface PathItem { get?: Operation, put?: Operation, post?: Operation, patch?: Operation, delete?: Operation, parameters?: Operation['parameters'] }
 
-const document = openapiV2(resources, { title: 'orch', version: 'v1.24.0' })
-const paths = document.paths as Record<string, PathItem>
+const INFO = { title: 'orch', version: 'v1.24.0' }
+const document = JSON.parse(whole(swaggerJson(resources, INFO)).toString()) as { paths: Record<string, PathItem>, definitions: Record<string, object> }
+const { paths } = document
 const P = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
-const queries = (operation: Operation | undefined) => operation?.parameters.filter(parameter => parameter.in === 'query').map(({ name, type }) => `${name} ${type}`).sort()
+/** Those that all operations of a path have stand beside them. */
+const queriesOf = (item: PathItem | undefined) => (operation: Operation | undefined) =>
+  [...operation?.parameters ?? [], ...item?.parameters ?? []].filter(parameter => parameter.in === 'query').map(({ name, type }) => `${name} ${type}`).sort()
 
 t.test('ClusterRoleBinding has the operations, parameters and answers of the interface', async t => {
   const { get: list, post, delete: deleteCollection } = paths[P] ?? {}
   const { get, put, patch, delete: deleteOne, parameters } = paths[`${P}/{name}`] ?? {}
+  const queries = queriesOf(paths[`${P}/{name}`])
+  const ofCollection = queriesOf(paths[P])
   t.same(queries(get), ['pretty string'])
-  t.same(queries(list), ['allowWatchBookmarks boolean', 'continue string', 'fieldSelector string', 'labelSelector string', 'limit integer', 'pretty string', 'resourceVersion string', 'resourceVersionMatch string', 'timeoutSeconds integer', 'watch boolean'])
+  t.same(ofCollection(list), ['allowWatchBookmarks boolean', 'continue string', 'fieldSelector string', 'labelSelector string', 'limit integer', 'pretty string', 'resourceVersion string', 'resourceVersionMatch string', 'timeoutSeconds integer', 'watch boolean'])
   const write = ['dryRun string', 'fieldManager string', 'fieldValidation string', 'pretty string']
-  t.same(queries(post), write)
+  t.same(ofCollection(post), write)
   t.same(queries(put), write)
   t.same(queries(patch), [...write, 'force boolean'].sort())
-  t.same(queries(deleteOne), ['dryRun string', 'gracePeriodSeconds integer', 'pretty string', 'propagationPolicy string'])
-  t.same(queries(deleteCollection), ['continue string', 'dryRun string', 'fieldSelector string', 'gracePeriodSeconds integer', 'labelSelector string', 'limit integer', 'pretty string', 'propagationPolicy string', 'resourceVersion string', 'resourceVersionMatch string', 'timeoutSeconds integer'])
+  t.same(queries(deleteOne), ['dryRun string', 'gracePeriodSeconds integer', 'orphanDependents boolean', 'pretty string', 'propagationPolicy string'])
+  t.same(ofCollection(deleteCollection), ['continue string', 'dryRun string', 'fieldSelector string', 'gracePeriodSeconds integer', 'labelSelector string', 'limit integer', 'orphanDependents boolean', 'pretty string', 'propagationPolicy string', 'resourceVersion string', 'resourceVersionMatch string', 'timeoutSeconds integer'])
   t.match(parameters, [{ name: 'name', in: 'path', required: true, type: 'string' }])
-  const body = (operation: Operation | undefined) => operation?.parameters.find(parameter => parameter.in === 'body')?.required
+  const body = (operation: Operation | undefined) => operation?.parameters?.find(parameter => parameter.in === 'body')?.required
   t.same([post, put, patch, deleteOne, deleteCollection, get, list].map(body), [true, true, true, undefined, undefined, undefined, undefined])
   const codes = (operation: Operation | undefined) => Object.keys(operation?.responses ?? {})
   t.same([get, list, post, put, patch, deleteOne, deleteCollection].map(codes), [['200', '401'], ['200', '401'], ['200', '201', '202', '401'], ['200', '201', '401'], ['200', '201', '401'], ['200', '202', '401'], ['200', '401']])
@@ -32,22 +38,20 @@ t.test('ClusterRoleBinding has the operations, parameters and answers of the int
 })
 
 t.test('every resource has the paths its scope gives it', async t => {
-  for (const { group, version, plural, namespaced, verbs, subresources, kind } of resources) {
+  for (const { group, version, plural, namespaced, verbs, subresources } of resources) {
     const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`
-    t.ok(paths[collection]?.get, collection)
-    t.equal(paths[collection]?.delete !== undefined, verbs.includes('deletecollection'), `${plural}: deletecollection`)
-    t.ok(paths[`${collection}/{name}`]?.patch)
-    if (namespaced) t.same(Object.keys(paths[`${root}/${plural}`] ?? {}), ['get'], 'all namespaces are listed, and nothing else')
-    for (const subresource of subresources) if (subresource.kind === undefined || subresource.kind === kind) t.ok(paths[`${collection}/{name}/${subresource.name}`], subresource.name)
-  }
-})
-
-t.test('operations have names of their own', async t => {
-  const ids = Object.values(paths).flatMap(item => Object.values(item).flatMap(value => Array.isArray(value) ? [] : [(value as Operation).operationId]))
-  t.equal(new Set(ids).size, ids.length)
-  for (const id of ['listRbacAuthorizationV1ClusterRoleBinding', 'readCoreV1NamespacedSecret', 'listCoreV1ConfigMapForAllNamespaces', 'replaceCoreV1NamespaceFinalize', 'deleteRbacAuthorizationV1CollectionClusterRoleBinding']) {
-    t.equal(ids.includes(id), !id.includes('V1Collection'), id)
+    const methods = (path: string) => Object.keys(paths[path] ?? {}).filter(name => name !== 'parameters').sort()
+    const wanted = (table: Record<string, string>, own = verbs) => Object.entries(table).filter(([verb]) => own.includes(verb as 'get')).map(([, method]) => method).sort()
+    t.same(methods(collection), wanted({ list: 'get', create: 'post', deletecollection: 'delete' }), collection)
+    t.same(methods(`${collection}/{name}`), wanted({ get: 'get', update: 'put', patch: 'patch', delete: 'delete' }), `${collection}/{name}`)
+    if (namespaced) t.same(methods(`${root}/${plural}`), wanted({ list: 'get' }), 'all namespaces are listed, and nothing else')
+    for (const { name, verbs, kind } of subresources) {
+      const proxied = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'].sort()
+      const path = `${collection}/{name}/${name}`
+      t.same(methods(path), name === 'proxy' ? proxied : wanted({ get: 'get', update: 'put', patch: 'patch', create: 'post', delete: 'delete' }, verbs), `${path} ${kind}`)
+      if (name === 'proxy') t.same(methods(`${path}/{path}`), proxied)
+    }
   }
 })
 
@@ -64,6 +68,8 @@ t.test('definitions say kind, required members, formats and how lists merge', as
   const gvk = [{ group: 'rbac.authorization.orch.io', kind: 'ClusterRoleBinding', version: 'v1' }]
   t.match(binding, { type: 'object', required: ['roleRef'], 'x-orch-group-version-kind': gvk, 'x-kubernetes-group-version-kind': gvk })
   t.match(definitions['io.orch.api.rbac.v1.ClusterRoleBindingList'], { required: ['items'], 'x-kubernetes-group-version-kind': [{ kind: 'ClusterRoleBindingList' }] })
+  t.match(definitions['io.orch.api.core.v1.SeccompProfile'], { 'x-kubernetes-unions': [{ discriminator: 'type', 'fields-to-discriminateBy': { localhostProfile: 'LocalhostProfile' } }], properties: { type: { enum: ['Unconfined', 'RuntimeDefault', 'Localhost'] } } })
+  t.same((definitions['io.orch.api.core.v1.ServicePort'] as { properties: { protocol: object } }).properties.protocol, { description: 'Transport protocol: TCP, UDP or SCTP; by default TCP.', type: 'string', default: 'TCP', enum: ['TCP', 'UDP', 'SCTP'] })
   t.match(definitions['io.orch.api.rbac.v1.RoleRef'], { required: ['apiGroup', 'kind', 'name'], 'x-orch-map-type': 'atomic' })
   t.match(definitions['io.orch.api.core.v1.Secret'], { properties: { data: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } }, type: { default: 'Opaque' } } })
   t.match(definitions['io.orch.apimachinery.pkg.apis.meta.v1.ObjectMeta'], { properties: { ownerReferences: { 'x-kubernetes-patch-merge-key': 'uid', 'x-orch-patch-strategy': 'merge' }, generation: { type: 'integer', format: 'int64' } } })
@@ -86,7 +92,7 @@ const text = (bytes: Uint8Array | number | undefined) => Buffer.from(bytes as Ui
 const named = (entries: Array<Uint8Array | number> | undefined) => new Map(entries?.map(entry => [text(sub(entry as Uint8Array, 1)), sub(entry as Uint8Array, 2)]))
 
 t.test('the protobuf form says the same', async t => {
-  const bytes = openapiV2Protobuf(document)
+  const bytes = whole(swaggerProtobuf(resources, INFO))
   const top = fields(bytes)
   t.equal(text(top.get(1)?.[0]), '2.0')
   t.equal(text(sub(bytes, 2, 1)), 'orch')
@@ -110,7 +116,7 @@ t.test('the protobuf form says the same', async t => {
   t.equal(text(sub(patch, 5)), 'patchRbacAuthorizationV1ClusterRoleBinding')
   const parameters = fields(patch).get(8)?.map(parameter => sub(parameter as Uint8Array, 1)) ?? []
   t.equal(text(sub(parameters[0] ?? bytes, 1, 2)), 'body')
-  t.same(parameters.slice(1).map(parameter => text(sub(parameter, 2, 3, 4))), ['dryRun', 'fieldManager', 'fieldValidation', 'pretty', 'force'])
+  t.same(parameters.slice(1).map(parameter => text(sub(parameter, 2, 3, 4))), ['dryRun', 'fieldManager', 'fieldValidation', 'force'])
   t.equal(text(sub(item, 9, 1, 2, 4, 4)), 'name')
   t.same([...named(fields(sub(patch, 9)).get(1)).keys()], ['200', '201', '401'])
   t.equal(text(sub(named(fields(sub(patch, 9)).get(1)).get('200') ?? bytes, 1, 2, 1, 1)), '#/definitions/io.orch.api.rbac.v1.ClusterRoleBinding')

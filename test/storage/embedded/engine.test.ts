@@ -2,7 +2,7 @@ import t from 'tap'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { Observed } from '../../contracts/observed.js'
 import { done } from '../../contracts/backend.js'
-import { HeldClock } from './held-clock.js'
+import { FakeClock } from '../fake-clock.js'
 
 const bytes = (text: string) => Buffer.from(text)
 
@@ -129,21 +129,45 @@ t.test('events come before the answer, and a watch opened or cancelled while the
 })
 
 t.test('leases end when their time has come, not before, and one after the other', async t => {
-  const clock = new HeldClock()
+  const clock = new FakeClock()
   const backend = openMemory({ clock })
   const watch = new Observed(backend, '/', '0', 1)
   const [short, long] = [await backend.lease(10), await backend.lease(100)]
   await Promise.all([backend.create('/s1', bytes('x'), { lease: short }), backend.create('/s2', bytes('x'), { lease: short }), backend.create('/l', bytes('x'), { lease: long })])
-  clock.pass(9_999)
+  clock.advance(9_999)
   t.equal(await backend.count('/', '0'), 3)
-  clock.pass(1)
+  clock.advance(1)
   await watch.until(() => watch.events.length === 5, 'two deletes')
   t.same(watch.events.slice(3).map(event => [event.type, event.kv.key]), [['delete', '/s1'], ['delete', '/s2']])
   await t.rejects(backend.create('/s3', bytes('x'), { lease: short }), { code: 'NotFound' })
-  clock.pass(1_000_000)
+  clock.advance(1_000_000)
   await watch.until(() => watch.events.length === 6, 'the third delete')
   for (const seconds of [0, -1, NaN, Infinity]) await t.rejects(backend.lease(seconds), TypeError)
   await t.rejects(backend.create('/x', bytes('x'), { lease: 'nonsense' }), { code: 'NotFound' })
+  await backend.close()
+})
+
+t.test('a wall clock that jumps while leases run ends none early and keeps none longer', async t => {
+  const clock = new FakeClock()
+  let jump = 0
+  const jumping = { wall: () => clock.wall() + jump, elapsed: () => clock.elapsed(), after: (milliseconds: number, callback: () => void) => clock.after(milliseconds, callback) }
+  const backend = openMemory({ clock: jumping })
+  const day = 24 * 3600 * 1000
+  const leases: string[] = []
+  for (const [index, days] of [0, 400, -400, 7].entries()) {
+    jump = days * day
+    leases.push(await backend.lease(10 * (index + 1)))
+    await backend.create(`/k${index}`, bytes('x'), { lease: leases.at(-1) as string }) // just put there
+  }
+  t.equal(new Set(leases).size, 4, 'each is another one')
+  for (let left = 4; left > 0; left--) {
+    jump = left % 2 === 0 ? 1000 * day : -1000 * day
+    clock.advance(9_999)
+    t.equal(await backend.count('/', '0'), left)
+    clock.advance(1)
+    const watch = new Observed(backend, '/', '0', 1)
+    await watch.until(() => watch.events.filter(({ type }) => type === 'delete').length === 5 - left, 'the next one to end')
+  }
   await backend.close()
 })
 

@@ -1,16 +1,48 @@
 import t from 'tap'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import protobuf from 'protobufjs'
-import { decodeRange, decodeSize, decodeTxn, decodeWatch, encodeEmpty, encodeRange, encodeTxn, encodeWatch } from '../../../storage/etcd/messages.js'
+import { decodeRange, decodeRevision, decodeSize, decodeTxn, decodeWatch, encodeEmpty, encodeMark, encodeProgress, encodeRange, encodeTxn, encodeWatch } from '../../../storage/etcd/messages.js'
 import { random } from '../../random.js'
+import { encoded } from './protocol.js'
 
-// The judge is etcd's own protocol file, as etcd3 brings it, read by an independent implementation.
-const directory = path.join(path.dirname(createRequire(import.meta.url).resolve('etcd3')), '..', 'proto')
-const root = new protobuf.Root()
-root.resolvePath = (_, target) => path.join(directory, path.basename(target))
-root.loadSync('rpc.proto', { keepCase: true })
-const type = (name: string) => root.lookupType(`etcdserverpb.${name}`)
+// messages.proto says what we say, read by an independent implementation; etcd's own protocol file, as etcd3 brings it, says what etcd hears.
+const loaded = (file: string): protobuf.Root => {
+  const root = new protobuf.Root()
+  root.resolvePath = (_, target) => path.join(path.dirname(file), path.basename(target))
+  return root.loadSync(path.basename(file), { keepCase: true })
+}
+const ours = loaded(fileURLToPath(new URL('../../../../storage/etcd/messages.proto', import.meta.url)))
+const theirs = loaded(path.join(path.dirname(createRequire(import.meta.url).resolve('etcd3')), '../proto/rpc.proto'))
+const type = (name: string) => theirs.lookupType(`etcdserverpb.${name}`)
+
+t.test('our protocol file is a part of that of etcd', async t => {
+  const { nestedArray } = ours.lookup('etcdserverpb') as protobuf.Namespace
+  let fields = 0
+  const isPart = (part: protobuf.ReflectionObject, whole: protobuf.ReflectionObject | null): void => {
+    const name = part.fullName
+    if (part instanceof protobuf.Type && whole instanceof protobuf.Type) {
+      for (const { id, name: field, type, repeated, partOf } of part.fieldsArray) {
+        const other = whole.fields[field]
+        t.same([id, type, repeated, partOf?.name], [other?.id, other?.type.split('.').at(-1), other?.repeated, other?.partOf?.name], `${name}.${field}`)
+        fields++
+      }
+      for (const inner of part.nestedArray) isPart(inner, whole.get(inner.name))
+    } else if (part instanceof protobuf.Enum && whole instanceof protobuf.Enum) {
+      const { values } = whole
+      const numbers = new Map(Object.entries(values).map(([value, number]) => [value.toUpperCase(), number]))
+      for (const [value, number] of Object.entries(part.values)) t.equal(numbers.get(value), number, `${name} ${value}`)
+    } else if (part instanceof protobuf.Service && whole instanceof protobuf.Service) {
+      for (const { name: method, requestType, responseType, requestStream, responseStream } of part.methodsArray) {
+        t.match(whole.methods[method], { requestType, responseType, requestStream, responseStream }, `${name}.${method}`)
+      }
+    } else t.fail(`${name} is not there, or is something else`)
+  }
+  for (const part of nestedArray) isPart(part, theirs.lookup(part instanceof protobuf.Type && part.name === 'KeyValue' ? 'KeyValue' : part.name))
+  t.ok(fields > 40)
+})
 
 const { seed, int: below } = random()
 t.comment(`SEED=${seed}`)
@@ -20,17 +52,18 @@ const bytes = () => Buffer.from(Array.from({ length: [0, 1, 100, 127, 128, 300, 
 const key = () => Buffer.from(`/registry/${'k'.repeat(below(300))}${below(1000)}`)
 const text = (value: number) => value === 0 ? undefined : String(value)
 
-/** What the judge reads in a framed message. */
-function judged (name: string, framed: Buffer): Record<string, unknown> {
+/** What is read in a framed message by our protocol file, which is all that etcd's own has for it. */
+function read (name: string, framed: Buffer): Record<string, unknown> {
   if (framed[0] !== 0 || framed.readUInt32BE(1) !== framed.length - 5) throw new Error('the frame of the message is wrong')
-  const message = type(name).decode(framed.subarray(5))
-  return type(name).toObject(message, { longs: String, enums: String, bytes: String })
+  const [message, whole] = [ours.lookupType(`etcdserverpb.${name}`), type(name)].map(one => one.toObject(one.decode(framed.subarray(5)), { longs: String, enums: Number, bytes: String }))
+  if (message === undefined || !isDeepStrictEqual(message, whole)) throw new Error(`${name} has more than messages.proto says: ${JSON.stringify([message, whole])}`)
+  return message
 }
 
 t.test('requests say to etcd what was meant', async t => {
   for (let i = 0; i < 300; i++) {
     const [start, end, limit, revision, countOnly] = [key(), key(), number(), number(), below(2) === 0]
-    t.same(judged('RangeRequest', encodeRange({ key: start, rangeEnd: end, limit, revision, countOnly })), {
+    t.same(read('RangeRequest', encodeRange({ key: start, rangeEnd: end, limit, revision, countOnly })), {
       key: start.toString('base64'),
       range_end: end.toString('base64'),
       ...(limit === 0 ? {} : { limit: text(limit) }),
@@ -40,26 +73,31 @@ t.test('requests say to etcd what was meant', async t => {
     const [name, value, expected] = [key().toString('base64'), bytes(), number()]
     const lease = [undefined, '1', '7587863094501234567', '9223372036854775807'][below(4)]
     const message = { key: Buffer.from(name, 'base64'), expected, lease }
-    const compare = [{ key: name, target: 'MOD', mod_revision: String(expected) }]
+    const compare = [{ key: name, target: 2, mod_revision: String(expected) }]
     const failure = [{ request_range: { key: name } }]
-    const target = judged('TxnRequest', encodeTxn({ ...message, value })) as { compare: Array<{ target: string }> }
-    t.same({ ...target, compare: target.compare.map(one => ({ ...one, target: one.target.toUpperCase() })) }, {
+    const put = read('TxnRequest', encodeTxn({ ...message, value })) as { success: unknown }
+    t.same(put, {
       compare,
       success: [{ request_put: { key: name, value: value.toString('base64'), ...(lease === undefined ? {} : { lease }) } }],
       failure
     })
-    const removal = judged('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
+    const guard = { key: key(), expected: number() }
+    const guarded = read('TxnRequest', encodeTxn({ ...message, value, guard })) as { compare: unknown, success: unknown, failure: unknown }
+    t.same(guarded.compare, [...compare, { key: guard.key.toString('base64'), target: 2, mod_revision: String(guard.expected) }])
+    t.same([guarded.success, guarded.failure], [put.success, failure])
+    const removal = read('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
     t.same(removal.success, [{ request_delete_range: { key: name } }])
-    t.same(judged('WatchRequest', encodeWatch(start, end, revision, i % 2 === 0)), {
+    t.same(read('WatchRequest', encodeWatch(start, end, revision, i % 2 === 0)), {
       create_request: { key: start.toString('base64'), range_end: end.toString('base64'), start_revision: String(revision), progress_notify: true, ...(i % 2 === 0 ? { prev_kv: true } : {}), fragment: true }
     })
+    t.same(read('PutRequest', encodeMark(start)), { key: start.toString('base64') })
   }
-  t.same(judged('StatusRequest', encodeEmpty()), {})
+  t.same(read('StatusRequest', encodeEmpty()), {})
+  t.same(read('WatchRequest', encodeProgress()), { progress_request: {} })
 })
 
 const header = () => ({ cluster_id: '14841639068965178418', member_id: '10276657743932975437', revision: number(), raft_term: '2' })
 const wireKv = () => ({ key: key(), create_revision: number(), mod_revision: number(), version: number(), value: bytes(), lease: '7587863094501234567' })
-const encoded = (name: string, message: Record<string, unknown>) => Buffer.from(type(name).encode(type(name).fromObject(message)).finish())
 type WireKv = ReturnType<typeof wireKv>
 const plain = (kv: { key: string, value: Uint8Array, createRevision: number, modRevision: number } | undefined) => kv && [kv.key, Buffer.from(kv.value).toString('base64'), kv.createRevision, kv.modRevision]
 const wanted = (kv: WireKv) => [kv.key.toString(), kv.value.toString('base64'), kv.create_revision, kv.mod_revision]
@@ -70,6 +108,8 @@ t.test('answers of etcd are understood', async t => {
     const range = decodeRange(encoded('RangeResponse', { header: head, kvs, more, count }))
     t.same([range.revision, range.more, range.count], [head.revision, more, count])
     t.same(range.kvs.map(plain), kvs.map(wanted))
+
+    t.equal(decodeRevision(encoded('PutResponse', { header: head, prev_kv: wireKv() })), head.revision)
 
     const kv = wireKv()
     const put = decodeTxn(encoded('TxnResponse', { header: head, succeeded: true, responses: [{ response_put: { header: head, prev_kv: kv } }] }))

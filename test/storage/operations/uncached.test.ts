@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parseFieldSelector, parseLabelSelector } from '../../../schemas/index.js'
-import { configMaps } from '../../../schemas/resources.js'
+import { configMaps } from '../../stored.js'
 import { isStatusError } from '../../../schemas/status.js'
 import type { Feed } from '../../../storage/cache/feed.js'
 import { isStorageError } from '../../../storage/errors.js'

@@ -1,0 +1,232 @@
+/**
+ * Calls to one endpoint over connections that are kept. Whatever the peer does, a call ends within its deadline, takes no
+ * more memory than its answer may have bytes, and fails as a ClientError. Redirects are not followed: credentials go to
+ * nobody but the endpoint. Nothing is asked for twice unless the caller says that it may be.
+ */
+import { STATUS_CODES } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ClientError, classify } from './errors.js'
+import { Ending, exchange, Unanswered, type Headers } from './exchange.js'
+import type { Endpoint } from './kubeconfig.js'
+import { Transport, type Dial } from './transport.js'
+
+export interface HttpClientOptions {
+  /** Who calls, for metrics and errors: one of the few names the server has for its parts. */
+  readonly caller: string
+  readonly endpoint: Endpoint
+  /** Milliseconds for a connection, TLS and tunnel included. Default 5,000. */
+  readonly connectTimeout?: number
+  /** Milliseconds between the question and the first byte of the answer. Default 10,000. */
+  readonly headersTimeout?: number
+  /** Milliseconds between two chunks of the answer. Default 10,000. */
+  readonly bodyTimeout?: number
+  /** Milliseconds for a call with all its attempts and waits. Default 30,000. */
+  readonly deadline?: number
+  /** Bytes of an answer. Default 3 MiB. */
+  readonly maxAnswerBytes?: number
+  /** Connections at once; more calls wait for one. Default 64. */
+  readonly connections?: number
+  /** Looks up what to connect to in place of the host of the endpoint, whose name its certificate is still for. */
+  readonly dial?: Dial
+  readonly userAgent?: string
+  /** Told of each attempt. */
+  readonly observe?: (attempt: Attempt) => void
+  /** Told of a connection that failed as the certificate of the peer has no subject alternative name. */
+  readonly missingName?: () => void
+  /** Told of a connection that failed as the certificate of the peer, or one above it, is signed with SHA-1. */
+  readonly weakSignature?: () => void
+  /** Milliseconds on a clock that never goes back. */
+  readonly now?: () => number
+  /** Between two attempts. */
+  readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+}
+
+export interface Attempt {
+  readonly caller: string
+  readonly method: Call['method']
+  /** With its port where that is not implied. */
+  readonly host: string
+  /** A known status, 'other', or a ClientErrorCode: few values, whatever peers answer. */
+  readonly code: string
+  readonly milliseconds: number
+}
+
+export interface Retry {
+  /** At most so many in all. */
+  readonly attempts: number
+  /** Milliseconds before the second; each further wait is `factor` times as long, plus up to a fifth. Default 500. */
+  readonly first?: number
+  /** Default 1.5. */
+  readonly factor?: number
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** After the path of the server; with a query if there is one. */
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** Milliseconds, where it is not that of the client. */
+  readonly deadline?: number
+  /** Ends the call with its own reason. */
+  readonly signal?: AbortSignal
+  /** For calls that may be made twice: repeated when the peer could not be reached, was too slow or overloaded. */
+  readonly retry?: Retry
+  /** Of the request this call is made for, passed on where it is well-formed. */
+  readonly traceparent?: string | undefined
+}
+
+export interface Answer {
+  /** 2xx. */
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Buffer
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+/** Bytes that are read of an answer that is a failure. */
+const MOST_OF_FAILURE = 16 * 1024
+const OVERLOADED: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
+const MOST_RETRY_AFTER_SECONDS = 3600
+
+export class HttpClient {
+  readonly #options: HttpClientOptions
+  readonly #transport: Transport
+  readonly #call: string
+  readonly #base: string
+  readonly #now: () => number
+  #calls = 0
+  #retired = false
+
+  constructor (options: HttpClientOptions) {
+    const { caller, endpoint, connectTimeout = 5000, headersTimeout = 10_000, bodyTimeout = 10_000, connections = 64, dial, missingName, weakSignature, now = () => performance.now() } = options
+    this.#options = options
+    this.#now = now
+    this.#call = `${caller}: ${endpoint.server.origin}`
+    this.#base = endpoint.server.pathname.replace(/\/$/, '')
+    this.#transport = new Transport({ endpoint, call: this.#call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, missingName, weakSignature, now })
+  }
+
+  /** Reads the files of the endpoint, so that a start can fail for them; connects to nobody. @throws ClientError 'Config' */
+  async load (): Promise<void> { await this.#transport.load() }
+
+  /** Ends what is under way. */
+  async close (): Promise<void> { await this.#transport.close() }
+
+  /** Closes when the calls under way have ended; nobody may begin another. */
+  async retire (): Promise<void> {
+    this.#retired = true
+    if (this.#calls === 0) await this.close()
+  }
+
+  /** @throws ClientError; the reason of the call's signal when that aborts */
+  async call (call: Call): Promise<Answer> {
+    const { deadline = this.#options.deadline ?? 30_000, retry, signal } = call
+    signal?.throwIfAborted()
+    const until = this.#now() + deadline
+    this.#calls++
+    const ending = new Ending()
+    const timer = setTimeout(() => { ending.end(new ClientError('Timeout', `${this.#call}: no whole answer within ${deadline} ms`)) }, deadline)
+    const cancel = (): void => { ending.end(signal?.reason) }
+    signal?.addEventListener('abort', cancel, { once: true })
+    try {
+      for (let attempt = 1, wait = retry?.first ?? 500; ; attempt++, wait *= retry?.factor ?? 1.5) {
+        try {
+          return await this.#attempt(call, ending)
+        } catch (error) {
+          if (ending.ended) throw ending.reason
+          if (retry === undefined || attempt >= retry.attempts || !isTransient(error)) throw error
+          const pause = Math.max(wait * (1 + Math.random() / 5), error.retryAfter ?? 0)
+          // Why the last one failed says more than that the time is up.
+          if (this.#now() + pause >= until) throw error
+          await this.#pause(pause, ending)
+          if (ending.ended) throw ending.reason
+        }
+      }
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', cancel)
+      if (--this.#calls === 0 && this.#retired) void this.close()
+    }
+  }
+
+  /** A call whose answer is JSON. @throws as `call`; ClientError 'BadAnswer' for what is no JSON */
+  async json (call: Call): Promise<unknown> {
+    const { body } = await this.call({ ...call, headers: { accept: 'application/json', ...(call.body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers } })
+    try {
+      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
+    } catch (cause) {
+      throw new ClientError('BadAnswer', `${this.#call}: the answer is not JSON`, { cause })
+    }
+  }
+
+  async #pause (milliseconds: number, ending: Ending): Promise<void> {
+    const waiting = new AbortController()
+    ending.onEnd = () => { waiting.abort() }
+    await (this.#options.pause ?? paused)(milliseconds, waiting.signal)
+    ending.onEnd = undefined
+  }
+
+  async #attempt (call: Call, ending: Ending): Promise<Answer> {
+    const since = this.#now()
+    let code = 'Canceled'
+    try {
+      const answer = await this.#send(call, ending)
+      code = knownStatus(answer.status)
+      return answer
+    } catch (error) {
+      const failure = failureOf(ending.ended && ending.reason instanceof ClientError ? ending.reason : error, this.#call)
+      if (!ending.ended || ending.reason === failure) code = failure.code === 'BadStatus' ? knownStatus(failure.status ?? 0) : failure.code
+      throw failure
+    } finally {
+      const { observe, caller, endpoint } = this.#options
+      observe?.({ caller, method: call.method, host: endpoint.server.host, code, milliseconds: this.#now() - since })
+    }
+  }
+
+  async #send (call: Call, ending: Ending): Promise<Answer> {
+    const { maxAnswerBytes = 3 * 1024 * 1024, userAgent = 'orch-apiserver' } = this.#options
+    const { pool, authorization } = await this.#transport.connected()
+    const { status, headers, body } = await exchange(pool, {
+      method: call.method,
+      path: `${this.#base}${call.path ?? ''}` || '/',
+      headers: {
+        'user-agent': userAgent,
+        ...call.headers,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(call.traceparent !== undefined && TRACEPARENT.test(call.traceparent) ? { traceparent: call.traceparent } : {})
+      },
+      body: call.body ?? null
+    }, status => isSuccess(status) ? maxAnswerBytes : MOST_OF_FAILURE, ending)
+    if (!isSuccess(status)) throw this.#badStatus(status, headers, body)
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') throw new ClientError('BadAnswer', `${this.#call}: the answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`)
+    if (body === undefined) throw new ClientError('TooLarge', `${this.#call}: the answer has more than ${maxAnswerBytes} bytes`)
+    return { status, headers, body }
+  }
+
+  #badStatus (status: number, headers: Headers, body: Buffer | undefined): ClientError {
+    const seconds = Number(headers['retry-after'] ?? NaN)
+    const what = status >= 300 && status < 400 ? `redirects (${status}), which is not followed` : `answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
+    return new ClientError('BadStatus', `${this.#call}: ${what}`, {
+      status,
+      ...(body === undefined ? {} : { body }),
+      ...(seconds >= 0 ? { retryAfter: Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000 } : {})
+    })
+  }
+}
+
+function failureOf (error: unknown, call: string): ClientError {
+  if (!(error instanceof Unanswered)) return classify(error, call)
+  const { code, message } = classify(error.cause, call)
+  return new ClientError(code, message, { cause: error.cause, unanswered: true })
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+const paused: NonNullable<HttpClientOptions['pause']> = async (milliseconds, signal) => { await sleep(milliseconds, undefined, { signal }).catch(() => {}) }
+
+const knownStatus = (status: number): string => STATUS_CODES[status] === undefined ? 'other' : String(status)
+
+const isTransient = (error: unknown): error is ClientError =>
+  error instanceof ClientError && (error.code === 'Unreachable' || error.code === 'Timeout' || (error.code === 'BadStatus' && OVERLOADED.has(error.status ?? 0)))

@@ -1,0 +1,190 @@
+/**
+ * The connections to one endpoint, with what is in its files now: certificates and tokens are replaced while servers run,
+ * so the files are looked at again when a call finds the last look too old. Connections made with what was replaced
+ * finish what they do and end. A file that cannot be read any more changes nothing.
+ */
+import { readFile, stat } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import type * as Undici from 'undici'
+import { onDemand } from '../schemas/on-demand.js'
+import { ClientError, reasonOf } from './errors.js'
+import type { Endpoint, Material } from './kubeconfig.js'
+import { identityCheck, isWeaklySigned } from './peer-identity.js'
+import { authorityOf, openTunnel } from './tunnel.js'
+
+const undici = onDemand<typeof Undici>('undici')
+
+/** How old a look at the files may be. */
+const LOOK_MS = 10_000
+const MAX_FILE_BYTES = 1024 * 1024
+
+export interface TransportOptions {
+  readonly endpoint: Endpoint
+  /** Names caller and peer in errors. */
+  readonly call: string
+  readonly connectTimeout: number
+  readonly headersTimeout: number
+  readonly bodyTimeout: number
+  readonly connections: number
+  /** Looks up what to connect to in place of the host of the endpoint, for each connection. */
+  readonly dial?: Dial | undefined
+  /** Told of a connection that failed as the certificate of the peer has no subject alternative name. */
+  readonly missingName?: (() => void) | undefined
+  /** Told of a connection that failed as the certificate of the peer, or one above it, is signed with SHA-1. */
+  readonly weakSignature?: (() => void) | undefined
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number
+}
+
+/** An address and a port. What it rejects with is the `cause` of the call's failure. */
+export type Dial = () => Promise<{ readonly host: string, readonly port: number }>
+
+/** Of one look at the files. */
+interface Known {
+  readonly ca: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  readonly token: string | undefined
+}
+
+export interface Connected { readonly pool: Undici.Pool, readonly authorization: string | undefined }
+
+export class Transport {
+  readonly #options: TransportOptions
+  #known: Known | undefined
+  #lookedAt = -Infinity
+  #looking: Promise<Known> | undefined
+  #pool: Undici.Pool | undefined
+  #closed = false
+
+  constructor (options: TransportOptions) { this.#options = options }
+
+  /** Reads what the endpoint names. @throws ClientError 'Config' */
+  async load (): Promise<void> { await this.#fresh() }
+
+  /** @throws ClientError 'Config' when the files could never be read */
+  async connected (): Promise<Connected> {
+    const known = await this.#fresh()
+    if (this.#closed) throw new ClientError('Unreachable', `${this.#options.call}: the client was closed`)
+    return { pool: this.#pool ??= this.#connect(known), authorization: this.#authorization(known) }
+  }
+
+  async close (): Promise<void> {
+    this.#closed = true
+    await this.#pool?.destroy()
+  }
+
+  async #fresh (): Promise<Known> {
+    const known = this.#known
+    if (known !== undefined && this.#options.now() - this.#lookedAt < LOOK_MS) return known
+    this.#looking ??= this.#look().finally(() => { this.#looking = undefined })
+    return await this.#looking
+  }
+
+  async #look (): Promise<Known> {
+    const before = this.#known
+    try {
+      const known = await this.#read()
+      if (before === undefined || before.ca !== known.ca || before.cert !== known.cert || before.key !== known.key) {
+        this.#check(known)
+        const pool = this.#pool
+        this.#pool = undefined
+        void pool?.close().catch(() => {}) // its last calls end as they do
+      }
+      this.#known = known
+    } catch (error) {
+      if (before === undefined) throw error
+    }
+    this.#lookedAt = this.#options.now()
+    return this.#known as Known // read now or before
+  }
+
+  async #read (): Promise<Known> {
+    const { authority, credentials } = this.#options.endpoint
+    // one after the other, so that of several faults the first is named whatever the file system is quickest with
+    return {
+      ca: await this.#textOf(authority, 'certificate-authority'),
+      cert: await this.#textOf(credentials.certificate, 'client-certificate'),
+      key: await this.#textOf(credentials.key, 'client-key'),
+      token: await this.#tokenOf()
+    }
+  }
+
+  async #tokenOf (): Promise<string | undefined> {
+    const { token, tokenFile } = this.#options.endpoint.credentials
+    if (tokenFile === undefined) return token
+    try {
+      const read = (await this.#textOf({ path: tokenFile }, 'tokenFile'))?.trim() ?? ''
+      if (!/^[!-~]+$/.test(read)) throw new ClientError('Config', `${this.#options.call}: tokenFile ${tokenFile} holds no token`)
+      return read
+    } catch (error) {
+      const last = this.#known?.token ?? token
+      if (last === undefined) throw error
+      return last
+    }
+  }
+
+  async #textOf (material: Material | undefined, field: string): Promise<string | undefined> {
+    if (material === undefined) return undefined
+    if ('data' in material) return material.data
+    try {
+      if ((await stat(material.path)).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`)
+      return await readFile(material.path, 'utf8')
+    } catch (cause) {
+      throw new ClientError('Config', `${this.#options.call}: ${field} ${material.path} cannot be read: ${reasonOf(cause)}`, { cause })
+    }
+  }
+
+  /** @throws ClientError 'Config' for what TLS would refuse with each connection */
+  #check ({ ca, cert, key }: Known): void {
+    try {
+      createSecureContext({ ca, cert, key })
+    } catch (cause) {
+      throw new ClientError('Config', `${this.#options.call}: its certificate-authority, client-certificate and client-key do not fit: ${reasonOf(cause)}`, { cause })
+    }
+    if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new ClientError('Config', `${this.#options.call}: its certificate-authority holds no certificate`)
+  }
+
+  #authorization ({ token }: Known): string | undefined {
+    const { basic } = this.#options.endpoint.credentials
+    if (token !== undefined) return `Bearer ${token}`
+    return basic === undefined ? undefined : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
+  }
+
+  #connect ({ ca, cert, key }: Known): Undici.Pool {
+    const { endpoint, call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, missingName, weakSignature } = this.#options
+    const { server, proxy, insecure, serverName } = endpoint
+    const { Pool, buildConnector } = undici()
+    const connecting = buildConnector({
+      timeout: connectTimeout,
+      rejectUnauthorized: !insecure,
+      ...(insecure ? {} : { checkServerIdentity: identityCheck(missingName) }),
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(serverName === undefined ? {} : { servername: serverName })
+    })
+    const connect: Undici.buildConnector.connector = (options, callback) => {
+      connecting(options, (...[error, socket]) => {
+        if (isWeaklySigned(error)) weakSignature?.()
+        if (error === null) callback(null, socket)
+        else callback(error, null)
+      })
+    }
+    const tunnelled: Undici.buildConnector.connector = (options, callback) => {
+      openTunnel(proxy as URL, authorityOf(server), call, connectTimeout).then( // used where there is one
+        (socket: Socket) => {
+          if (server.protocol === 'https:') connect({ ...options, httpSocket: socket }, callback)
+          else callback(null, socket)
+        },
+        (error: Error) => { callback(error, null) })
+    }
+    const dialled: Undici.buildConnector.connector = (options, callback) => {
+      (dial as Dial)().then( // used where there is one
+        ({ host, port }) => { connect({ ...options, servername: serverName ?? options.hostname, hostname: host, host: `${host}:${port}`, port: String(port) }, callback) },
+        (error: Error) => { callback(error, null) })
+    }
+    return new Pool(server.origin, { connect: dial !== undefined ? dialled : proxy === undefined ? connect : tunnelled, connections, headersTimeout, bodyTimeout, pipelining: 1 })
+  }
+}

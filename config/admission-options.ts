@@ -1,0 +1,79 @@
+/**
+ * The admission plugins that flags name, and the file they are configured by: an AdmissionConfiguration whose entries hold the
+ * configuration of a plugin, or the path of a file with it, relative to its own folder.
+ *
+ * @see interface, `--admission-control-config-file`
+ */
+import { dirname, resolve } from 'node:path'
+import { apiPackage, list, one, string } from '../schemas/language/declare.js'
+import type { Static } from '../schemas/language/declare.js'
+import { RawExtension } from '../schemas/runtime.js'
+import { CATALOGUE, checkConfiguration, isOn } from '../storage/admission/catalogue.js'
+import { ConfigurationError } from '../storage/admission/configuration.js'
+import type { PluginConfiguration } from '../storage/admission/configuration.js'
+import type { AdmissionOptions } from '../storage/admission/options.js'
+import { checkKubeconfigs } from './admission-kubeconfigs.js'
+import { documentIn, readDocument } from './documents.js'
+import { FlagError } from './flag.js'
+import type { Values } from './flags/index.js'
+
+const FLAG = 'admission-control-config-file'
+
+/** The same in both versions that there are. */
+function declared (group: string, version: string) {
+  const { message, kind } = apiPackage(group, version, `io.orch.apiserver.${version}`)
+  return kind('AdmissionConfiguration', 'How admission plugins are configured.', {
+    plugins: list(null, 'Configuration by plugin.', message('AdmissionPluginConfiguration', 'The configuration of one plugin.', {
+      name: string(null, 'Name of the plugin.', { required: true }),
+      path: string(null, 'File with the configuration.'),
+      configuration: one(null, 'The configuration itself.', RawExtension, { pointer: true })
+    }))
+  })
+}
+
+type AdmissionConfiguration = Static<ReturnType<typeof declared>>
+const VERSIONS = [declared('apiserver.config.orch.io', 'v1'), declared('apiserver.orch.io', 'v1alpha1')]
+
+/** @throws FlagError */
+export async function admissionOptions (values: Values): Promise<AdmissionOptions> {
+  const path = values[FLAG]
+  const options: AdmissionOptions = {
+    enabled: values['enable-admission-plugins'],
+    disabled: values['disable-admission-plugins'],
+    tolerationSeconds: { notReady: values['default-not-ready-toleration-seconds'], unreachable: values['default-unreachable-toleration-seconds'] }
+  }
+  const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn(path) }
+  try {
+    await checkConfiguration(configured)
+    await checkKubeconfigs(configured.configuration ?? {})
+    return configured
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    throw path === '' ? new FlagError('enable-admission-plugins', undefined, error.message, { cause: error }) : new FlagError(FLAG, path, error.message, { cause: error })
+  }
+}
+
+/** Plugins that are configured and not enabled; for the log. */
+export function admissionWarnings (options: AdmissionOptions): string[] {
+  const off = CATALOGUE.filter(entry => !isOn(entry, options) && options.configuration !== undefined && Object.hasOwn(options.configuration, entry.name))
+  return off.map(({ name }) => `--${FLAG} configures the admission plugin ${name}, which is not enabled`)
+}
+
+function pluginsIn (path: string): Record<string, PluginConfiguration> {
+  const found: Record<string, PluginConfiguration> = {}
+  const seen = new Set<string>()
+  const { plugins = [] } = readDocument<AdmissionConfiguration>(FLAG, path, VERSIONS)
+  for (const [index, { name, path: file = '', configuration }] of plugins.entries()) {
+    const refuse = (why: string): never => { throw new FlagError(FLAG, path, `plugins[${index}]: ${why}`) }
+    if (name === '') refuse('needs the name of a plugin')
+    if (seen.has(name)) refuse(`${name} is there already; leave one out`)
+    seen.add(name)
+    if (file !== '' && configuration !== undefined) refuse(`${name} has both path and configuration; leave one out`)
+    if (file === '' && configuration === undefined && !CATALOGUE.some(entry => entry.name === name)) refuse(`there is no admission plugin ${name}`)
+    if (file === '' && configuration === undefined) continue
+    const named = file === '' ? path : resolve(dirname(path), file)
+    const own = file === '' ? configuration : documentIn(FLAG, path, named, `the configuration of admission plugin ${name}`)
+    Object.defineProperty(found, name, { value: { value: own, file: named, folder: dirname(named) }, enumerable: true })
+  }
+  return found
+}

@@ -1,0 +1,25 @@
+/** `metric,label=value,value`, of several metrics one after the other; values may stand in quotes. */
+import { printable, Problem, type Flag } from '../flag.js'
+
+/** By metric and label, `metric,label`. */
+export type LabelValues = ReadonlyMap<string, readonly string[]>
+
+const KEY = /([a-z_:][a-z0-9_:]*),([a-z_][a-z0-9_]*)=/gi
+
+export const labelValues = (help: string): Flag<LabelValues> => ({
+  type: 'METRIC,LABEL=VALUE,...',
+  default: new Map(),
+  help,
+  shown: '',
+  bare: false,
+  parse: (text, before) => {
+    const map = new Map(before)
+    const keys = [...text.matchAll(KEY)]
+    if (text.trim() !== '' && keys[0]?.index !== text.search(/\S/)) throw new Problem(`${printable(JSON.stringify(text))} must have the form metric,label=value,value`)
+    for (const [at, { 0: whole, 1: metric = '', 2: label = '', index }] of keys.entries()) {
+      const list = text.slice(index + whole.length, keys[at + 1]?.index).trim().replace(/,$/, '').replace(/^(['"])(.*)\1$/, '$2')
+      map.set(`${metric},${label}`, list.split(',').map(value => value.trim()))
+    }
+    return map
+  }
+})

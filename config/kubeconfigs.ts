@@ -1,0 +1,19 @@
+/** Kubeconfig files that flags name, for calls to other servers: read with all they name, so that a start fails for what is wrong. */
+import { isClientError } from '../clients/errors.js'
+import { HttpClient } from '../clients/http-client.js'
+import { endpointOf, readKubeconfig, type Endpoint } from '../clients/kubeconfig.js'
+import { FlagError } from './flag.js'
+import type { FlagName } from './flags/index.js'
+
+/** Connects to nobody. @throws FlagError */
+export async function endpointIn (flag: FlagName, path: string): Promise<Endpoint> {
+  try {
+    const endpoint = endpointOf(await readKubeconfig(path))
+    const client = new HttpClient({ caller: 'start', endpoint })
+    await client.load().finally(() => client.close())
+    return endpoint
+  } catch (error) {
+    if (!isClientError(error)) throw error
+    throw new FlagError(flag, path, error.message, { cause: error })
+  }
+}

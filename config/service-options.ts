@@ -1,0 +1,31 @@
+/** Addresses of services, and the service that leads to this server, from the flags. */
+import { addressProblem } from '../storage/services/masters.js'
+import { publicAddress } from './addresses.js'
+import type { Values } from './flags/index.js'
+import type { ServerOptions } from './server-options.js'
+
+/** What services get their addresses from where no range is given, as convention. */
+const DEFAULT_SERVICE_RANGE = '10.0.0.0/24'
+
+export function serviceOptions (values: Values): NonNullable<ServerOptions['services']> {
+  const ranges = values['service-cluster-ip-range'].split(',').map(range => range.trim())
+  return { clusterIPRanges: ranges[0] === '' ? [DEFAULT_SERVICE_RANGE] : ranges, nodePorts: values['service-node-port-range'] }
+}
+
+/** The service `orch`, which leads to this server where others can reach it. */
+export function orchService (values: Values): { settings: NonNullable<ServerOptions['orchService']>, warnings: string[] } {
+  const address = publicAddress(values)
+  const reconciler = values['endpoint-reconciler-type']
+  const problem = reconciler === 'none' ? undefined : addressProblem(address)
+  return {
+    settings: {
+      namespace: values['master-service-namespace'],
+      address,
+      port: values['secure-port'],
+      nodePort: values['orch-service-node-port'],
+      reconciler: problem === undefined ? reconciler : 'none',
+      count: values['apiserver-count']
+    },
+    warnings: problem === undefined ? [] : [`the service orch does not lead to this server: its address ${address} ${problem}; set --advertise-address, or --endpoint-reconciler-type=none`]
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Where traces are sent, as `--tracing-config-file` says.
+ *
+ * @see interface, `--tracing-config-file`
+ */
+import type { TracingOptions } from '../plugins/tracing.js'
+import { TracingConfiguration } from '../schemas/config/tracing.js'
+import { readDocument } from './documents.js'
+import { FlagError } from './flag.js'
+
+const FLAG = 'tracing-config-file'
+
+/** @throws FlagError */
+export function tracingOptions (path: string): TracingOptions {
+  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>(FLAG, path, [TracingConfiguration])
+  return { receiver: { endpoint: endpoint === undefined ? undefined : addressOf(endpoint, path), samplingRatePerMillion } }
+}
+
+const LARGEST_PORT = 65_535
+
+/**
+ * A name as gRPC has them: `host:port`, `dns:///host:port`, `unix:path`, `unix:///path`; without a port it is 443, as there. Sockets without
+ * a path and the name servers that a name may ask for are beyond the library that connects.
+ */
+function addressOf (endpoint: string, path: string): string {
+  const refuse = (why: string): never => { throw new FlagError(FLAG, path, `endpoint: ${JSON.stringify(endpoint)} ${why}`) }
+  if (/^unix-abstract:/i.test(endpoint)) return refuse('names an abstract socket, which is not supported by this version; use unix:///PATH')
+  if (/^unix:/i.test(endpoint)) {
+    const socket = endpoint.slice('unix:'.length).replace(/^\/\/(?=\/)/, '')
+    return /^\/[^/]/.test(socket) ? `unix://${socket}` : refuse('must have the path of a socket: unix:///PATH')
+  }
+  const named = /^dns:/i.test(endpoint) ? endpoint.slice('dns:'.length).replace(/^\/\/\//, '') : endpoint
+  if (named.startsWith('//')) return refuse('names a server of names, which is not supported by this version; use dns:///HOST:PORT')
+  const [host, port = '443'] = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i.exec(named) ?? []
+  return host !== undefined && Number(port) >= 1 && Number(port) <= LARGEST_PORT ? named : refuse('must have a host and a port: HOST:PORT')
+}

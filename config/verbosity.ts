@@ -1,0 +1,65 @@
+/**
+ * How much each module writes to the log: what `-v` says, or more where `--vmodule` has a pattern for it. A module is a source file
+ * without its extension; the first pattern that matches its name counts. Those below are the modules that write lines by verbosity.
+ *
+ * @see interface, 'Server start-up options': --vmodule
+ */
+
+/** Modules that write lines which not every verbosity has. */
+export const MODULES = ['launch', 'metrics', 'request-log', 'tracing'] as const
+
+interface Rule {
+  readonly pattern: string
+  readonly matches: RegExp
+  readonly level: number
+}
+
+/** Of a module, by its name. */
+export type Verbosity = (module: string) => number
+
+const RULE = /^([^=,\s]+)=(\d{1,9})$/
+
+/** Why a rule will not do. */
+export function ruleProblem (text: string): string | undefined {
+  const pattern = RULE.exec(text)?.[1]
+  if (pattern === undefined) return `"${text}" must have the form pattern=N`
+  if (globOf(pattern) === undefined) return `"${text}" has a pattern that cannot be read: [ and ] hold characters or ranges, and a \\ stands before the character it is for`
+  return undefined
+}
+
+/** @param texts of rules, each known to be one */
+export function verbosity (v: number, texts: readonly string[]): Verbosity {
+  const rules = rulesOf(texts)
+  return module => Math.max(v, rules.find(({ matches }) => matches.test(module))?.level ?? 0)
+}
+
+/** Rules that no module goes by; for the log. */
+export function idleRules (texts: readonly string[]): string[] {
+  return rulesOf(texts).filter(({ matches }) => !MODULES.some(module => matches.test(module)))
+    .map(({ pattern }) => `--vmodule: no module matches ${pattern}; those that log by verbosity are ${MODULES.join(', ')}`)
+}
+
+const rulesOf = (texts: readonly string[]): Rule[] => texts.flatMap(text => {
+  const [, pattern = '', level = ''] = RULE.exec(text) ?? []
+  const matches = globOf(pattern)
+  return matches === undefined ? [] : [{ pattern, matches, level: Number(level) }]
+})
+
+/** As file names are matched: `*` is any characters, `?` one, `[a-c]` and `[^a-c]` one of a set. Undefined for what is no pattern. */
+function globOf (pattern: string): RegExp | undefined {
+  let source = ''
+  for (let rest = pattern; rest !== '';) {
+    const [part = ''] = /^(?:\*+|\?|\[(?!\^\])\^?(?:\\?[^\]\\-](?:-\\?[^\]\\-])?)+\]|\\.|[^\\[\]])/su.exec(rest) ?? []
+    if (part === '') return undefined
+    rest = rest.slice(part.length)
+    if (part.startsWith('*')) source += '.*'
+    else if (part === '?') source += '.'
+    else if (part.length > 2 && part.startsWith('[')) source += part
+    else source += (part.startsWith('\\') ? part.slice(1) : part).replace(/[.*+?^${}()|[\]\\/]/gu, '\\$&')
+  }
+  try {
+    return new RegExp(`^${source}$`, 'su')
+  } catch {
+    return undefined // a range whose end is before its beginning
+  }
+}

@@ -1,0 +1,91 @@
+// Who may import what: the layers of docs/architecture.md. Everything between rooms that is not allowed here is denied,
+// for rooms and files that are new as well. test/lint.test.ts proves that each line bites.
+import { dirname, relative, resolve } from 'node:path'
+
+const root = import.meta.dirname
+const type = 'problem'
+
+/** Plugins whose options are options of the server: `config/` knows their types. */
+const OPTIONS_OF = ['audit', 'authentication/index', 'authorization/index', 'connections/index', 'health', 'metrics', 'profiling', 'request-log', 'security-headers', 'shutdown', 'storage', 'tracing'].map(name => `plugins/${name}`)
+
+/** What a room, or a file beside the rooms, may know of others: rooms, folders and files. */
+const KNOWS = {
+  schemas: [],
+  storage: ['schemas'],
+  routes: ['storage', 'schemas', 'release', 'plugins/context'],
+  clients: ['schemas'], // made by plugins and handed to whoever calls out
+  plugins: ['storage', 'schemas', 'clients', 'release', 'pipelines', 'upgrades'],
+  config: ['storage', 'schemas', 'clients', 'release', ...OPTIONS_OF, 'plugins/authentication/token-file', 'plugins/authentication/request-header', 'plugins/authentication/webhook', 'plugins/authentication/service-account/keys', 'plugins/authentication/oidc/index', 'plugins/authorization/abac', 'plugins/authorization/webhook'], // and parsers
+  serving: ['config', 'clients/watched-files', 'storage/folder', 'schemas/auth/authorities', 'schemas/limits', 'pipelines', 'upgrades'],
+  release: [],
+  pipelines: [],
+  upgrades: [],
+  app: ['config/feature-gates', 'config/server-options', 'plugins', 'routes', 'storage', 'schemas'],
+  bin: [], // it loads the bundle of cli
+  launch: ['app', 'config', 'serving'],
+  cli: ['launch', 'config']
+}
+/** These import as they like. */
+const FREE = ['test', 'examples']
+
+/** Files of plugins/ that are no plugin: what plugins share. Every other file there is a concern that no other one imports. */
+const SHARED = ['accept', 'audit-id', 'context', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-answers', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'slots', 'unread-bodies', 'unsent-answers', 'utilization'].map(name => `plugins/${name}`)
+
+/** Back ends, below the waist: who knows one. */
+const BACK_ENDS = {
+  'storage/etcd': ['storage/etcd', 'storage/open'],
+  'storage/embedded': ['storage/embedded', 'storage/open', 'config/fsck']
+}
+
+/** Packages that are known in one place. */
+const PACKAGES = [
+  [/^@?fastify/, ['app', 'launch', 'plugins', 'routes', 'config/logging']],
+  [/^etcd3(?:\/|$)/, ['storage/etcd']],
+  [/^lmdb$/, ['storage/embedded']],
+  [/^commander$/, ['config/command-line']],
+  [/^pino$/, ['config/logging']],
+  [/^undici$/, ['clients']],
+  [/^jose(?:\/|$)/, ['plugins/authentication']],
+  [/^@(?:opentelemetry|grpc)\//, ['plugins/tracing/open-telemetry']]
+]
+
+const isIn = (file, place) => file === place || file.startsWith(`${place}/`)
+const isInAny = (file, places) => places.some(place => isIn(file, place))
+const roomOf = file => file.split('/')[0]
+
+/** Why a file may not import a specifier, or undefined. Paths are below the root, without extension. */
+export function complaint (from, specifier) {
+  if (FREE.includes(roomOf(from))) return undefined
+  if (!specifier.startsWith('.')) {
+    const places = PACKAGES.find(([name]) => name.test(specifier))?.[1]
+    return places === undefined || isInAny(from, places) ? undefined : `${specifier} is known to ${places.join(', ')} alone`
+  }
+  const to = relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, '')
+  const backEnd = Object.keys(BACK_ENDS).find(folder => isIn(to, folder))
+  if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) return `${backEnd} is a back end, known to ${BACK_ENDS[backEnd].join(', ')} alone: use storage/backend.js`
+  if (roomOf(from) !== roomOf(to)) return isInAny(to, KNOWS[roomOf(from)] ?? []) ? undefined : `${roomOf(from)} may not import ${to}: see eslint.layers.js`
+  if (roomOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it is types, of what plugins decorate with
+  const folder = from.split('/').slice(0, 2).join('/')
+  return SHARED.includes(to) || to.startsWith(`${folder}/`) ? undefined : 'plugins import no other plugin: they meet in decorators'
+}
+
+const layers = {
+  meta: { type, schema: [] },
+  create (context) {
+    const from = relative(root, context.filename).replace(/\.ts$/, '')
+    const check = source => {
+      const message = typeof source?.value === 'string' ? complaint(from, source.value) : undefined
+      if (message !== undefined) context.report({ node: source, message })
+    }
+    return {
+      ImportDeclaration: node => { check(node.source) },
+      ExportNamedDeclaration: node => { check(node.source) },
+      ExportAllDeclaration: node => { check(node.source) },
+      ImportExpression: node => { check(node.source) },
+      TSImportType: node => { check(node.argument?.literal ?? node.source) },
+      'CallExpression[callee.name="onDemand"]': node => { check(node.arguments[0]) }
+    }
+  }
+}
+
+export default { files: ['**/*.ts'], plugins: { orch: { rules: { layers } } }, rules: { 'orch/layers': 'error' } }

@@ -1,0 +1,90 @@
+/** The log and the webhook, as far as they are asked for: what each is made of, and what is said of events that one of them loses. */
+import type { FastifyInstance } from 'fastify'
+import { reasonOf } from '../../storage/errors.js'
+import type { Counter, Metric } from '../metric-series.js'
+import { occasionally } from '../occasionally.js'
+import { outgoingMetrics } from '../outgoing-metrics.js'
+import { openBackend, type Backend, type BackendOptions } from './backend.js'
+import type { BatchOptions, Lost } from './batches.js'
+import { jsonLine, type AuditEvent } from './event.js'
+import type { SinkOptions } from './sink.js'
+import type { AuditWebhookOptions } from './webhook.js'
+
+export interface BackendsOptions extends Partial<SinkOptions>, Partial<BackendOptions> {
+  /** `json` for objects of audit.orch.io/v1, `legacy` for lines of text. Default json. */
+  readonly format?: 'json' | 'legacy'
+  /** Beside the log, or in its place. Default mode batch. */
+  readonly webhook?: AuditWebhookOptions & Partial<BackendOptions>
+  /** Milliseconds for events to arrive that are on their way when the server closes. Default 30,000. */
+  readonly closeGrace?: number
+}
+
+/** Milliseconds between two log lines about one that cannot be written. */
+const LOG_EVERY = 60_000
+/** Batches on their way to the webhook: one that is slow holds up no other. */
+const CALLS_AT_ONCE = 10
+const LOG_BATCH: BatchOptions = { maxSize: 1, maxWait: 0 }
+const WEBHOOK_BATCH: BatchOptions = { throttle: { qps: 10, burst: 15 } }
+
+export interface Backends {
+  /** False when one that is strict has lost it. */
+  write: (event: AuditEvent) => boolean | Promise<boolean>
+  /** Resolves when all that was written has arrived, or is given up. @param waiting for events that a request waits for */
+  close: (waiting: Iterable<Promise<unknown>>) => Promise<void>
+}
+
+/** @throws ClientError 'Config' when a file of the webhook's cannot be read */
+export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics }, log }: FastifyInstance): Promise<Backends> {
+  const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
+  const backends: Backend[] = []
+  let giveUp = (): void => {}
+  if (path !== undefined) {
+    const lost = counting(errors, 'log', occasionally((error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY))
+    const { openSink } = await import('./sink.js')
+    const sink = openSink({ path, ...rotation }, error => { lost(0, error) })
+    backends.push(openBackend({ mode, batch: { ...LOG_BATCH, ...batch }, truncate }, {
+      deliver: lines => sink.write(lines.join('')),
+      text: format === 'json' ? jsonLine : event => event.legacy(),
+      lost,
+      close: () => sink.close()
+    }))
+  }
+  if (webhook !== undefined) {
+    const { mode = 'batch', batch, truncate, ...options } = webhook
+    const lost = counting(errors, 'webhook', occasionally((error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY))
+    const { auditWebhook } = await import('./webhook.js')
+    const { deliver, load, close, ...sent } = auditWebhook({ ...options, client: { ...outgoingMetrics(metrics), ...options.client } })
+    await load()
+    giveUp = () => {
+      log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; apiserver_audit_error_total counted those before`)
+      sent.giveUp()
+    }
+    backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, { deliver, atOnce: CALLS_AT_ONCE, lost, close }))
+  }
+  return {
+    write: event => {
+      let waiting: Array<Promise<boolean>> | undefined
+      let kept = true
+      for (const { strict, write } of backends) {
+        const written = write(event)
+        if (typeof written !== 'boolean') (waiting ??= []).push(strict ? written : written.then(() => true))
+        else if (strict) kept &&= written
+      }
+      return waiting === undefined ? kept : Promise.all(waiting).then(all => kept && !all.includes(false))
+    },
+    close: async waiting => {
+      const late = setTimeout(giveUp, closeGrace)
+      await Promise.all(waiting)
+      await Promise.all(backends.map(({ close }) => close()))
+      clearTimeout(late)
+    }
+  }
+}
+
+function counting (errors: Metric<Counter>, backend: string, tell: (error: unknown) => void): Lost {
+  errors.with(backend)
+  return (count, error, part) => {
+    if (count > 0) errors.with(part ?? backend).add(count)
+    tell(error)
+  }
+}

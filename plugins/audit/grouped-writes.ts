@@ -1,0 +1,50 @@
+/** Texts for a file in the order in which they come: those that come while others are written go out together. */
+import type { LogFile } from './log-file.js'
+import type { Sink } from './sink.js'
+
+interface Waiting {
+  readonly text: string
+  readonly settle: (error: Error | undefined) => void
+}
+
+/** Characters that are written at once, but for one text that has more. */
+const MOST_AT_ONCE = 256 * 1024
+
+export class GroupedWrites implements Sink {
+  readonly #file: LogFile
+  #waiting: Waiting[] = []
+  #writing: Promise<void> | undefined
+  #closed = false
+
+  constructor (file: LogFile) { this.#file = file }
+
+  write (text: string): Promise<void> {
+    if (this.#closed) return Promise.reject(new Error('the audit log is not open'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ text, settle: error => { if (error === undefined) resolve(); else reject(error) } })
+      this.#writing ??= this.#drain()
+    })
+  }
+
+  async close (): Promise<void> {
+    this.#closed = true
+    await this.#writing
+    await this.#file.close()
+  }
+
+  async #drain (): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const taken = this.#waiting.splice(0, this.#atOnce())
+      const { whole, error } = await this.#file.append(taken.map(({ text }) => text))
+      for (const [index, { settle }] of taken.entries()) settle(index < whole ? undefined : error)
+    }
+    this.#writing = undefined
+  }
+
+  /** How many of those that wait. */
+  #atOnce (): number {
+    let characters = 0
+    const over = this.#waiting.findIndex(({ text }) => (characters += text.length) > MOST_AT_ONCE)
+    return over === -1 ? this.#waiting.length : Math.max(1, over)
+  }
+}

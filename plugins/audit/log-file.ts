@@ -1,0 +1,119 @@
+/**
+ * A file that lines are appended to, rotated by size. A line is in it as a whole or not at all: what a full disk let in
+ * of a line is taken back, or ended before the next one. A file that fails is opened anew with the next line, as is one that
+ * was moved or removed under its name.
+ */
+import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { RotatedFiles } from './rotated-files.js'
+
+/** How many of the texts, from the first, the system has as a whole, and why not all. */
+export interface Appended { readonly whole: number, readonly error?: Error }
+
+/** Milliseconds until it is seen that the file was moved, and until a rotation that failed is tried again. */
+const LOOK_AFTER = 1000
+const NEWLINE = 10
+
+export class LogFile {
+  readonly #path: string
+  readonly #maxSize: number
+  readonly #rotated: RotatedFiles
+  readonly #onError: (error: Error) => void
+  readonly #now: () => number
+  #tidying: Promise<void>
+  #file: FileHandle | undefined
+  #size = 0
+  #lookedAt = -Infinity
+  #rotateAfter = -Infinity
+
+  /**
+   * @param onError is told of what no text fails by
+   * @param now milliseconds on a clock that never goes back
+   */
+  constructor (path: string, maxSize: number, rotated: RotatedFiles, onError: (error: Error) => void, now: () => number = performance.now.bind(performance)) {
+    this.#path = path
+    this.#now = now
+    this.#maxSize = maxSize
+    this.#rotated = rotated
+    this.#onError = onError
+    this.#tidying = rotated.tidy().catch(onError)
+  }
+
+  /** Not to be called again before it has resolved. */
+  async append (texts: readonly string[]): Promise<Appended> {
+    const bytes = Buffer.from(texts.join(''))
+    let written = 0
+    try {
+      const file = await this.#ready(bytes.length)
+      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten // a full disk takes a part and says so with the next
+      this.#size += written
+      return { whole: texts.length }
+    } catch (error) {
+      let end = 0
+      const ends = texts.map(text => (end += Buffer.byteLength(text)))
+      const whole = ends.filter(end => end <= written).length
+      await this.#takeBack(written - (ends[whole - 1] ?? 0))
+      return { whole, error: error as Error } // of the file system
+    }
+  }
+
+  async close (): Promise<void> {
+    await this.#leave()
+    await this.#tidying
+  }
+
+  /** The file to append so many bytes to. */
+  async #ready (bytes: number): Promise<FileHandle> {
+    const now = this.#now()
+    if (this.#file !== undefined && now - this.#lookedAt >= LOOK_AFTER) {
+      this.#lookedAt = now
+      if (!await this.#isInPlace(this.#file)) await this.#leave()
+    }
+    const file = this.#file ?? await this.#open()
+    if (this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
+    await this.#rotate(now)
+    return await this.#open()
+  }
+
+  async #isInPlace (file: FileHandle): Promise<boolean> {
+    const [own, named] = await Promise.all([file.stat(), stat(this.#path).catch(() => undefined)])
+    this.#size = own.size // somebody may have cut it
+    return own.ino === named?.ino && own.dev === named.dev
+  }
+
+  async #open (): Promise<FileHandle> {
+    await mkdir(dirname(this.#path), { recursive: true })
+    const file = await open(this.#path, 'a+', 0o600)
+    this.#file = file
+    this.#lookedAt = this.#now()
+    this.#size = (await file.stat()).size
+    if (this.#size > 0 && (await file.read(Buffer.alloc(1), 0, 1, this.#size - 1)).buffer[0] !== NEWLINE) this.#size += (await file.write('\n')).bytesWritten
+    return file
+  }
+
+  /** One that cannot be moved goes on to grow. */
+  async #rotate (now: number): Promise<void> {
+    await this.#leave()
+    try {
+      await rename(this.#path, await this.#rotated.nextPath())
+      this.#tidying = this.#tidying.then(() => this.#rotated.tidy()).catch(this.#onError)
+    } catch (error) {
+      this.#rotateAfter = now + LOOK_AFTER
+      this.#onError(error as Error) // of the file system
+    }
+  }
+
+  /** So many bytes at the end, of a text that is not whole. */
+  async #takeBack (bytes: number): Promise<void> {
+    try {
+      if (bytes > 0 && this.#file !== undefined) await this.#file.truncate((await this.#file.stat()).size - bytes)
+    } catch {} // it is ended when the file is opened
+    await this.#leave()
+  }
+
+  async #leave (): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await file?.close().catch(this.#onError)
+  }
+}

@@ -1,0 +1,72 @@
+/** What a policy says of a request: the first rule that it matches, compiled once. */
+import type { RequestInfo } from '../../schemas/auth/request-info.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
+import type { AuditPolicy, AuditRule, Level, Stage } from '../../schemas/config/audit-policy.js'
+
+export interface Ruling {
+  readonly level: Level
+  /** Stages that leave no event. */
+  readonly omitStages: ReadonlySet<Stage>
+  readonly omitManagedFields: boolean
+}
+
+export type Ruler = (user: UserInfo | undefined, info: RequestInfo) => Ruling
+
+const NO_STAGES: ReadonlySet<Stage> = new Set()
+const NOTHING: Ruling = { level: 'None', omitStages: NO_STAGES, omitManagedFields: false }
+const EVERYTHING: Ruling = { level: 'Metadata', omitStages: NO_STAGES, omitManagedFields: false }
+
+/** Without a policy the metadata of all requests is recorded. */
+export function compilePolicy (policy: AuditPolicy | undefined): Ruler {
+  if (policy === undefined) return () => EVERYTHING
+  const { rules = [], omitStages = [], omitManagedFields = false } = policy
+  const compiled = rules.map(rule => ({
+    matches: compileRule(rule),
+    ruling: { level: rule.level as Level, omitStages: new Set([...omitStages, ...rule.omitStages ?? []] as Stage[]), omitManagedFields: rule.omitManagedFields ?? omitManagedFields } // validated
+  }))
+  return (user, info) => {
+    for (const { matches, ruling } of compiled) if (matches(user, info)) return ruling
+    return NOTHING
+  }
+}
+
+type Matches = (user: UserInfo | undefined, info: RequestInfo) => boolean
+
+function compileRule ({ users = [], userGroups = [], verbs = [], resources = [], namespaces = [], nonResourceURLs = [] }: AuditRule): Matches {
+  const parts: Matches[] = []
+  if (verbs.length > 0) {
+    const set = new Set(verbs)
+    parts.push((_user, { verb }) => set.has(verb))
+  }
+  if (users.length > 0) {
+    const set = new Set(users)
+    parts.push(user => user !== undefined && set.has(user.username))
+  }
+  if (userGroups.length > 0) {
+    const set = new Set(userGroups)
+    parts.push(user => user?.groups.some(group => set.has(group)) === true)
+  }
+  if (namespaces.length > 0) {
+    const set = new Set(namespaces)
+    parts.push((_user, { isResourceRequest, namespace }) => isResourceRequest && set.has(namespace))
+  }
+  if (resources.length > 0) {
+    const some = resources.map(compileResources)
+    parts.push((user, info) => info.isResourceRequest && some.some(matches => matches(user, info)))
+  } else if (namespaces.length === 0 && nonResourceURLs.length > 0) {
+    parts.push((_user, { isResourceRequest, path }) => !isResourceRequest && nonResourceURLs.some(url => url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))))
+  }
+  return (user, info) => parts.every(part => part(user, info))
+}
+
+function compileResources ({ group: wanted = '', resources = [], resourceNames = [] }: NonNullable<AuditRule['resources']>[number]): Matches {
+  const names = new Set(resourceNames)
+  const whole = new Set(resources)
+  return (_user, { group, resource, subresource, name }) => {
+    if (group !== wanted) return false
+    if (resources.length === 0) return true
+    if (names.size > 0 && !names.has(name)) return false
+    if (whole.has('*')) return true
+    return subresource === '' ? whole.has(resource) || whole.has(`${resource}/*`) : whole.has(`${resource}/${subresource}`) || whole.has(`${resource}/*`) || whole.has(`*/${subresource}`)
+  }
+}

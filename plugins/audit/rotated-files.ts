@@ -1,0 +1,71 @@
+/** The predecessors of a log file: how they are named, compressed, and removed by age and number. */
+import { createReadStream, createWriteStream } from 'node:fs'
+import { access, readdir, rename, unlink } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { SinkOptions } from './sink.js'
+
+const DAY = 86_400_000
+/** Behind the name of one that is not compressed as a whole yet. */
+const PARTIAL = '.partial'
+const TIME = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3})-\d+$/
+
+/** `audit.log` becomes `audit-2026-11-20T13-49-25.123-1.log`, with `.gz` behind where it is compressed. */
+export class RotatedFiles {
+  readonly #folder: string
+  readonly #stem: string
+  readonly #extension: string
+  readonly #bounds: Required<Pick<SinkOptions, 'maxAgeDays' | 'maxBackups' | 'compress'>>
+  readonly #now: () => number
+
+  constructor ({ path, maxAgeDays = 0, maxBackups = 0, compress = false }: SinkOptions, now: () => number = Date.now) {
+    this.#folder = dirname(path)
+    this.#extension = extname(path)
+    this.#stem = basename(path, this.#extension)
+    this.#bounds = { maxAgeDays, maxBackups, compress }
+    this.#now = now
+  }
+
+  /** A name that no file has, for one that is rotated now. */
+  async nextPath (): Promise<string> {
+    const time = new Date(this.#now()).toISOString().slice(0, -1).replaceAll(':', '-')
+    for (let index = 1; ; index++) {
+      const path = join(this.#folder, `${this.#stem}-${time}-${index}${this.#extension}`)
+      if (!await exists(path) && !await exists(`${path}.gz`)) return path
+    }
+  }
+
+  /** Removes what is too old or too many, and compresses the rest, also what an earlier process has left. @throws Error of the file system */
+  async tidy (): Promise<void> {
+    const { maxAgeDays, maxBackups, compress } = this.#bounds
+    if (maxAgeDays === 0 && maxBackups === 0 && !compress) return
+    const files = await readdir(this.#folder)
+    for (const name of files) if (name.endsWith(PARTIAL) && this.#timeOf(name.slice(0, -PARTIAL.length)) !== undefined) await unlink(join(this.#folder, name))
+    const names = files.filter(name => this.#timeOf(name) !== undefined).sort().reverse() // they sort by time: newest first
+    for (const [index, name] of names.entries()) {
+      const path = join(this.#folder, name)
+      const old = maxAgeDays > 0 && this.#now() - (this.#timeOf(name) ?? 0) > maxAgeDays * DAY
+      if (old || (maxBackups > 0 && index >= maxBackups)) await unlink(path)
+      else if (compress && !name.endsWith('.gz')) await compressed(path)
+    }
+  }
+
+  /** When it was rotated; undefined of a file that is none of ours. */
+  #timeOf (name: string): number | undefined {
+    const plain = name.replace(/\.gz$/, '')
+    if (!plain.startsWith(`${this.#stem}-`) || !plain.endsWith(this.#extension)) return undefined
+    const parts = TIME.exec(plain.slice(this.#stem.length + 1, plain.length - this.#extension.length))
+    return parts === null ? undefined : Date.parse(`${parts[1]}${parts[2]}:${parts[3]}:${parts[4]}Z`)
+  }
+}
+
+const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false)
+
+/** The file goes when its compressed form is whole: a process that ends in between loses nothing. */
+async function compressed (path: string): Promise<void> {
+  const partial = `${path}.gz${PARTIAL}`
+  await pipeline(createReadStream(path), createGzip(), createWriteStream(partial, { mode: 0o600 }))
+  await rename(partial, `${path}.gz`)
+  await unlink(path)
+}

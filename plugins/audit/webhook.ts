@@ -1,0 +1,44 @@
+/** Events sent to another server, as an EventList; sent again when it could not be reached, with longer and longer waits. */
+import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
+import type { Endpoint } from '../../clients/kubeconfig.js'
+import type { Deliver } from './batches.js'
+
+export interface AuditWebhookOptions {
+  readonly endpoint: Endpoint
+  /** Milliseconds before the second attempt. Default 10,000. */
+  readonly initialBackoff?: number
+  /** How it is called, where not as usual. */
+  readonly client?: Partial<HttpClientOptions>
+}
+
+const ATTEMPTS = 5
+const FACTOR = 1.5
+/** Of an attempt: what answers slowly is asked again. */
+const TIMEOUT = 30_000
+const MOST_ANSWER_BYTES = 1024 * 1024
+
+export interface AuditWebhook {
+  readonly deliver: Deliver
+  /** Reads its files. @throws ClientError 'Config' */
+  load: () => Promise<void>
+  /** Ends what is on its way, and whatever is to be delivered from now on. */
+  giveUp: () => void
+  close: () => Promise<void>
+}
+
+export function auditWebhook ({ endpoint, initialBackoff = 10_000, client: tuned }: AuditWebhookOptions): AuditWebhook {
+  let waits = 0
+  for (let attempt = 0; attempt < ATTEMPTS - 1; attempt++) waits += initialBackoff * FACTOR ** attempt * 1.2
+  const client = new HttpClient({ caller: 'audit-webhook', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, deadline: waits + ATTEMPTS * TIMEOUT, headersTimeout: TIMEOUT, ...tuned })
+  const ending = new AbortController()
+  const retry = { attempts: ATTEMPTS, first: initialBackoff, factor: FACTOR }
+  return {
+    deliver: async items => {
+      const body = `{"kind":"EventList","apiVersion":"audit.orch.io/v1","metadata":{},"items":[${items.join(',')}]}`
+      await client.call({ method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, */*' }, body, retry, signal: ending.signal })
+    },
+    load: async () => { await client.load() },
+    giveUp: () => { ending.abort(new Error('the server has closed')) },
+    close: async () => { await client.close() }
+  }
+}

@@ -1,0 +1,27 @@
+/** The methods of authentication there are, in the order in which they are asked; those of the host come before all of them. */
+import type { Authenticator } from '../../schemas/auth/authenticator.js'
+import { bootstrapTokenAuthenticator } from './bootstrap-token.js'
+import { clientCertificateAuthenticator } from './client-certificate.js'
+import type { AuthenticationOptions, Method, MethodContext } from './method.js'
+import { requestHeaderAuthenticator } from './request-header.js'
+import { tokenFileAuthenticator } from './token-file.js'
+
+export const METHODS: readonly Method[] = [
+  { name: 'request-header', make: ({ requestHeader }) => requestHeader === undefined ? undefined : requestHeaderAuthenticator(requestHeader) },
+  { name: 'client-certificate', make: ({ clientCertificates = false }, { metrics }) => clientCertificates ? clientCertificateAuthenticator(metrics) : undefined },
+  { name: 'token-file', make: ({ tokens }) => tokens === undefined ? undefined : tokenFileAuthenticator(tokens) },
+  { name: 'service-account', make: (_options, { serviceAccounts }) => serviceAccounts },
+  { name: 'bootstrap-token', make: ({ bootstrapTokens = false }, { resources }) => bootstrapTokens ? bootstrapTokenAuthenticator({ resources }) : undefined },
+  { name: 'oidc', make: async ({ oidc }, context) => oidc === undefined ? undefined : (await import('./oidc/index.js')).oidcAuthenticator(oidc, context) },
+  { name: 'webhook', make: async ({ webhook }, context) => webhook === undefined ? undefined : (await import('./webhook.js')).tokenWebhookAuthenticator(webhook, context) }
+]
+
+/** Those that the options ask for. */
+export async function authenticatorsOf (options: AuthenticationOptions, context: MethodContext): Promise<Authenticator[]> {
+  const all = [...options.authenticators ?? []]
+  for (const { make } of METHODS) {
+    const made = await make(options, context)
+    if (made !== undefined) all.push(made)
+  }
+  return all
+}

@@ -1,0 +1,52 @@
+/** Who a token is of, by its claims. (Interface: the --oidc-… flags.) */
+import type { UserInfo } from '../../../schemas/auth/user.js'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+export interface ClaimOptions {
+  /** `--oidc-username-claim`. Default sub. */
+  readonly usernameClaim?: string
+  /** `--oidc-username-prefix`; - is none, blank is the issuer and # unless the claim is email. */
+  readonly usernamePrefix?: string
+  /** `--oidc-groups-claim`. Blank for no groups. */
+  readonly groupsClaim?: string
+  readonly groupsPrefix?: string
+  /** `--oidc-required-claim`: texts that tokens must have. */
+  readonly requiredClaims?: ReadonlyMap<string, string>
+}
+
+const EMAIL = 'email'
+const NO_PREFIX = '-'
+
+export function usernamePrefixOf ({ usernameClaim = 'sub', usernamePrefix = '' }: ClaimOptions, issuer: string): string {
+  if (usernamePrefix === NO_PREFIX) return ''
+  return usernamePrefix === '' && usernameClaim !== EMAIL ? `${issuer}#` : usernamePrefix
+}
+
+/** @throws Error that names the claim, never its value */
+export function userOf (claims: Claims, issuer: string, options: ClaimOptions): UserInfo {
+  const { usernameClaim = 'sub', groupsClaim = '', groupsPrefix = '', requiredClaims = new Map<string, string>() } = options
+  const name = own(claims, usernameClaim)
+  if (typeof name !== 'string' || name === '') throw new Error(`the claim ${usernameClaim} is missing or no text`)
+  const verified = own(claims, 'email_verified')
+  if (usernameClaim === EMAIL && verified !== undefined && verified !== true) throw new Error('the address in the claim email is not verified')
+  for (const [claim, value] of requiredClaims) {
+    if (own(claims, claim) !== value) throw new Error(`the claim ${claim} is not there, or not what it has to be`)
+  }
+  return {
+    username: `${usernamePrefixOf(options, issuer)}${name}`,
+    uid: '',
+    groups: groupsClaim === '' ? [] : groupsOf(own(claims, groupsClaim), groupsClaim).map(group => `${groupsPrefix}${group}`),
+    extra: {}
+  }
+}
+
+export const own = (claims: Claims, name: string): unknown => Object.hasOwn(claims, name) ? claims[name] : undefined
+
+/** A text, or a list of texts. */
+function groupsOf (value: unknown, claim: string): readonly string[] {
+  if (value === undefined || value === null) return []
+  const list: unknown = typeof value === 'string' ? [value] : value
+  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) throw new Error(`the claim ${claim} is neither a text nor a list of texts`)
+  return list
+}

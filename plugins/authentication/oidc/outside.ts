@@ -1,0 +1,62 @@
+/** What is fetched from an issuer, and from those it refers to: over https alone, bounded in time and bytes, no redirect followed. */
+import { HttpClient, type HttpClientOptions } from '../../../clients/http-client.js'
+import { NO_CREDENTIALS, type Material } from '../../../clients/kubeconfig.js'
+
+export interface OutsideOptions {
+  /** Who vouches for the peers; undefined for the roots of the platform. */
+  readonly authority: Material | undefined
+  /** How peers are called, where not as usual. */
+  readonly client?: Partial<HttpClientOptions>
+}
+
+/** Of an answer: documents and key sets have a few thousand. */
+const MOST_ANSWER_BYTES = 1024 * 1024
+const DEADLINE = 10_000
+/** Peers whose connections are kept. */
+const MOST_PEERS = 16
+
+/** @throws Error that says what the URL is of */
+export function httpsUrl (text: unknown, what: string): URL {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || url.protocol !== 'https:' || url.username !== '' || url.password !== '') throw new Error(`${what} is no https URL`)
+  return url
+}
+
+export class Outside {
+  readonly #options: OutsideOptions
+  readonly #clients = new Map<string, HttpClient>()
+
+  constructor (options: OutsideOptions) { this.#options = options }
+
+  /** @throws ClientError */
+  async json (url: URL): Promise<unknown> {
+    return await this.#client(url).json({ method: 'GET', path: pathOf(url), headers: { accept: 'application/json, application/jwk-set+json' } })
+  }
+
+  /** @param token sent as a bearer token. @throws ClientError */
+  async text (url: URL, token: string | undefined): Promise<string> {
+    const { body } = await this.#client(url).call({ method: 'GET', path: pathOf(url), headers: { accept: 'application/jwt, */*', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) } })
+    return body.toString()
+  }
+
+  async close (): Promise<void> {
+    await Promise.all([...this.#clients.values()].map(client => client.close()))
+  }
+
+  #client ({ origin }: URL): HttpClient {
+    let client = this.#clients.get(origin)
+    if (client === undefined) {
+      const [oldest] = this.#clients
+      if (oldest !== undefined && this.#clients.size >= MOST_PEERS) {
+        this.#clients.delete(oldest[0])
+        void oldest[1].close()
+      }
+      const endpoint = { server: new URL(origin), authority: this.#options.authority, insecure: false, serverName: undefined, proxy: undefined, credentials: NO_CREDENTIALS }
+      client = new HttpClient({ caller: 'oidc', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, deadline: DEADLINE, connections: 4, ...this.#options.client })
+      this.#clients.set(origin, client)
+    }
+    return client
+  }
+}
+
+const pathOf = ({ pathname, search }: URL): string => `${pathname}${search}`

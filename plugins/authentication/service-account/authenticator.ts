@@ -1,0 +1,109 @@
+/**
+ * Tokens of service accounts: signed by a key of this server, by an issuer it knows, for an audience of its own, within their
+ * time, of an account that is still there. A signature is verified once and remembered; all else is looked at with each
+ * request, without a promise where the cache can answer. (Interface: Service account tokens.)
+ */
+import type { Authenticated, Authenticator, Credentials } from '../../../schemas/auth/authenticator.js'
+import type { UserInfo } from '../../../schemas/auth/user.js'
+import { bearerToken } from '../token-file.js'
+import { SECRET_ISSUER } from './claims.js'
+import { type Compact, mayBeCompact, takeApart } from './compact.js'
+import { digestOf, passAll } from './standing.js'
+import { checkTime, type VerificationOptions, type Verified, verifyToken } from './verification.js'
+import { VerifiedTokens } from './verified-tokens.js'
+
+export interface AuthenticatorOptions extends VerificationOptions {
+  readonly issuers: ReadonlySet<string>
+  /** Of the server, for whoever asks for no others. */
+  readonly audiences: readonly string[]
+  /** Told of each use. */
+  readonly counted: (kind: 'legacy' | 'stale' | 'valid') => void
+}
+
+/** Of whom a token is and for which of the audiences that were asked for. */
+export interface Identified { readonly user: UserInfo, readonly audiences: readonly string[] }
+
+/** Characters of a header beside its token. */
+const MOST_BESIDE = 16
+
+const userAlone = (found: Identified | undefined): Authenticated | undefined => found?.user
+const asAuthenticated = (found: Identified | undefined): Authenticated | undefined => found === undefined ? undefined : { ...found.user, audiences: found.audiences }
+
+export class ServiceAccountAuthenticator implements Authenticator {
+  readonly name = 'service-account'
+  readonly knowsAudiences = true
+  readonly #options: AuthenticatorOptions
+  readonly #known = new VerifiedTokens<Verified>()
+  /** The same by the header they came in, as far as it has hardly more than the token: spares the digest, which costs more than the rest. */
+  readonly #headers = new VerifiedTokens<Verified>(1024)
+  /** By digest: of a token that comes many times at once the signature is verified once. */
+  readonly #pending = new Map<string, Promise<Verified>>()
+
+  constructor (options: AuthenticatorOptions) { this.#options = options }
+
+  authenticate (credentials: Credentials): Authenticated | undefined | Promise<Authenticated | undefined> {
+    const header = credentials.headers['authorization']
+    const seen = typeof header === 'string' ? this.#headers.get(header, this.#options.now()) : undefined
+    const token = seen === undefined ? bearerToken(header) : ''
+    if (token === undefined) return undefined
+    const found = seen === undefined ? this.identify(token, credentials, typeof header === 'string' && header.length < token.length + MOST_BESIDE ? header : undefined) : this.#admit(seen, credentials)
+    // Whoever asks for no audiences wants the very same user each time.
+    const answer = credentials.audiences === undefined ? userAlone : asAuthenticated
+    return found instanceof Promise ? found.then(answer) : answer(found)
+  }
+
+  /**
+   * Undefined for what is no token of an issuer of ours.
+   * @param header under which it is remembered as well
+   * @throws Error for one that is and is not good, or rejects
+   */
+  identify (token: string, asked: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string): Identified | undefined | Promise<Identified> {
+    if (!mayBeCompact(token)) return undefined
+    const digest = digestOf(token)
+    const known = this.#known.get(digest, this.#options.now())
+    if (known !== undefined) {
+      if (header !== undefined) this.#headers.set(header, known, this.#options.now())
+      return this.#admit(known, asked)
+    }
+    const parts = takeApart(token)
+    const issuer = parts?.claims['iss']
+    if (parts === undefined || typeof issuer !== 'string' || !(issuer === SECRET_ISSUER || this.#options.issuers.has(issuer))) return undefined
+    let pending = this.#pending.get(digest)
+    if (pending === undefined) {
+      pending = this.#verify(token, digest, issuer, parts).finally(() => { this.#pending.delete(digest) })
+      this.#pending.set(digest, pending)
+    }
+    return pending.then(verified => this.#admit(verified, asked))
+  }
+
+  async #verify (token: string, digest: string, issuer: string, parts: Compact): Promise<Verified> {
+    const verified = await verifyToken(token, digest, issuer, parts, this.#options)
+    this.#known.set(digest, verified, this.#options.now())
+    return verified
+  }
+
+  #admit (verified: Verified, { audiences: wanted, annotate }: Pick<Credentials, 'audiences' | 'annotate'>): Identified | Promise<Identified> {
+    const { audiences: own, counted, now } = this.#options
+    checkTime(verified, now())
+    const { user } = verified
+    const asked = wanted ?? own
+    const audiences = asked.filter(audience => (verified.audiences ?? own).includes(audience))
+    if (audiences.length === 0) throw new Error('the token is for none of the audiences asked for')
+    if (verified.audiences === undefined) {
+      annotate?.('authentication.orch.io/legacy-token', user.username)
+      counted('legacy')
+    }
+    const pending = passAll(verified.checks)
+    if (pending !== undefined) return pending.then(() => this.#used(verified, audiences, annotate))
+    return this.#used(verified, audiences, annotate)
+  }
+
+  #used ({ user, warnAfter }: Verified, audiences: readonly string[], annotate: Credentials['annotate']): Identified {
+    if (warnAfter !== undefined && warnAfter !== 0) {
+      const late = Math.floor(this.#options.now() / 1000) - warnAfter
+      if (late > 0) annotate?.('authentication.orch.io/stale-token', `subject: ${user.username}, seconds after warning threshold: ${late}`)
+      this.#options.counted(late > 0 ? 'stale' : 'valid')
+    }
+    return { user, audiences }
+  }
+}

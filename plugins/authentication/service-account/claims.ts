@@ -1,0 +1,118 @@
+/**
+ * What tokens of service accounts say: those that are asked for end by themselves and say their audiences, those kept in
+ * Secrets do neither. Reading is as strict as writing: every claim that decides something must be there, once, and of its type.
+ */
+import type { NamedObject, SecretTokenClaims, TokenClaims } from '../../../schemas/auth/service-account-tokens.js'
+import { serviceAccountGroups, serviceAccountUsername } from '../../../schemas/auth/service-account-names.js'
+import type { UserInfo } from '../../../schemas/auth/user.js'
+
+/** Of tokens kept in Secrets, whatever issuers the server has. */
+export const SECRET_ISSUER = 'orch/serviceaccount'
+const PRIVATE = 'orch.io'
+const KEPT = 'orch.io/serviceaccount'
+const POD_NAME = 'authentication.orch.io/pod-name'
+const POD_UID = 'authentication.orch.io/pod-uid'
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** What a token says once it is read. Times in seconds since 1970. */
+export interface ReadClaims {
+  readonly namespace: string
+  readonly account: NamedObject
+  /** Undefined: those of the server. */
+  readonly audiences: readonly string[] | undefined
+  readonly notBefore: number
+  readonly expires: number
+  readonly warnAfter: number | undefined
+  readonly pod: NamedObject | undefined
+  readonly secret: NamedObject | undefined
+  /** The Secret that has to have this very token. */
+  readonly keptIn: string | undefined
+}
+
+export function userOf ({ namespace, account, pod }: ReadClaims): UserInfo {
+  return {
+    username: serviceAccountUsername(namespace, account.name),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+    extra: pod === undefined ? {} : { [POD_NAME]: [pod.name], [POD_UID]: [pod.uid] }
+  }
+}
+
+const reference = ({ name, uid }: NamedObject): NamedObject => ({ name, uid })
+
+export function payloadOf (issuer: string, { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret }: TokenClaims): object {
+  return {
+    aud: audiences,
+    exp: issuedAt + expirationSeconds,
+    iat: issuedAt,
+    iss: issuer,
+    [PRIVATE]: {
+      namespace,
+      ...(pod === undefined ? {} : { pod: reference(pod) }),
+      ...(secret === undefined ? {} : { secret: reference(secret) }),
+      serviceaccount: reference(account),
+      ...(warnAfterSeconds === undefined ? {} : { warnafter: issuedAt + warnAfterSeconds })
+    },
+    nbf: issuedAt,
+    sub: serviceAccountUsername(namespace, account.name)
+  }
+}
+
+export const secretPayloadOf = ({ namespace, account, secretName }: SecretTokenClaims): object => ({
+  iss: SECRET_ISSUER,
+  [`${KEPT}/namespace`]: namespace,
+  [`${KEPT}/secret.name`]: secretName,
+  [`${KEPT}/service-account.name`]: account.name,
+  [`${KEPT}/service-account.uid`]: account.uid,
+  sub: serviceAccountUsername(namespace, account.name)
+})
+
+/** @param issuer of the claims, known to be accepted. @throws Error that names the claim */
+export function readClaims (issuer: string, claims: Claims): ReadClaims {
+  const times = { notBefore: Math.max(time(claims, 'nbf') ?? 0, time(claims, 'iat') ?? 0), expires: time(claims, 'exp') ?? Infinity }
+  if (issuer === SECRET_ISSUER) {
+    const account = { name: text(claims, `${KEPT}/service-account.name`), uid: text(claims, `${KEPT}/service-account.uid`) }
+    const read = { namespace: text(claims, `${KEPT}/namespace`), account, keptIn: text(claims, `${KEPT}/secret.name`) }
+    checkSubject(claims, read)
+    return { ...read, ...times, audiences: claims['aud'] === undefined ? undefined : audiencesOf(claims), warnAfter: undefined, pod: undefined, secret: undefined }
+  }
+  if (times.expires === Infinity) throw new Error('the claim exp is missing')
+  const own = objectOf(claims[PRIVATE], PRIVATE)
+  const named = (member: string): NamedObject => {
+    const one = objectOf(own[member], `${PRIVATE}.${member}`)
+    return { name: text(one, 'name'), uid: text(one, 'uid') }
+  }
+  const optional = (member: string): NamedObject | undefined => own[member] === undefined ? undefined : named(member)
+  const read = { namespace: text(own, 'namespace'), account: named('serviceaccount') }
+  checkSubject(claims, read)
+  return { ...read, ...times, audiences: audiencesOf(claims), warnAfter: time(own, 'warnafter'), pod: optional('pod'), secret: optional('secret'), keptIn: undefined }
+}
+
+function checkSubject (claims: Claims, { namespace, account }: Pick<ReadClaims, 'namespace' | 'account'>): void {
+  if (text(claims, 'sub') !== serviceAccountUsername(namespace, account.name)) throw new Error('the claim sub is not that of the service account')
+}
+
+function text (claims: Claims, name: string): string {
+  const value = claims[name]
+  if (typeof value !== 'string' || value === '') throw new Error(`the claim ${name} is missing or no text`)
+  return value
+}
+
+function time (claims: Claims, name: string): number | undefined {
+  const value = claims[name]
+  if (value === undefined) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Error(`the claim ${name} is no time`)
+  return value
+}
+
+function audiencesOf ({ aud }: Claims): string[] {
+  const all: unknown[] = Array.isArray(aud) ? aud : [aud]
+  if (all.length === 0 || !all.every(one => typeof one === 'string' && one !== '')) throw new Error('the claim aud is missing or is no list of texts')
+  return all as string[]
+}
+
+function objectOf (value: unknown, name: string): Claims {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`the claim ${name} is missing or no object`)
+  return value as Claims
+}

@@ -1,0 +1,78 @@
+/** Tokens of service accounts as one: options to who accepts them and what the rest of the server needs of them. */
+import type { ServiceAccountTokens, TokenSigner } from '../../../schemas/auth/service-account-tokens.js'
+import type { ResourceRegistry } from '../../../storage/registry.js'
+import type { OrchServer } from '../../server.js'
+import { ServiceAccountAuthenticator } from './authenticator.js'
+import { payloadOf, secretPayloadOf } from './claims.js'
+import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type SigningKey, type TokenKey } from './keys.js'
+
+export interface ServiceAccountOptions {
+  /** Issuers that are accepted; the first one issues. `--service-account-issuer`. Default `https://orch.default.svc.cluster.local`. */
+  readonly issuers?: readonly string[]
+  /** PEM of a private key. Default none where `verificationKeys` are given, else a pair that lasts as long as the server. */
+  readonly signingKey?: string
+  /** PEM, `--service-account-key-file`. Default that of the key that signs, which is among them anyhow. */
+  readonly verificationKeys?: readonly string[]
+  /** Whether the Secrets of tokens without an end are looked up, `--service-account-lookup`. Default true. */
+  readonly lookup?: boolean
+  /** Longest life of a token that is asked for; 0 is no limit, the default. */
+  readonly maxExpirationSeconds?: number
+  /** Whether tokens injected into pods last a year. Default true. */
+  readonly extendExpiration?: boolean
+  /** `--service-account-jwks-uri`. Default that of this server. */
+  readonly keysUri?: string
+  /** PEM of the authority by which clients verify this server, for Secrets with tokens. Default none. */
+  readonly certificateAuthority?: string
+}
+
+export const DEFAULT_ISSUER = 'https://orch.default.svc.cluster.local'
+
+export interface ServiceAccountSetup extends ServiceAccountOptions {
+  /** Of this server. Default its issuers. */
+  readonly audiences: readonly string[] | undefined
+  readonly resources: () => ResourceRegistry
+  readonly metrics: Pick<OrchServer['metrics'], 'counter'>
+  /** Milliseconds since 1970. For tests. */
+  readonly now?: () => number
+}
+
+export interface ServiceAccounts { readonly authenticator: ServiceAccountAuthenticator, readonly tokens: ServiceAccountTokens }
+
+/** @throws Error saying what is wrong with a key */
+export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
+  const { issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true, resources, metrics, now = Date.now } = setup
+  const [issuer = DEFAULT_ISSUER] = issuers
+  const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
+  const pem = setup.signingKey ?? (verificationKeys === undefined ? makeSigningKey() : undefined)
+  const signingKey = pem === undefined ? undefined : parseSigningKey(pem)
+  const byId = new Map<string, TokenKey>()
+  for (const key of [...(signingKey === undefined ? [] : [signingKey]), ...(verificationKeys ?? []).flatMap(parseTokenKeys)]) if (!byId.has(key.id)) byId.set(key.id, key)
+  const keys = [...byId.values()]
+  // It takes longer to load than all else here, and nobody waits for it before the first token.
+  const jws = import('./jws.js')
+  jws.catch(() => {}) // whoever needs it is told
+  const counters = {
+    legacy: metrics.counter('serviceaccount_legacy_tokens_total', 'Uses of ServiceAccount tokens without an audience and an expiration.').with(),
+    stale: metrics.counter('serviceaccount_stale_tokens_total', 'Uses of ServiceAccount tokens after the time at which clients should have renewed them.').with(),
+    valid: metrics.counter('serviceaccount_valid_tokens_total', 'Uses of ServiceAccount tokens with an extended expiration before the time at which clients should renew them.').with()
+  }
+  return {
+    authenticator: new ServiceAccountAuthenticator({
+      issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now,
+      verify: async (token, key) => { await (await jws).verify(token, key) },
+      counted: kind => { counters[kind].add() }
+    }),
+    tokens: {
+      audiences, issuer, maxExpirationSeconds, extendExpiration,
+      signer: signingKey === undefined ? undefined : signerOf(signingKey, issuer, jws),
+      certificateAuthority: setup.certificateAuthority,
+      keys: keys.map(publicJwk),
+      keysUri: setup.keysUri
+    }
+  }
+}
+
+const signerOf = (key: SigningKey, issuer: string, jws: Promise<typeof import('./jws.js')>): TokenSigner => ({
+  issue: async claims => await (await jws).sign(payloadOf(issuer, claims), key),
+  issueForSecret: async claims => await (await jws).sign(secretPayloadOf(claims), key)
+})

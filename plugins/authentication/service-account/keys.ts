@@ -1,0 +1,72 @@
+/**
+ * Keys of service account tokens: PEM to what signs and verifies. RSA and ECDSA alone, and each key is for one algorithm, so
+ * that a token can't choose how it is verified.
+ */
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto'
+import type { JsonWebKey } from '../../../schemas/auth/service-account-tokens.js'
+
+export interface TokenKey {
+  /** Of the public key, the same on every server: `kid` in the header of tokens. */
+  readonly id: string
+  readonly algorithm: string
+  readonly publicKey: KeyObject
+}
+
+export interface SigningKey extends TokenKey { readonly privateKey: KeyObject }
+
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g
+/** By the names of Node. */
+const CURVES: ReadonlyMap<string | undefined, string> = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp521r1', 'ES512']])
+/** What the standard of these signatures asks for. */
+const FEWEST_BITS = 2048
+
+/** The public keys of a PEM text of public or private keys or certificates. @throws Error saying what is wrong with it */
+export function parseTokenKeys (pem: string): TokenKey[] {
+  refuseEncrypted(pem)
+  const keys: TokenKey[] = []
+  for (const [block, label = ''] of pem.matchAll(BLOCK)) {
+    if (label === 'EC PARAMETERS') continue // stands before a key, which says the same
+    keys.push(tokenKey(publicKeyOf(block, label, keys.length + 1)))
+  }
+  if (keys.length === 0) throw new Error('it has no RSA or ECDSA key in PEM')
+  return keys
+}
+
+/** @throws Error saying what is wrong with it */
+export function parseSigningKey (pem: string): SigningKey {
+  refuseEncrypted(pem)
+  let privateKey: KeyObject
+  try {
+    privateKey = createPrivateKey(pem)
+  } catch (error) {
+    throw new Error('it has no private key in PEM', { cause: error })
+  }
+  return { ...tokenKey(createPublicKey(privateKey)), privateKey }
+}
+
+/** A new private key in PEM. */
+export const makeSigningKey = (): string => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/** As others are told of it. */
+export const publicJwk = ({ id, algorithm, publicKey }: TokenKey): JsonWebKey => ({ use: 'sig', ...publicKey.export({ format: 'jwk' }), kid: id, alg: algorithm })
+
+function refuseEncrypted (pem: string): void {
+  if (pem.includes('ENCRYPTED')) throw new Error('a key in it is encrypted; give one that is not')
+}
+
+function publicKeyOf (block: string, label: string, number: number): KeyObject {
+  try {
+    return label === 'CERTIFICATE' ? new X509Certificate(block).publicKey : createPublicKey(block)
+  } catch (error) {
+    throw new Error(`block number ${number} of it (${label}) is no key or certificate that can be parsed`, { cause: error })
+  }
+}
+
+function tokenKey (publicKey: KeyObject): TokenKey {
+  const { asymmetricKeyType, asymmetricKeyDetails: { modulusLength = 0, namedCurve } = {} } = publicKey
+  const algorithm = asymmetricKeyType === 'rsa' ? 'RS256' : asymmetricKeyType === 'ec' ? CURVES.get(namedCurve) : undefined
+  if (algorithm === undefined) throw new Error(`its key is of type ${namedCurve ?? asymmetricKeyType}; it must be RSA, or ECDSA on the curve P-256, P-384 or P-521`)
+  if (asymmetricKeyType === 'rsa' && modulusLength < FEWEST_BITS) throw new Error(`its RSA key has ${modulusLength} bits; it must have ${FEWEST_BITS} or more`)
+  const id = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64url')
+  return { id, algorithm, publicKey }
+}

@@ -1,0 +1,76 @@
+/**
+ * Whether what a token stands on still stands: its account, the object it is bound to, the Secret that keeps it. Asked with
+ * each request, and answered at once from the watch cache. What a cache lacks, or has otherwise, may have changed a moment
+ * ago on another server: before anybody is refused, the store is asked.
+ */
+import { hash } from 'node:crypto'
+import type { ApiObject } from '../../../schemas/index.js'
+import type { Entry } from '../../../storage/cache/entry.js'
+import { current } from '../../../storage/operations/rewrite.js'
+import type { ResourceRegistry } from '../../../storage/registry.js'
+import type { ReadClaims } from './claims.js'
+
+/** Throws or rejects for a token that has nothing to stand on any more; a promise only where the store is asked. */
+export type Check = () => Promise<void> | undefined
+
+export interface StandingOptions {
+  readonly resources: () => ResourceRegistry
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Milliseconds for which clocks of servers may differ. */
+export const LEEWAY = 60_000
+
+export const digestOf = (token: string): string => hash('sha256', token, 'base64')
+
+/** @param digest of the token, compared with what its Secret keeps */
+export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: StandingOptions): Check[] {
+  const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => () => check(resources(), plural, namespace, name, problem)
+  /** What is being deleted counts until it should be gone: pods have time to end. */
+  const same = (uid: string) => ({ object: { metadata } }: Entry): string | undefined => {
+    if (metadata.uid !== uid) return 'it is another one of that name'
+    return metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) < now() - LEEWAY ? 'it is being deleted' : undefined
+  }
+  const keeps = (entry: Entry): string | undefined => {
+    if (entry.object.metadata.deletionTimestamp !== undefined) return 'it is being deleted'
+    return entry.derive('digest of its token', keptDigest) === digest ? undefined : 'it keeps another token'
+  }
+  return [
+    ...(keptIn === undefined ? [] : [there('secrets', keptIn, keeps)]),
+    there('serviceaccounts', account.name, same(account.uid)),
+    ...(pod === undefined ? [] : [there('pods', pod.name, same(pod.uid))]),
+    ...(secret === undefined ? [] : [there('secrets', secret.name, same(secret.uid))])
+  ]
+}
+
+/** All of them, in order. */
+export function passAll (checks: readonly Check[], from = 0): Promise<void> | undefined {
+  for (let at = from; at < checks.length; at++) {
+    const pending = checks[at]?.()
+    if (pending !== undefined) return pending.then(() => passAll(checks, at + 1))
+  }
+  return undefined
+}
+
+function keptDigest (entry: Entry): string {
+  const { data } = entry.read() as ApiObject & { data?: Record<string, string> | null } // it is a Secret
+  return digestOf(Buffer.from(data?.['token'] ?? '', 'base64').toString('latin1'))
+}
+
+function check (resources: ResourceRegistry, plural: string, namespace: string, name: string, problem: (entry: Entry) => string | undefined): Promise<void> | undefined {
+  const store = resources.find('', plural)
+  if (store === undefined) throw new Error(`there are no ${plural}`)
+  const refuse = (entry: Entry | undefined): void => {
+    const why = entry === undefined ? 'it is not there' : problem(entry)
+    if (why !== undefined) throw new Error(`the token is no longer valid: ${plural} ${JSON.stringify(`${namespace}/${name}`)}: ${why}`)
+  }
+  const key = store.key(namespace, name)
+  const { cache } = store
+  if (cache?.loaded === true) {
+    const entry = cache.get(key)
+    if (entry !== undefined && problem(entry) === undefined) return undefined
+    if (cache.fresh() === undefined) return refuse(entry) as undefined // it is the newest
+  }
+  return current(store, key).then(refuse)
+}

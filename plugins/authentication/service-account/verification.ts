@@ -1,0 +1,51 @@
+/** What is looked at once for each token: that it is signed by a key of this server and says all that it has to. */
+import type { UserInfo } from '../../../schemas/auth/user.js'
+import { readClaims, userOf } from './claims.js'
+import type { Compact } from './compact.js'
+import type { TokenKey } from './keys.js'
+import { type Check, checksOf, LEEWAY } from './standing.js'
+import type { StandingOptions } from './standing.js'
+
+export interface VerificationOptions extends StandingOptions {
+  readonly keys: readonly TokenKey[]
+  /** False: tokens kept in Secrets are good without either, `--service-account-lookup`. */
+  readonly lookup: boolean
+  readonly verify: (token: string, key: TokenKey) => Promise<void>
+}
+
+export interface Verified {
+  readonly user: UserInfo
+  /** Undefined: those of the server. */
+  readonly audiences: readonly string[] | undefined
+  /** Seconds since 1970. */
+  readonly notBefore: number
+  readonly expires: number
+  readonly warnAfter: number | undefined
+  readonly checks: readonly Check[]
+}
+
+/** Members of a header that say where a key is to be had, or that the rest is to be read otherwise. */
+const FOREIGN = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip']
+
+/** @param issuer of its claims, known to be accepted. @throws Error unless it is good */
+export async function verifyToken (token: string, digest: string, issuer: string, { header, claims, ambiguous }: Compact, options: VerificationOptions): Promise<Verified> {
+  if (ambiguous) throw new Error('the token has a member twice')
+  const foreign = FOREIGN.find(name => header[name] !== undefined)
+  if (foreign !== undefined) throw new Error(`the header of the token has ${foreign}, which is not supported`)
+  const read = readClaims(issuer, claims)
+  const { keys, verify, lookup, now } = options
+  checkTime(read, now()) // what is over costs no verification
+  const { alg, kid } = header
+  const able = keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
+  if (able.length === 0) throw new Error('the token is signed by no key of this server')
+  await Promise.any(able.map(key => verify(token, key))).catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
+  const { audiences, notBefore, expires, warnAfter } = read
+  const checks = lookup || read.keptIn === undefined ? checksOf(read, digest, options) : []
+  return { user: userOf(read), audiences, notBefore, expires, warnAfter, checks }
+}
+
+/** @param now milliseconds since 1970. @throws Error outside of its time */
+export function checkTime ({ notBefore, expires }: Pick<Verified, 'notBefore' | 'expires'>, now: number): void {
+  if (now >= expires * 1000) throw new Error('the token has expired')
+  if (now < notBefore * 1000 - LEEWAY) throw new Error('the token is not valid yet')
+}

@@ -1,0 +1,32 @@
+/** Tokens whose signatures were verified lately, under a digest of each: bounded in number, and each in time. */
+
+interface Kept<T> { readonly value: T, readonly until: number }
+
+/** Milliseconds. What else a token depends on is looked at whenever it is used. */
+const LONGEST = 600_000
+
+export class VerifiedTokens<T extends { readonly expires: number }> {
+  readonly #kept = new Map<string, Kept<T>>()
+  readonly #most: number
+
+  constructor (most = 16_384) { this.#most = most }
+
+  get size (): number { return this.#kept.size }
+
+  /** @param now milliseconds since 1970 */
+  get (digest: string, now: number): T | undefined {
+    const found = this.#kept.get(digest)
+    if (found === undefined || now < found.until) return found?.value
+    this.#kept.delete(digest)
+    return undefined
+  }
+
+  /** @param value with its end, in seconds since 1970 */
+  set (digest: string, value: T, now: number): void {
+    if (this.#kept.size >= this.#most) {
+      const [oldest] = this.#kept.keys()
+      if (oldest !== undefined) this.#kept.delete(oldest)
+    }
+    this.#kept.set(digest, { value, until: Math.min(now + LONGEST, value.expires * 1000) })
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Bearer tokens that another service knows: it is sent a TokenReview and answers with one. Both answers are kept for
+ * --authentication-token-webhook-cache-ttl; a service that is not well is asked again a few times, and then the token is nobody's
+ * for this once. (Interface: Webhook token.)
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
+import type { Endpoint } from '../../clients/kubeconfig.js'
+import type { Authenticated, Authenticator } from '../../schemas/auth/authenticator.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
+import type { OrchServer } from '../server.js'
+import { reasonOf } from '../../storage/errors.js'
+import { occasionally } from '../occasionally.js'
+import { outgoingMetrics } from '../outgoing-metrics.js'
+import { reviewMetrics } from '../review-metrics.js'
+import { bearerToken } from './token-file.js'
+import { TokenCache, type TokenAnswer } from './token-cache.js'
+
+export interface TokenWebhookOptions {
+  /** Of the service, from `--authentication-token-webhook-config-file`. */
+  readonly endpoint: Endpoint
+  /** Of authentication.orch.io. Default v1beta1. */
+  readonly version?: 'v1' | 'v1beta1'
+  /** Milliseconds an answer is kept. Default two minutes. */
+  readonly cacheTtl?: number
+  /** For tests. */
+  readonly client?: Partial<HttpClientOptions>
+}
+
+export interface TokenWebhookContext {
+  readonly log: FastifyBaseLogger
+  readonly metrics: OrchServer['metrics']
+  /** Audiences of this server. */
+  readonly audiences: readonly string[]
+}
+
+const GROUP = 'authentication.orch.io'
+const RETRY = { attempts: 5, first: 500, factor: 1.5 }
+/** Characters of a token; more fit in no header, though in a review. */
+const MOST_TOKEN = 64 * 1024
+/** Of an answer; nobody is in more groups than that has room for. */
+const MOST_ANSWER_BYTES = 1024 * 1024
+
+export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, audiences: own }: TokenWebhookContext): Authenticator {
+  const client = new HttpClient({ caller: 'token-webhook', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, ...outgoingMetrics(metrics), ...tuned })
+  const apiVersion = `${GROUP}/${version}`
+  const warn = occasionally((error: unknown) => { log.warn(`tokens cannot be reviewed: ${reasonOf(error)}`) })
+
+  const timed = reviewMetrics(metrics, 'authn')
+
+  const lookup = async (token: string, audiences: readonly string[] | undefined): Promise<TokenAnswer> => {
+    const wanted = audiences ?? (own.length === 0 ? undefined : own)
+    const review = { apiVersion, kind: 'TokenReview', spec: { token, ...(wanted === undefined ? {} : { audiences: wanted }) } }
+    const answered = await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body: JSON.stringify(review), retry: RETRY })).catch((error: unknown) => {
+      warn(error)
+      throw error
+    })
+    try {
+      const found = verdict(answered, apiVersion, wanted, own)
+      if (found === undefined || audiences !== undefined) return { found }
+      const { audiences: _confirmed, ...user } = found // nobody has asked which
+      return { found: user }
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      const failure = new Error(`token-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error })
+      warn(failure)
+      throw failure
+    }
+  }
+
+  const cache = new TokenCache({ lookup, known: cacheTtl, unknown: cacheTtl, metrics })
+  return {
+    name: 'webhook',
+    knowsAudiences: true,
+    authenticate: ({ headers, audiences }) => {
+      const token = bearerToken(headers['authorization'])
+      if (token === undefined) return undefined
+      if (token.length > MOST_TOKEN) throw new Error(`the token has more than ${MOST_TOKEN} characters`)
+      return cache.find(token, audiences)
+    },
+    start: async () => { await client.load() },
+    close: async () => { await client.close() }
+  }
+}
+
+/**
+ * @throws TypeError for what is no review, Error with what the service says is wrong
+ */
+export function verdict (answered: unknown, apiVersion: string, wanted: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
+  const { kind, apiVersion: version, status } = fields(answered, 'the answer')
+  if (kind !== 'TokenReview' || version !== apiVersion) throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)
+  const { authenticated = false, error = '', audiences, user } = fields(status, 'status')
+  if (typeof authenticated !== 'boolean') throw new TypeError('status.authenticated is neither true nor false')
+  if (!authenticated) {
+    if (typeof error === 'string' && error !== '') throw new Error(error.slice(0, MOST_OF_ERROR))
+    return undefined
+  }
+  const found = userOf(user)
+  if (wanted === undefined) return found
+  const named = texts(audiences, 'status.audiences')
+  const shared = wanted.filter(audience => (named.length === 0 ? own : named).includes(audience))
+  return shared.length === 0 ? undefined : { ...found, audiences: shared }
+}
+
+const MOST_OF_ERROR = 1000
+
+function userOf (user: unknown): UserInfo {
+  const { username, uid = '', groups, extra } = fields(user, 'status.user')
+  if (typeof username !== 'string' || username === '') throw new TypeError('status.user.username is missing')
+  if (typeof uid !== 'string') throw new TypeError('status.user.uid is no text')
+  const more = Object.entries(fields(extra ?? {}, 'status.user.extra')).map(([key, values]) => [key, texts(values, 'a value of status.user.extra')] as const)
+  return { username, uid, groups: texts(groups, 'status.user.groups'), extra: Object.fromEntries(more) }
+}
+
+function fields (value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${name} is missing or no object`)
+  return value as Readonly<Record<string, unknown>>
+}
+
+function texts (value: unknown, name: string): string[] {
+  const list: unknown = value ?? []
+  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) throw new TypeError(`${name} is no list of texts`)
+  return list
+}

@@ -1,0 +1,27 @@
+/** The chain in words: what each mode says, up to the one that decides. For reviews that ask why. */
+import type { Attributes, Authorizer, Ruling } from '../../schemas/auth/authorizer.js'
+import { reasonOf } from '../../storage/errors.js'
+
+const SAID: Readonly<Record<Ruling['decision'], string>> = { Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion' }
+
+export function explanation (authorizers: readonly Authorizer[]): (attributes: Attributes) => Promise<string> {
+  return async attributes => {
+    const said: string[] = []
+    for (const authorizer of authorizers) {
+      const { decision, text } = await asked(authorizer, attributes)
+      said.push(`${authorizer.name}: ${text}`)
+      if (decision !== 'NoOpinion') break
+    }
+    return said.join(' | ')
+  }
+}
+
+async function asked (authorizer: Authorizer, attributes: Attributes): Promise<{ decision: Ruling['decision'], text: string }> {
+  try {
+    const { decision, reason = '', evaluationError } = await authorizer.authorize(attributes)
+    const why = authorizer.explain?.(attributes) ?? `${SAID[decision]}${reason === '' ? '' : `: ${reason}`}`
+    return { decision, text: evaluationError === undefined ? why : `${why}; ${reasonOf(evaluationError)}` }
+  } catch (error) {
+    return { decision: 'NoOpinion', text: `failed: ${reasonOf(error)}` }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * May they: asks the authorizers in order; the first that allows or denies ends it, and a request no
+ * authorizer allows is refused with 403. After authentication and audit, before any body is read, so a
+ * refused request costs little. (Interface: Authorization flags.)
+ *
+ * The same chain is offered as `fastify.orch.authorizer` to whoever has to know what somebody may: reviews, impersonation,
+ * escalation checks, admission.
+ */
+import fp from 'fastify-plugin'
+import type { FastifyRequest } from 'fastify'
+import type { Attributes, Authorizer, Rules, Ruling } from '../../schemas/auth/authorizer.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
+import { reasonOf } from '../../storage/errors.js'
+import { refusal } from '../../schemas/auth/refusal.js'
+import { internalError } from '../../schemas/status.js'
+import type { StatusError } from '../../schemas/status.js'
+import { runParts } from '../lifecycle.js'
+import { explanation } from './explain.js'
+import { authorizerOf, type AuthorizationOptions } from './modes.js'
+
+export type { AuthorizationOptions } from './modes.js'
+
+const DECISION = 'authorization.orch.io/decision'
+const REASON = 'authorization.orch.io/reason'
+/** Of most requests. */
+const ALLOWED = Object.freeze({ [DECISION]: 'allow', [REASON]: '' })
+
+/**
+ * The chain as one function, which neither throws nor rejects; synchronous as long as the authorizers asked are. One that
+ * throws ends it without an opinion, one that could not look all up is remembered for when nobody has an opinion.
+ */
+export function chain (authorizers: readonly Authorizer[]): (attributes: Attributes) => Ruling | Promise<Ruling> {
+  const ask = (from: number, attributes: Attributes, before: Ruling): Ruling | Promise<Ruling> => {
+    let known = before
+    for (let at = from; at < authorizers.length; at++) {
+      let answer: Ruling | Promise<Ruling>
+      try {
+        answer = (authorizers[at] as Authorizer).authorize(attributes)
+      } catch (error) {
+        return failed(known, error)
+      }
+      if (answer instanceof Promise) {
+        const sofar = known
+        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joined(sofar, settled)) : settled, error => failed(sofar, error))
+      }
+      if (answer.decision !== 'NoOpinion') return answer
+      known = joined(known, answer)
+    }
+    return known
+  }
+  return attributes => ask(0, attributes, NO_OPINION)
+}
+
+const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
+
+/** Two without an opinion as one. */
+function joined (before: Ruling, { reason = '', evaluationError }: Ruling): Ruling {
+  if (reason === '' && evaluationError === undefined) return before
+  const error = before.evaluationError ?? evaluationError
+  const said = before.reason ?? ''
+  return { decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}, ${reason}`, ...(error === undefined ? {} : { evaluationError: error }) }
+}
+
+const failed = (before: Ruling, error: unknown): Ruling => joined(before, { decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason') })
+
+const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
+
+/** What they all list. Of one that lists nothing, or fails to, there may be more. */
+export function rulesOf (authorizers: readonly Authorizer[]): (user: UserInfo, namespace: string) => Promise<Rules> {
+  return async (user, namespace) => {
+    const all = await Promise.all(authorizers.map(async authorizer => {
+      try {
+        return await authorizer.rules?.(user, namespace) ?? { ...NO_RULES, incomplete: true, evaluationError: new Error(`authorizer ${authorizer.name} does not list rules`) }
+      } catch (error) {
+        return { ...NO_RULES, incomplete: true, evaluationError: error }
+      }
+    }))
+    const problems = all.flatMap(({ evaluationError }) => evaluationError === undefined ? [] : [reasonOf(evaluationError)])
+    return {
+      resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
+      nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
+      incomplete: all.some(({ incomplete }) => incomplete),
+      ...(problems.length === 0 ? {} : { evaluationError: new Error(problems.join(', ')) })
+    }
+  }
+}
+
+export default fp<AuthorizationOptions>(async (fastify, options) => {
+  const { modes = ['AlwaysAllow'], authorizers = [] } = options
+  const all = [...authorizers]
+  for (const mode of modes) all.push(await authorizerOf(mode, fastify, options))
+  const authorize = chain(all)
+  fastify.orch.authorizer = { name: 'chain', authorize, rules: rulesOf(all) }
+  fastify.orch.explain = explanation(all)
+  runParts(fastify, 'authorizer', all)
+
+  const settle = (request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling): StatusError | undefined => {
+    const allowed = decision === 'Allow'
+    if (decision === 'NoOpinion' && evaluationError !== undefined) return internalError(evaluationError)
+    const said = allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
+    request.orch.annotations = Object.keys(request.orch.annotations).length === 0 ? said : { ...request.orch.annotations, ...said }
+    return allowed ? undefined : refusal(attributes, reason)
+  }
+
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { user, info } = request.orch
+    if (user === undefined) return done(internalError(new Error('authorization ran before authentication')))
+    const attributes = { user, info }
+    const answer = authorize(attributes)
+    if (!(answer instanceof Promise)) return done(settle(request, attributes, answer))
+    void answer.then(settled => { done(settle(request, attributes, settled)) })
+  })
+}, { name: 'orch/authorization', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authentication'] })

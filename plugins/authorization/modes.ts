@@ -1,0 +1,55 @@
+/** The modes of `--authorization-mode`, a file each, and what they are made of. */
+import type { FastifyInstance } from 'fastify'
+import type { AuthorizationMode } from '../../schemas/auth/authorization-modes.js'
+import type { Authorizer, Rules, Ruling } from '../../schemas/auth/authorizer.js'
+import { failureFields } from '../../storage/errors.js'
+import type { ResourceRegistry } from '../../storage/registry.js'
+import { outgoingMetrics } from '../outgoing-metrics.js'
+import { reviewMetrics } from '../review-metrics.js'
+import { abacAuthorizer } from './abac.js'
+import type { AuthorizationWebhookOptions } from './webhook.js'
+
+export interface AuthorizationOptions {
+  /** `--authorization-mode`. Default AlwaysAllow. */
+  readonly modes?: readonly AuthorizationMode[]
+  /** Contents of --authorization-policy-file, for mode ABAC. */
+  readonly policies?: string
+  /** Needed for mode Webhook. */
+  readonly webhook?: AuthorizationWebhookOptions
+  /** Asked before the modes. */
+  readonly authorizers?: readonly Authorizer[]
+}
+
+const EVERYTHING: Rules = { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false }
+const NOTHING: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
+const ALLOW: Ruling = { decision: 'Allow' }
+const DENY: Ruling = { decision: 'NoOpinion', reason: 'Everything is forbidden.' }
+
+/** Of modes that decide by what is stored, which is there when they are started. */
+const known = (fastify: FastifyInstance): { resources: () => ResourceRegistry, log: (message: string, error: unknown) => void } =>
+  ({ resources: () => fastify.orch.resources, log: (message, error) => { fastify.log.warn(failureFields(error), message) } })
+
+/** From a tenth of a millisecond on, twice as long each. */
+const GRAPH_SECONDS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** power)
+
+/** What a mode needs is loaded where it is on. */
+const MODES: Readonly<Record<AuthorizationMode, (fastify: FastifyInstance, options: AuthorizationOptions) => Authorizer | Promise<Authorizer>>> = {
+  AlwaysAllow: () => ({ name: 'AlwaysAllow', authorize: () => ALLOW, rules: () => EVERYTHING }),
+  AlwaysDeny: () => ({ name: 'AlwaysDeny', authorize: () => DENY, rules: () => NOTHING }),
+  ABAC: (_fastify, { policies = '' }) => abacAuthorizer(policies),
+  RBAC: async fastify => {
+    const { RbacAuthorizer } = await import('../../storage/rbac/authorizer.js')
+    return fastify.orch.rbac ??= new RbacAuthorizer(known(fastify))
+  },
+  Node: async fastify => {
+    const { NodeAuthorizer } = await import('../../storage/node-access/authorizer.js')
+    const actions = fastify.orch.metrics.histogram('node_authorizer_graph_actions_duration_seconds', 'Seconds that changes of the graph of nodes and what their pods refer to took, by operation.', GRAPH_SECONDS, ['operation'])
+    return new NodeAuthorizer({ ...known(fastify), observe: (action, seconds) => { actions.with(action).observe(seconds) } })
+  },
+  Webhook: async (fastify, { webhook }) => {
+    if (webhook === undefined) throw new TypeError('authorization mode Webhook needs the option authorization.webhook')
+    return (await import('./webhook.js')).webhookAuthorizer({ ...webhook, client: { ...outgoingMetrics(fastify.orch.metrics), ...webhook.client } }, fastify.log, reviewMetrics(fastify.orch.metrics, 'authz'))
+  }
+}
+
+export const authorizerOf = (mode: AuthorizationMode, fastify: FastifyInstance, options: AuthorizationOptions): Authorizer | Promise<Authorizer> => MODES[mode](fastify, options)

@@ -1,0 +1,87 @@
+/**
+ * Another service that knows who may do what: it is sent a SubjectAccessReview and answers with one. What it allows and what it
+ * does not are kept for as long as the flags say; a service that is not well is asked again a few times, and has then no opinion.
+ * (Interface: Authorization flags.)
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
+import type { Endpoint } from '../../clients/kubeconfig.js'
+import type { Attributes, Authorizer, Ruling } from '../../schemas/auth/authorizer.js'
+import { reasonOf } from '../../storage/errors.js'
+import { occasionally } from '../occasionally.js'
+import type { TimeReview } from '../review-metrics.js'
+import { DecisionCache } from './decision-cache.js'
+
+export interface AuthorizationWebhookOptions {
+  /** Of the service, from `--authorization-webhook-config-file`. */
+  readonly endpoint: Endpoint
+  /** Of authorization.orch.io. Default v1beta1. */
+  readonly version?: 'v1' | 'v1beta1'
+  /** Milliseconds an answer that allows is kept. Default five minutes. */
+  readonly authorizedTtl?: number
+  /** Milliseconds any other answer is kept. Default 30 seconds. */
+  readonly unauthorizedTtl?: number
+  /** How it is called, where not as usual. */
+  readonly client?: Partial<HttpClientOptions>
+}
+
+const RETRY = { attempts: 5, first: 500, factor: 1.5 }
+const MOST_ANSWER_BYTES = 64 * 1024
+/** Characters of a reason or error that are passed on. */
+const MOST_OF_TEXT = 1000
+
+export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned }: AuthorizationWebhookOptions, log: FastifyBaseLogger, timed: TimeReview = answer => answer): Authorizer {
+  const client = new HttpClient({ caller: 'authorization-webhook', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, ...tuned })
+  const apiVersion = `authorization.orch.io/${version}`
+  const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
+
+  const lookup = async (spec: string): Promise<Ruling> => {
+    const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`
+    try {
+      return verdict(await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })), apiVersion)
+    } catch (error) {
+      const failure = error instanceof TypeError ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error }) : error
+      warn(failure)
+      return { decision: 'NoOpinion', evaluationError: failure }
+    }
+  }
+
+  const cache = new DecisionCache({ lookup, allowed: authorizedTtl, others: unauthorizedTtl })
+  return {
+    name: 'Webhook',
+    authorize: attributes => cache.find(JSON.stringify(specOf(attributes, version))),
+    start: async () => { await client.load() },
+    close: async () => { await client.close() }
+  }
+}
+
+/** As the review has it: what is empty is left out. */
+function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object {
+  const { path, isResourceRequest, verb, group, version: apiVersion, resource, subresource, namespace, name } = info
+  return {
+    ...filled(isResourceRequest
+      ? { resourceAttributes: filled({ namespace, verb, group, version: apiVersion, resource, subresource, name }) }
+      : { nonResourceAttributes: filled({ path, verb }) }),
+    ...filled({ user: user.username, [version === 'v1' ? 'groups' : 'group']: user.groups, extra: user.extra, uid: user.uid })
+  }
+}
+
+const isFilled = (value: unknown): boolean => typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== ''
+const filled = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
+
+/** @throws TypeError for what is no review */
+export function verdict (answered: unknown, apiVersion: string): Ruling {
+  const { kind, apiVersion: version, status } = (answered ?? {}) as Record<string, unknown> // looked into field by field
+  if (kind !== 'SubjectAccessReview' || version !== apiVersion) throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)
+  if (typeof status !== 'object' || status === null) throw new TypeError('status is missing or no object')
+  const { allowed, denied = false, reason = '', evaluationError = '' } = status as Record<string, unknown>
+  if (typeof allowed !== 'boolean') throw new TypeError('status.allowed is neither true nor false')
+  if (typeof denied !== 'boolean') throw new TypeError('status.denied is neither true nor false')
+  if (typeof reason !== 'string' || typeof evaluationError !== 'string') throw new TypeError('status.reason or status.evaluationError is no text')
+  if (allowed && denied) throw new TypeError('status.allowed and status.denied are both true')
+  return {
+    decision: allowed ? 'Allow' : denied ? 'Deny' : 'NoOpinion',
+    reason: reason.slice(0, MOST_OF_TEXT),
+    ...(evaluationError === '' ? {} : { evaluationError: new Error(evaluationError.slice(0, MOST_OF_TEXT)) })
+  }
+}

@@ -1,0 +1,96 @@
+/** How what a pod or node answers becomes our answer. */
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { pipePaced } from './paced.js'
+import { StatusError, badRequest, type StatusReason } from '../../schemas/status.js'
+
+/** Ours that would change what a page of a backend may do. */
+const OF_ANSWERS_OF_OURS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
+
+/** What every answer of this server has. */
+export const ownHeaders = (reply: FastifyReply): OutgoingHttpHeaders => reply.getHeaders() as OutgoingHttpHeaders // its type counts names of requests in
+
+/** What every answer of this server has, and beside it what the backend says. */
+export function besideOurs (reply: FastifyReply, theirs: Readonly<Record<string, string | string[]>>): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {}
+  for (const [name, value] of Object.entries(ownHeaders(reply))) if (!OF_ANSWERS_OF_OURS.has(name)) headers[name] = value
+  for (const [name, value] of Object.entries(theirs)) {
+    const own = headers[name]
+    headers[name] = own === undefined || (name !== 'cache-control' && name !== 'vary') ? value : [String(own), ...(Array.isArray(value) ? value : [value])]
+  }
+  return headers
+}
+
+/**
+ * Sends a head at once and the body as it comes and is taken; a body that breaks off ends the answer as broken.
+ * @param ending ends the answer as a whole one, where it could go on for ever
+ */
+export function stream (reply: FastifyReply, code: number, headers: OutgoingHttpHeaders, body: Readable, ending?: AbortSignal): FastifyReply {
+  const { raw } = reply
+  reply.hijack()
+  try {
+    raw.writeHead(code, headers)
+  } catch { // a status or header that no answer has
+    body.destroy()
+    raw.destroy()
+    return reply
+  }
+  raw.flushHeaders()
+  const end = (): void => {
+    body.unpipe(raw)
+    raw.end()
+    body.destroy()
+  }
+  const broken = (): void => { if (!body.readableEnded && !raw.writableEnded) raw.destroy() }
+  body.on('error', broken)
+  body.once('close', broken)
+  raw.once('close', () => {
+    ending?.removeEventListener('abort', end)
+    body.destroy()
+  })
+  pipePaced(body, raw, reply.server.orch.settings.connectionBytesPerSecond)
+  if (ending?.aborted === true) end()
+  else ending?.addEventListener('abort', end, { once: true })
+  return reply
+}
+
+/** Bytes that are read of an answer that is a failure. */
+const MOST_OF_FAILURE = 50_000
+
+async function textOf (answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // leaving the loop early destroys the answer, and its connection with it
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MOST_OF_FAILURE) break
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_OF_FAILURE).toString()
+}
+
+/** What clients are told of a failure whose own words are not for them. */
+const WORDS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
+  [401, ['Unauthorized', 'the server has asked for the client to provide credentials']],
+  [404, ['NotFound', 'the server could not find the requested resource']],
+  [405, ['MethodNotAllowed', 'the server does not allow this method on the requested resource']],
+  [409, ['Conflict', 'the server reported a conflict']],
+  [422, ['Invalid', 'the server rejected our request due to an error in our request']],
+  [429, ['TooManyRequests', 'the server has received too many requests and has asked us to try again later']],
+  [503, ['ServiceUnavailable', 'the server is currently unable to handle the request']],
+  [504, ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request']]
+])
+
+/** The failure that a node agent answered with, about a subresource (`pods/log`) of the object of that name. */
+export async function failureOf (answer: IncomingMessage, kind: string, name: string): Promise<StatusError> {
+  const code = answer.statusCode ?? 500
+  const text = await textOf(answer).catch(() => '')
+  if (code === 500) return new StatusError('InternalError', `Internal error occurred: ${text}`, { details: { causes: [{ message: text }] } })
+  if (code === 400) return badRequest(text)
+  const [reason, words] = WORDS.get(code) ??
+    (code === 403
+      ? ['Forbidden' as const, text]
+      : code > 500 ? ['InternalError' as const, `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`] : [undefined, `the server responded with the status code ${code} but did not return more information`])
+  return new StatusError(reason, `${words} ( ${kind} ${name})`, { code, details: { name, kind } })
+}

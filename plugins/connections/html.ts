@@ -1,0 +1,123 @@
+/**
+ * Links in pages, so that they lead through the proxy as Location headers do. A page is looked through as it passes: only
+ * tags are held until they are whole, and of them only URLs are changed, so that all else is what the backend sent.
+ */
+import { Transform, pipeline, type Readable, type TransformCallback } from 'node:stream'
+import { constants, createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib'
+import { rewriteUrl, type Place } from './rewriting.js'
+
+/** Attributes with a URL, by tag. */
+const URLS: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries({
+  a: 'href', applet: 'codebase', area: 'href', audio: 'src', base: 'href', blockquote: 'cite', body: 'background', button: 'formaction', command: 'icon', del: 'cite', embed: 'src',
+  form: 'action', frame: 'longdesc src', head: 'profile', html: 'manifest', iframe: 'longdesc src', img: 'longdesc src usemap', input: 'src usemap formaction', ins: 'cite', link: 'href',
+  object: 'classid codebase data usemap', q: 'cite', script: 'src', source: 'src', video: 'poster src'
+}).map(([tag, names]) => [tag, new Set(names.split(' '))]))
+
+/** What is between such tags and their ends is no HTML. */
+const RAW = new Set(['iframe', 'noembed', 'noframes', 'script', 'style', 'textarea', 'title', 'xmp'])
+
+/** Characters of a tag; a longer one is passed as it is. */
+const MOST_OF_TAG = 16 * 1024
+
+const NAME = /^<([a-z][^\s/>]*)/i
+/** It begins behind something that ends what was before, so that no text is looked through more than once. */
+const ATTRIBUTE = /(?<=[\s/"'])([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g
+
+/** How long the tag is that a text begins with; 0 when its end is still to come. A quote is one behind an equals sign alone. */
+function lengthOfTag (text: string): number {
+  let quote = ''
+  let before = ''
+  for (let at = 1; at < text.length; at++) {
+    const letter = text.charAt(at)
+    if (quote !== '') {
+      if (letter === quote) quote = ''
+    } else if (letter === '>') return at + 1
+    else if (before === '=' && (letter === '"' || letter === "'")) quote = letter
+    if (letter > ' ') before = letter
+  }
+  return 0
+}
+const COMMENT = '<!--'
+/** What is no tag, to its end. */
+const ENDS: ReadonlyArray<readonly [start: string, end: string]> = [[COMMENT, '-->'], ['<!', '>'], ['<?', '>'], ['</', '>']]
+
+class LinkRewriter extends Transform {
+  readonly #place: Place
+  /** A character for each byte, whatever the encoding: tags and URLs are ASCII in all that matter. */
+  #held = ''
+  /** What is passed as it is before anything is looked for again. */
+  #until = ''
+
+  constructor (place: Place) {
+    super()
+    this.#place = place
+  }
+
+  override _transform (chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#held += chunk.toString('latin1')
+    let out = ''
+    for (let passed = this.#next(); passed !== undefined; passed = this.#next()) out += passed
+    done(null, out === '' ? null : Buffer.from(out, 'latin1'))
+  }
+
+  override _flush (done: TransformCallback): void { done(null, Buffer.from(this.#held, 'latin1')) }
+
+  /** What can be passed on; undefined when more has to come first. */
+  #next (): string | undefined {
+    if (this.#held === '') return undefined
+    if (this.#until !== '') return this.#passUntil(this.#until)
+    const at = this.#held.indexOf('<')
+    if (at !== 0) return this.#take(at < 0 ? this.#held.length : at)
+    if (this.#held.length < COMMENT.length) return undefined
+    const other = ENDS.find(([start]) => this.#held.startsWith(start))
+    if (other !== undefined) {
+      this.#until = other[1]
+      return this.#take(other[0].length)
+    }
+    const name = NAME.exec(this.#held)?.[1]?.toLowerCase()
+    if (name === undefined) return this.#take(1)
+    const length = lengthOfTag(this.#held)
+    if (length === 0) return this.#held.length > MOST_OF_TAG ? this.#take(this.#held.length) : undefined
+    if (RAW.has(name)) this.#until = `</${name}`
+    return this.#rewritten(this.#take(length), name)
+  }
+
+  #take (length: number): string {
+    const taken = this.#held.slice(0, length)
+    this.#held = this.#held.slice(length)
+    return taken
+  }
+
+  #passUntil (end: string): string | undefined {
+    const at = this.#held.toLowerCase().indexOf(end)
+    // The end may be in two pieces.
+    if (at < 0) return this.#held.length < end.length ? undefined : this.#take(this.#held.length - end.length + 1)
+    this.#until = ''
+    // The end of what is no HTML is a tag by itself.
+    return end.startsWith('</') ? at === 0 ? this.#take(end.length) : this.#take(at) : this.#take(at + end.length)
+  }
+
+  #rewritten (tag: string, name: string): string {
+    const urls = URLS.get(name)
+    if (urls === undefined) return tag
+    return tag.replace(ATTRIBUTE, (whole: string, attribute: string, is: string, value: string) => {
+      if (!urls.has(attribute.toLowerCase())) return whole
+      const quote = value.startsWith('"') || value.startsWith("'") ? value.charAt(0) : ''
+      const url = quote === '' ? value : value.slice(1, -1)
+      return `${attribute}${is}${quote}${rewriteUrl(url, this.#place)}${quote}`
+    })
+  }
+}
+
+/** Packed as it came, and with what there is at each time. */
+const PACKING = { flush: constants.Z_SYNC_FLUSH }
+
+/** The page with its links rewritten; undefined for what is packed in a way that is not known here. */
+export function rewriteLinks (page: Readable, encoding: string | undefined, place: Place): Readable | undefined {
+  const rewriter = new LinkRewriter(place)
+  const ended = (): void => {} // its last part is told, and whoever reads that
+  if (encoding === undefined || encoding === '') return pipeline(page, rewriter, ended)
+  if (encoding === 'gzip') return pipeline(page, createGunzip(), rewriter, createGzip(PACKING), ended)
+  if (encoding === 'deflate') return pipeline(page, createInflateRaw(), rewriter, createDeflateRaw(PACKING), ended)
+  return undefined
+}

@@ -1,0 +1,83 @@
+/**
+ * Connections to where pods run: logs, commands, standard streams, ports, and requests that are proxied to pods, services and
+ * nodes. They come the way of every other request, so that authentication, authorization, audit and metrics hold for them;
+ * here they are admitted, and then go on to a node agent or a pod. Nothing of a body, a log or a tunnel is kept on the way.
+ *
+ * `fastify.orch.connections` is where the routes find who answers.
+ *
+ * @see interface, 'Server start-up options': --node-agent-…
+ */
+import fp from 'fastify-plugin'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from '../../schemas/api/core/pod-options.js'
+import type { ApiObject, Message } from '../../schemas/index.js'
+import { Facts } from '../../schemas/language/types.js'
+import { badRequest } from '../../schemas/status.js'
+import { admissionRequest } from '../../storage/operations/context.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { runParts } from '../lifecycle.js'
+import { locateNode, locatePod, locateService, type Locate } from './destinations.js'
+import { readLog } from './log.js'
+import { NodeAgents, type NodeAgentOptions } from './node-agents.js'
+import { optionsFrom } from './options.js'
+import { proxyTo } from './proxy.js'
+import { streamTo } from './streams.js'
+
+export type { NodeAgentOptions } from './node-agents.js'
+
+export interface ConnectionOptions {
+  readonly nodeAgents?: NodeAgentOptions | undefined
+  /** Whether pods and nodes that requests are proxied to may be on this machine, at loopback addresses. Default false. */
+  readonly nearby?: boolean | undefined
+}
+
+/** Answers a request to a connecting subresource. @throws StatusError */
+export type Connector = (store: ResourceStore, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** By resource and subresource: `pods/exec`. */
+export type Connections = ReadonlyMap<string, Connector>
+
+type Connect<T> = (request: FastifyRequest, reply: FastifyReply, options: T) => Promise<FastifyReply>
+
+/** Reads the options and asks admission about them, as operation CONNECT; it may change them. @throws StatusError */
+async function admitted<T extends object> (store: ResourceStore, { orch }: FastifyRequest, message: Message<T>): Promise<T> {
+  const { info, query } = orch
+  if (query.has('dryRun')) throw badRequest('dryRun is not supported')
+  const options = optionsFrom(message, query, info.rest === undefined ? {} : { path: info.rest })
+  const { group = '', version = '', kind = '' } = message[Facts].type ?? {}
+  const context = {
+    user: orch.user,
+    dryRun: false,
+    warn: (text: string) => { orch.warnings.push(text) },
+    annotate: (key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata') => { if (level === 'Metadata') orch.annotations = { ...orch.annotations, [key]: value } },
+    signal: orch.signal
+  }
+  // Options are no object of the store; admission reads and writes members by name.
+  const asked = admissionRequest(store, context, info, 'CONNECT', options as unknown as ApiObject, undefined)
+  const request = { ...asked, kind, requested: { group, version, kind, plural: asked.requested.plural } }
+  await store.admission.mutate(request)
+  await store.admission.validate(request)
+  return options
+}
+
+export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
+  const { resources, shutdown } = fastify.orch
+  const agents = new NodeAgents(resources, nodeAgents)
+  runParts(fastify, 'client of', [agents])
+
+  const tools = { resources, agents, ending: shutdown.signal, reach: { nearby }, mount: fastify.prefix }
+  const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector => async (store, request, reply) =>
+    await connect(request, reply, await admitted(store, request, message))
+  const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))
+  const log = readLog({ ...tools, metrics: fastify.orch.metrics })
+
+  fastify.orch.connections = new Map<string, Connector>([
+    ['pods/log', (_store, request, reply) => log(request, reply)],
+    ['pods/exec', connecting(PodExecOptions, streamTo('exec', tools))],
+    ['pods/attach', connecting(PodAttachOptions, streamTo('attach', tools))],
+    ['pods/portforward', connecting(PodPortForwardOptions, streamTo('portForward', tools))],
+    ['pods/proxy', proxying(PodProxyOptions, locatePod(tools))],
+    ['services/proxy', proxying(ServiceProxyOptions, locateService(tools))],
+    ['nodes/proxy', proxying(NodeProxyOptions, locateNode(tools))]
+  ])
+}, { name: 'orch/connections', fastify: '5.x', dependencies: ['orch/shutdown', 'orch/storage'] })

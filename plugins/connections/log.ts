@@ -1,0 +1,90 @@
+/** The log of a container, as its node agent has it: passed on as it comes, and for as long as the client reads. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isCertificateRefused, isClientError } from '../../clients/errors.js'
+import { send } from '../../clients/outgoing.js'
+import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
+import type { FieldError } from '../../schemas/index.js'
+import { invalid, unexplained } from '../../schemas/status.js'
+import type { ResourceRegistry } from '../../storage/registry.js'
+import { failureOf, ownHeaders, stream } from './answers.js'
+import { hostPort, type NodeAgents } from './node-agents.js'
+import { containerOf, find } from './objects.js'
+import { optionsFrom } from './options.js'
+import { encodePath } from './paths.js'
+import type { OrchServer } from '../server.js'
+
+export interface LogTools {
+  readonly resources: ResourceRegistry
+  readonly agents: NodeAgents
+  /** Aborts when what could go on for ever is to end. */
+  readonly ending: AbortSignal
+  readonly metrics: OrchServer['metrics']
+}
+
+const NAME = 'orch_apiserver_pod_logs_pods_logs'
+
+export function readLog (tools: LogTools): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const usage = tools.metrics.counter(`${NAME}_insecure_backend_total`, 'Logs of pods that were asked for, by whether the certificate of the node agent is verified: enforce_tls or skip_tls_allowed.', ['usage'])
+  const failures = tools.metrics.counter(`${NAME}_backend_tls_failure_total`, 'Logs of pods that could not be had as the certificate of the node agent was refused.').with()
+  return async (request, reply) => {
+    const options = optionsFrom(PodLogOptions, request.orch.query)
+    usage.with(options.insecureSkipTLSVerifyBackend === true ? 'skip_tls_allowed' : 'enforce_tls').add()
+    return await passOn(tools, options, request, reply).catch((error: unknown) => {
+      if (isCertificateRefused(error)) failures.add()
+      throw isClientError(error) ? unexplained(error.message, error) : error
+    })
+  }
+}
+
+async function passOn ({ resources, agents, ending }: LogTools, options: PodLogOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { namespace, name } = request.orch.info
+  const findings = findingsOf(options)
+  if (findings.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, findings)
+  const pod = await find(resources, 'pods', namespace, name)
+  const container = containerOf(pod, options.container ?? '')
+  // Of a pod that runs nowhere yet there is nothing to read.
+  if (!pod.spec.nodeName) return reply.code(204).send()
+  const { host, port } = await agents.of(pod.spec.nodeName)
+  const asked = parametersOf(options).toString()
+  const path = `${encodePath(`/containerLogs/${namespace}/${name}/${container}`)}${asked === '' ? '' : `?${asked}`}`
+  const { answer } = await send({
+    method: 'GET',
+    scheme: 'https',
+    host,
+    port,
+    path,
+    headers: ['Host', hostPort(host, port), 'User-Agent', 'orch-apiserver', 'Accept', '*/*'],
+    secureContext: await agents.secureContext(),
+    verify: agents.verifies && options.insecureSkipTLSVerifyBackend !== true,
+    upgrade: false,
+    connectTimeout: agents.timeout,
+    // A log that is followed may have nothing to say for a long time, and one that is searched too: until then there is no head.
+    call: `Get ${JSON.stringify(`https://${hostPort(host, port)}${path}`)}`
+  }, outgoing => { request.orch.onClosed(() => { outgoing.destroy() }) })
+  const { statusCode = 0 } = answer
+  if (statusCode >= 300 && statusCode < 400) {
+    answer.destroy()
+    throw unexplained(`Get ${JSON.stringify(`https://${hostPort(host, port)}${path}`)}: redirects forbidden`)
+  }
+  if (statusCode > 206) throw await failureOf(answer, 'pods/log', name)
+  return stream(reply, 200, { ...ownHeaders(reply), 'content-type': 'text/plain' }, answer, options.follow === true ? ending : undefined)
+}
+
+function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogOptions): FieldError[] {
+  const found: FieldError[] = []
+  if (tailLines != null && tailLines < 0) found.push({ type: 'FieldValueInvalid', field: 'tailLines', value: tailLines, detail: 'must be greater than or equal to 0' })
+  if (limitBytes != null && limitBytes < 1) found.push({ type: 'FieldValueInvalid', field: 'limitBytes', value: limitBytes, detail: 'must be greater than 0' })
+  if (sinceSeconds != null && sinceTime != null) found.push({ type: 'FieldValueForbidden', field: '', detail: 'at most one of `sinceTime` or `sinceSeconds` may be specified' })
+  else if (sinceSeconds != null && sinceSeconds < 1) found.push({ type: 'FieldValueInvalid', field: 'sinceSeconds', value: sinceSeconds, detail: 'must be greater than 0' })
+  return found
+}
+
+/** As the node agent takes them, in the order of their names. */
+function parametersOf (options: PodLogOptions): URLSearchParams {
+  const asked = new URLSearchParams()
+  for (const name of ['follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime', 'tailLines', 'timestamps'] as const) {
+    const value = options[name]
+    if (value != null && value !== false) asked.set(name, String(value))
+  }
+  return asked
+}

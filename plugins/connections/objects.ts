@@ -1,0 +1,41 @@
+/** The objects that connections lead to, at their newest state. */
+import type { Endpoints } from '../../schemas/api/core/endpoints.js'
+import type { Node } from '../../schemas/api/core/nodes.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { Service } from '../../schemas/api/core/services.js'
+import { badRequest, notFound } from '../../schemas/status.js'
+import { current } from '../../storage/operations/rewrite.js'
+import type { ResourceRegistry } from '../../storage/registry.js'
+
+interface Kinds { pods: Pod, services: Service, nodes: Node, endpoints: Endpoints }
+
+/** Shared: treat it as frozen. @throws StatusError 404 */
+export async function find<K extends keyof Kinds> (resources: ResourceRegistry, plural: K, namespace: string, name: string): Promise<Kinds[K]> {
+  const store = resources.find('', plural)
+  const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
+  if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
+  return entry.object as Kinds[K] // of the store of that type
+}
+
+/** The container that is meant, in the pod of that name. @throws StatusError 400 */
+export function containerOf ({ metadata: { name = '' }, spec }: Pod, wanted: string): string {
+  const names = [...spec.initContainers ?? [], ...spec.containers ?? [], ...spec.ephemeralContainers ?? []].map(container => container.name)
+  if (wanted !== '') {
+    if (!names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${name}`)
+    return wanted
+  }
+  const [only, ...others] = spec.containers ?? []
+  if (only === undefined) throw badRequest(`a container name must be specified for pod ${name}`)
+  if (others.length > 0) throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`)
+  return only.name
+}
+
+export interface Parts { readonly scheme: 'http' | 'https' | '', readonly name: string, readonly port: string }
+
+/** `name`, `name:port` or `scheme:name:port`. @throws StatusError 400 */
+export function partsOf (kind: 'pod' | 'service' | 'node', id: string): Parts {
+  const parts = id.split(':')
+  const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts]
+  if (parts.length > 3 || name === '' || (scheme !== '' && scheme !== 'http' && scheme !== 'https')) throw badRequest(`invalid ${kind} request ${JSON.stringify(id)}`)
+  return { scheme, name, port }
+}

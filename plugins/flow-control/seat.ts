@@ -1,0 +1,120 @@
+/** A request on its way through priority and fairness: how it comes to its seats, and when it gives them back. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { distinguisher, type Flow } from '../../storage/flow-control/flow-control.js'
+import type { QueueSet } from '../../storage/flow-control/queue-set.js'
+import { Ticket, type Refusal, type Work } from '../../storage/flow-control/ticket.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
+import { NOWHERE, type UnsentAnswer, type UnsentAnswers } from '../unsent-answers.js'
+import type { KindSeries } from '../in-flight-metrics.js'
+import type { FlowSeries } from './metrics.js'
+
+export class Seat extends Ticket implements UnsentAnswer {
+  readonly reply: FastifyReply
+  readonly request: FastifyRequest
+  at = NOWHERE
+  bytes = 0
+  readonly #set: QueueSet
+  readonly #series: FlowSeries
+  readonly #kind: KindSeries
+  readonly #unsent: UnsentAnswers
+  #then: ((refusal: Refusal | undefined) => void) | undefined
+  #over = false
+
+  /** @param then called once, unless the client goes before: the request may run, or why not */
+  constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentAnswers, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, then: (refusal: Refusal | undefined) => void) {
+    super(flow.name, distinguisher(flow, user, request.orch.info), work)
+    this.#set = set
+    this.#series = series
+    this.#kind = kind
+    this.#unsent = unsent
+    this.request = request
+    this.reply = reply
+    this.#then = then
+  }
+
+  get #isWatch (): boolean { return this.request.orch.info.verb === 'watch' }
+
+  /** @returns whether it may run at once; then `then` is not called */
+  enter (): boolean | Refusal {
+    const outcome = this.#set.enter(this)
+    this.#series.estimated.observe(this.seats)
+    if (outcome === 'executing') {
+      this.#begun(0)
+      return true
+    }
+    if (outcome === 'waiting') {
+      this.#series.waiting.add(1)
+      this.#kind.waiting(1)
+      this.#series.queueLength.observe(this.queue?.waiting.size ?? 0)
+      return false
+    }
+    this.#over = true
+    this.#series.rejected(outcome)
+    return outcome
+  }
+
+  dispatched (): void {
+    this.#series.waiting.add(-1)
+    this.#kind.waiting(-1)
+    const waited = this.startedAt - this.arrivedAt
+    this.request.orch.trace.waited += waited
+    this.request.orch.trace.step('Waiting in a queue of flow control done')
+    this.#begun(waited)
+    this.#tell(undefined)
+  }
+
+  refused (reason: Refusal): void {
+    this.#left(reason)
+    this.#tell(reason)
+  }
+
+  released (): void {
+    this.#series.executing.add(-1)
+    this.#series.seats.add(-this.seats)
+  }
+
+  /** The answer waits for its client alone, or the watch has begun. */
+  handedOver (bytes: number): void {
+    if (this.#over || this.state !== 'executing') return
+    if (this.#isWatch || this.#unsent.hold(this, bytes)) this.give()
+  }
+
+  give (): void {
+    if (this.state !== 'executing') return
+    this.#kind.executing(-1)
+    this.#set.leave(this)
+    const series = this.#isWatch ? this.#series.ranAsWatch : this.#series.ran
+    series.observe((this.#set.now - this.startedAt) / 1000)
+  }
+
+  /** The request is over, however far it got. */
+  closed (): void {
+    this.#over = true
+    this.#unsent.drop(this)
+    if (this.state === 'waiting') {
+      this.#set.leave(this)
+      this.#left('cancelled')
+    } else this.give()
+  }
+
+  #begun (waited: number): void {
+    this.#series.dispatched.add()
+    this.#series.executing.add(1)
+    this.#kind.executing(1)
+    this.#series.seats.add(this.seats)
+    this.#series.waited.observe(waited / 1000)
+  }
+
+  #left (reason: Refusal): void {
+    this.#series.waiting.add(-1)
+    this.#kind.waiting(-1)
+    this.#series.waitedInVain.observe((this.#set.now - this.arrivedAt) / 1000)
+    this.#series.rejected(reason)
+  }
+
+  #tell (refusal: Refusal | undefined): void {
+    const then = this.#then
+    this.#then = undefined
+    then?.(refusal)
+  }
+}

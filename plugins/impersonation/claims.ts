@@ -1,0 +1,49 @@
+/** What headers of impersonation ask for: who somebody will be, and what they have to be allowed for it. */
+import { serviceAccountGroups, splitServiceAccount } from '../../schemas/auth/service-account-names.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
+import { badRequest } from '../../schemas/status.js'
+import type { Impersonation } from './headers.js'
+
+/** Something to impersonate, as a resource that the verb `impersonate` is asked for. */
+export interface Claim {
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly namespace?: string
+  readonly name: string
+}
+
+const GROUP = 'authentication.orch.io'
+const ANONYMOUS = 'system:anonymous'
+const AUTHENTICATED = 'system:authenticated'
+const UNAUTHENTICATED = 'system:unauthenticated'
+/** Each costs a question to the authorizer. */
+const MOST_CLAIMS = 500
+
+/** @throws StatusError 400 for what names no user, several, or more than can be looked at */
+export function parseImpersonation ({ users, uids, groups, extra }: Impersonation): { claims: Claim[], user: UserInfo | undefined } {
+  if (users.length > 1) throw badRequest('the header Impersonate-User occurs more than once')
+  if (uids.length > 1) throw badRequest('the header Impersonate-Uid occurs more than once')
+  const [username = ''] = users
+  const [uid = ''] = uids
+  if (username === '') {
+    if (uid !== '' || groups.length > 0 || extra.size > 0) throw badRequest('groups, a uid or extra cannot be impersonated without a user: the header Impersonate-User is missing')
+    return { claims: [], user: undefined }
+  }
+  const account = splitServiceAccount(username)
+  const claims: Claim[] = [
+    account === undefined ? { group: '', resource: 'users', name: username } : { group: '', resource: 'serviceaccounts', ...account },
+    ...groups.map(name => ({ group: '', resource: 'groups', name })),
+    ...[...extra].flatMap(([key, values]) => values.map(name => ({ group: GROUP, resource: 'userextras', subresource: key, name }))),
+    ...(uid === '' ? [] : [{ group: GROUP, resource: 'uids', name: uid }])
+  ]
+  if (claims.length > MOST_CLAIMS) throw badRequest(`more than ${MOST_CLAIMS} things to impersonate`)
+  const named = groups.length > 0 || account === undefined ? groups : serviceAccountGroups(account.namespace)
+  return { claims, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) } }
+}
+
+/** In the group of everybody who is authenticated, or is not; unless the headers say something else. */
+function withDefault (username: string, groups: readonly string[]): readonly string[] {
+  if (username === ANONYMOUS) return groups.includes(UNAUTHENTICATED) ? groups : [...groups, UNAUTHENTICATED]
+  return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? groups : [...groups, AUTHENTICATED]
+}

@@ -1,0 +1,95 @@
+/**
+ * Summaries: quantiles of what was observed in the last hours, to within a fortieth, in a few kilobytes a series whatever is observed. Values fall
+ * into steps of five hundredths between a microsecond and an hour; counts of an age are dropped together.
+ */
+import { Family, written, type Histogram } from '../metric-series.js'
+
+const QUANTILES = [0.5, 0.9, 0.99]
+const STEP = Math.log(1.05)
+const LEAST = 1e-6
+const MOST = 3600
+const STEPS = Math.ceil(Math.log(MOST / LEAST) / STEP) + 1
+const AGES = 5
+
+export interface SummaryOptions {
+  /** Milliseconds that an observation counts for quantiles. Default five hours. */
+  readonly maxAge?: number
+  /** Milliseconds on a clock that never goes back. */
+  readonly now?: () => number
+}
+
+export class Quantiles implements Histogram {
+  count = 0
+  sum = 0
+  /** Another one whenever a quantile may be. */
+  version = 0
+  readonly #ages: Uint32Array[] = []
+  readonly #age: number
+  readonly #now: () => number
+  #since: number
+
+  constructor ({ maxAge = 5 * 3_600_000, now = () => performance.now() }: SummaryOptions) {
+    this.#age = maxAge / AGES
+    this.#now = now
+    this.#since = now()
+  }
+
+  observe (value: number, times = 1): void {
+    this.rotate()
+    this.count += times
+    this.sum += value * times
+    this.version++
+    const step = value <= LEAST ? 0 : Math.min(STEPS - 1, Math.ceil(Math.log(value / LEAST) / STEP))
+    const counts = this.#ages[0] ??= new Uint32Array(STEPS)
+    counts[step] = (counts[step] ?? 0) + times
+  }
+
+  /** Drops what is too old. */
+  rotate (): void {
+    const passed = Math.floor((this.#now() - this.#since) / this.#age)
+    if (passed === 0) return
+    this.#since += passed * this.#age
+    if (this.#ages.length === 0) return
+    this.version++
+    for (let turn = Math.min(passed, AGES); turn > 0; turn--) this.#ages.unshift(new Uint32Array(STEPS))
+    this.#ages.length = Math.min(this.#ages.length, AGES)
+    if (this.#ages.every(counts => counts.every(count => count === 0))) this.#ages.length = 0
+  }
+
+  /** NaN where nothing was observed lately. */
+  at (quantile: number): number {
+    let total = 0
+    for (const counts of this.#ages) for (const count of counts) total += count
+    if (total === 0) return NaN
+    const rank = Math.max(1, Math.ceil(total * quantile))
+    let below = 0
+    for (let step = 0; step < STEPS; step++) {
+      for (const counts of this.#ages) below += counts[step] ?? 0
+      if (below >= rank) return Number((LEAST * Math.exp((step - 0.5) * STEP)).toPrecision(3))
+    }
+    return NaN
+  }
+}
+
+export class SummaryFamily extends Family<Histogram> {
+  protected readonly type = 'summary'
+  readonly #options: SummaryOptions
+
+  constructor (name: string, help: string, labels: readonly string[], options: SummaryOptions = {}) {
+    super(name, help, labels)
+    this.#options = options
+  }
+
+  protected create (): Quantiles { return new Quantiles(this.#options) }
+
+  protected stamp (child: Quantiles): number {
+    child.rotate()
+    return child.version
+  }
+
+  protected lines (child: Quantiles, labels: string): string {
+    const of = labels === '' ? '' : `{${labels}}`
+    const quantiles = QUANTILES.map(quantile => `${this.name}{${labels}${labels === '' ? '' : ','}quantile="${quantile}"} ${written(child.at(quantile))}\n`)
+    return `${quantiles.join('')}${this.name}_sum${of} ${written(child.sum)}\n${this.name}_count${of} ${child.count}\n`
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * SubjectAccessReview and its kin: the chain of authorizers is asked what it would say to a request that nobody makes.
+ * One is about anybody, one about who asks, one about anybody in the namespace it is posted to.
+ */
+import type { Attributes, Authorizer } from '../../schemas/auth/authorizer.js'
+import type { RequestInfo } from '../../schemas/auth/request-info.js'
+import type { UserInfo } from '../../schemas/auth/user.js'
+import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../../schemas/api/authorization/accessreviews.js'
+import { sameValue } from '../../schemas/index.js'
+import type { ApiObject, FieldError } from '../../schemas/index.js'
+import { badRequest, invalid } from '../../schemas/status.js'
+import { reasonOf } from '../../storage/errors.js'
+import type { Operation } from '../../storage/registry.js'
+
+type Asked = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
+
+/** Asks of a review about somebody else that its reason tells all that was looked at. */
+const EXPLAIN = 'authorization.orch.io/explain'
+
+/** @param explain the decision in words */
+export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly anybodys: Operation, readonly ones: Operation, readonly local: Operation } {
+  const answer = async (user: UserInfo, asked: Asked, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
+    const attributes = { user, info: infoOf(asked) }
+    const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)
+    const reason = annotations?.[EXPLAIN] === 'true' ? await explain(attributes) : short
+    return {
+      allowed: decision === 'Allow',
+      ...(decision === 'Deny' ? { denied: true } : {}),
+      ...(reason === '' ? {} : { reason }),
+      ...(evaluationError === undefined ? {} : { evaluationError: reasonOf(evaluationError) })
+    }
+  }
+  // Each is performed for its own kind, whose message decoded what it is given.
+  return {
+    anybodys: {
+      run: async object => {
+        const review = object as SubjectAccessReview
+        refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, [], true)])
+        return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
+      }
+    },
+    ones: {
+      run: async (object, _target, { user }) => {
+        const review = object as SelfSubjectAccessReview
+        refuse(review, [...findings(review.spec), ...metadataFindings(review, [])])
+        if (user === undefined) throw badRequest('no user present on request')
+        return { ...review, status: await answer(user, review.spec) }
+      }
+    },
+    local: {
+      run: async (object, { namespace }) => {
+        const review = object as LocalSubjectAccessReview
+        review.metadata.namespace ||= namespace
+        refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, ['namespace'], true), ...beyond(review, namespace)])
+        return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
+      }
+    }
+  }
+}
+
+const userOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessReviewSpec): UserInfo => ({ username: user, uid, groups, extra })
+
+function infoOf ({ resourceAttributes, nonResourceAttributes }: Asked): RequestInfo {
+  const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' }: ResourceAttributes = resourceAttributes ?? {}
+  if (resourceAttributes !== undefined) return { path: '', isResourceRequest: true, verb, group, version, resource, subresource, namespace, name }
+  const other: NonResourceAttributes = nonResourceAttributes ?? {}
+  return { path: other.path ?? '', isResourceRequest: false, verb: other.verb ?? '', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }
+}
+
+function findings ({ resourceAttributes, nonResourceAttributes }: Asked): FieldError[] {
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    return [{ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes, detail: 'cannot be specified in combination with resourceAttributes' }]
+  }
+  if (resourceAttributes !== undefined || nonResourceAttributes !== undefined) return []
+  return [{ type: 'FieldValueInvalid', field: 'spec.resourceAttributes', value: null, detail: 'exactly one of nonResourceAttributes or resourceAttributes must be specified' }]
+}
+
+function nobody ({ user = '', groups = [] }: SubjectAccessReviewSpec): FieldError[] {
+  return user === '' && groups.length === 0 ? [{ type: 'FieldValueInvalid', field: 'spec.user', value: '', detail: 'at least one of user or group must be specified' }] : []
+}
+
+/** A question has no name. @param explained whether it may ask why */
+function metadataFindings ({ metadata }: ApiObject, allowed: readonly string[], explained = false): FieldError[] {
+  const { [EXPLAIN]: _, ...annotations } = explained ? metadata.annotations ?? {} : {}
+  const asked = explained && Object.keys(annotations).length === 0 ? ['annotations'] : []
+  const said = Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'managedFields' && !allowed.includes(name) && !asked.includes(name)))
+  if (sameValue(said, {})) return []
+  return [{ type: 'FieldValueInvalid', field: 'metadata', value: metadata, detail: `must be empty${allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`}` }]
+}
+
+/** @throws StatusError 400 for the namespace of another path */
+function beyond ({ metadata, spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
+  if (namespace === '') throw badRequest('namespace is required on this type')
+  if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+  const found: FieldError[] = []
+  if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace) {
+    found.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '', detail: 'must match metadata.namespace' })
+  }
+  if (nonResourceAttributes !== undefined) {
+    found.push({ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes, detail: 'disallowed on this kind of request' })
+  }
+  return found
+}
+
+/** @throws StatusError 422 */
+function refuse ({ kind }: ApiObject, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group: 'authorization.orch.io', kind }, '', errors)
+}

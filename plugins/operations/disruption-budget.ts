@@ -1,0 +1,81 @@
+/** The budget of an eviction: which budgets cover a pod, and one disruption taken from the one that does. */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
+import { NO_FIELDS, NO_LABELS, timestamp } from '../../schemas/index.js'
+import { selects } from '../../schemas/selectors/objects.js'
+import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
+import { controllerContext } from '../../storage/controllers/controller.js'
+import type { WriteContext } from '../../storage/operations/context.js'
+import { list } from '../../storage/operations/list.js'
+import { change } from '../../storage/operations/update.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+
+const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }
+/** The newest state of all there is. */
+const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
+/** Of taking a disruption that others change all the while. */
+const MOST_ATTEMPTS = 20
+/** Evictions whose pods have not gone yet. */
+const MOST_DISRUPTED = 2000
+/** Seconds after which a refused eviction may be tried again. */
+const RETRY_AFTER = 10
+
+/** As policy/v1 has them, in which an empty selector is every pod. */
+export async function budgetsOf (store: ResourceStore, { metadata: { namespace = '', labels } }: Pod): Promise<PodDisruptionBudget[]> {
+  const { entries } = await list(store, { ...EVERYTHING, namespace })
+  const fromStored = store.type.representations.find(({ version }) => version === 'v1')?.conversion?.fromStored
+  const budgets = entries.map(entry => {
+    const stored = store.readStored(entry)
+    return (fromStored?.(stored) ?? stored) as PodDisruptionBudget // of the store of budgets
+  })
+  return budgets.filter(({ spec }) => selects(spec.selector, labels) === true)
+}
+
+/** True where a pod that is not ready may go without a word: enough others are. */
+export const isMet = ({ status }: PodDisruptionBudget): boolean => (status.desiredHealthy ?? 0) > 0 && (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0)
+
+/** Without a time to wait nobody tries again unasked: whoever drains a node tells of it and looks again when they like. */
+const refuseEviction = (why: string, seconds?: number): StatusError => {
+  const refused = tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", seconds)
+  refused.status.details = { ...refused.status.details, causes: [{ reason: 'DisruptionBudget', message: why }] }
+  return refused
+}
+
+export const stillProcessed = (name: string): StatusError => refuseEviction(`The disruption budget ${name} is still being processed by the server.`, RETRY_AFTER)
+
+/**
+ * Takes one disruption from the budget for the pod of that name; under dry run only looks whether there is one.
+ * @throws StatusError 429 when there is none, 403 for a budget nobody keeps up, 504 when others change it all the while
+ */
+export async function takeDisruption (store: ResourceStore, name: string, pod: Pod, context: WriteContext): Promise<void> {
+  const { namespace = '', name: podName = '' } = pod.metadata
+  let attempts = 0
+  await change(store, { namespace, name, subresource: 'status' }, { ...controllerContext(context.signal), dryRun: context.dryRun }, base => {
+    if (++attempts > MOST_ATTEMPTS) throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
+    const budget = base.copy() as PodDisruptionBudget // of the store of budgets; the fields used are the same in all versions
+    check(budget)
+    const { status } = budget
+    status.disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1
+    // Until its controller has seen the pod go it counts as gone.
+    status.disruptedPods = { ...status.disruptedPods, [podName]: timestamp(Date.now()) }
+    if (status.disruptionsAllowed === 0) setExhausted(budget)
+    return budget
+  })
+}
+
+function check ({ metadata: { name = '', generation = 0 }, status }: PodDisruptionBudget): void {
+  const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {}, desiredHealthy = 0, currentHealthy = 0 } = status
+  if (observedGeneration < generation) throw stillProcessed(name)
+  if (disruptionsAllowed < 0) throw forbidden(BUDGET, name, 'pdb disruptions allowed is negative')
+  if (Object.keys(disruptedPods).length > MOST_DISRUPTED) throw forbidden(BUDGET, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  if (disruptionsAllowed === 0) throw refuseEviction(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
+}
+
+function setExhausted ({ status }: PodDisruptionBudget): void {
+  const type = 'DisruptionAllowed'
+  const others = status.conditions ?? []
+  const known = others.find(condition => condition.type === type)
+  const lastTransitionTime = known?.status === 'False' ? known.lastTransitionTime : timestamp(Date.now())
+  const condition = { ...known, type, status: 'False', reason: 'InsufficientPods', message: known?.message ?? '', lastTransitionTime, ...(status.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }) }
+  status.conditions = known === undefined ? [...others, condition] : others.map(one => one === known ? condition : one)
+}

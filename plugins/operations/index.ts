@@ -1,0 +1,30 @@
+/**
+ * What virtual resources and subresources do: reviews ask who somebody is and what they may do, a binding puts a pod on a node and an
+ * eviction takes it off, a request for a token gives one, component statuses tell how the stores are. The registry is told of each before its type is served; routes find them there.
+ */
+import fp from 'fastify-plugin'
+import { accessReviews } from './access-reviews.js'
+import { componentStatuses } from './component-statuses.js'
+import { podBinding } from './pod-binding.js'
+import { podEviction } from './pod-eviction.js'
+import { rulesReview } from './rules-review.js'
+import { tokenRequest } from './token-request.js'
+import { tokenReview } from './token-review.js'
+
+const AUTHORIZATION = 'authorization.orch.io'
+
+export default fp(async fastify => {
+  const { audiences, authenticator, authorizer, explain, resources, serviceAccountTokens } = fastify.orch
+  const { anybodys, ones, local } = accessReviews(authorizer, explain)
+  resources.perform({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', anybodys)
+  resources.perform({ group: AUTHORIZATION, plural: 'selfsubjectaccessreviews' }, '', ones)
+  resources.perform({ group: AUTHORIZATION, plural: 'localsubjectaccessreviews' }, '', local)
+  resources.perform({ group: AUTHORIZATION, plural: 'selfsubjectrulesreviews' }, '', rulesReview(authorizer))
+  resources.perform({ group: 'authentication.orch.io', plural: 'tokenreviews' }, '', tokenReview(authenticator, audiences))
+  resources.perform({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({ resources, tokens: serviceAccountTokens }))
+  const binding = podBinding(resources)
+  resources.perform({ group: '', plural: 'bindings' }, '', binding)
+  resources.perform({ group: '', plural: 'pods' }, 'binding', binding)
+  resources.perform({ group: '', plural: 'pods' }, 'eviction', podEviction(resources))
+  resources.show({ group: '', plural: 'componentstatuses' }, componentStatuses(resources))
+}, { name: 'orch/operations', fastify: '5.x', dependencies: ['orch/authentication', 'orch/authorization', 'orch/storage'] })

@@ -1,0 +1,69 @@
+/** A Binding, posted to a pod or by itself: puts the pod on a node, once and for all. What a scheduler does. */
+import { Binding } from '../../schemas/api/core/bindings.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { sameValue, timestamp } from '../../schemas/index.js'
+import type { FieldError } from '../../schemas/index.js'
+import { Status } from '../../schemas/meta/v1.js'
+import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
+import { admissionRequest } from '../../storage/operations/context.js'
+import { change, requireUid } from '../../storage/operations/update.js'
+import type { Operation, ResourceRegistry } from '../../storage/registry.js'
+
+const BINDING = { group: '', resource: 'pods/binding' }
+
+export const podBinding = (resources: ResourceRegistry): Operation => ({
+  message: Binding,
+  answer: Status,
+  run: async (object, { namespace, name: named, subresource = '' }, context) => {
+    const binding = object as Binding // decoded by its message
+    const { metadata } = binding
+    const name = named === '' ? metadata.name ?? '' : named
+    if ((metadata.namespace ?? namespace) !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+    const store = resources.find('', 'pods')
+    if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
+    // One that is posted by itself has been admitted as what it is.
+    const admission = subresource === '' ? undefined : { ...admissionRequest(store, context, { namespace, name, subresource }, 'CREATE', binding, undefined), kind: binding.kind }
+    if (admission !== undefined) await store.admission.mutate(admission)
+    if ((binding.metadata.name ?? '') !== name || name === '') throw badRequest('name in URL does not match name in Binding object')
+    const errors = findings(binding)
+    if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors)
+    if (admission !== undefined) await store.admission.validate(admission)
+    const target = { namespace, name, subresource: 'binding' }
+    await change(store, target, context, (base, old) => {
+      requireUid(store, binding, old, target)
+      const pod = base.copy() as Pod // of the store of pods
+      bind(pod, binding)
+      return pod
+    })
+    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+  }
+})
+
+function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] {
+  const found: FieldError[] = []
+  if (kind !== '' && kind !== 'Node') found.push({ type: 'FieldValueNotSupported', field: 'target.kind', value: kind, detail: 'supported values: "Node", "<empty>"' })
+  if (name === '') found.push({ type: 'FieldValueRequired', field: 'target.name', detail: '' })
+  return found
+}
+
+function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }: Binding): void {
+  const name = pod.metadata.name ?? ''
+  if (pod.metadata.deletionTimestamp !== undefined) throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+  if (pod.spec.nodeName) throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
+  // Which one the binding means: the change compares it with what is there.
+  if (resourceVersion === undefined) delete pod.metadata.resourceVersion
+  else pod.metadata.resourceVersion = resourceVersion
+  pod.spec.nodeName = target.name
+  if (annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
+  setScheduled(pod)
+}
+
+function setScheduled ({ status }: Pod): void {
+  const others = status.conditions ?? []
+  const known = others.find(({ type }) => type === 'PodScheduled')
+  const condition = { type: 'PodScheduled', status: 'True' }
+  const since = known?.status === 'True' ? known.lastTransitionTime : timestamp(Date.now())
+  const scheduled = since === undefined ? condition : { ...condition, lastTransitionTime: since }
+  if (known === undefined) status.conditions = [...others, scheduled]
+  else if (!sameValue(known, scheduled)) status.conditions = others.map(one => one === known ? scheduled : one)
+}

@@ -1,0 +1,96 @@
+/**
+ * An Eviction, posted to a pod: deletes it if its disruption budget has room. A pod that has ended, that never ran or that
+ * goes already disrupts nothing, and goes without asking the budget.
+ */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import * as v1 from '../../schemas/api/policy/v1.js'
+import * as v1beta1 from '../../schemas/api/policy/v1beta1.js'
+import { parseDryRun } from '../../schemas/dry-run.js'
+import { Status } from '../../schemas/meta/v1.js'
+import type { DeleteOptions } from '../../schemas/meta/options.js'
+import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/status.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { admissionRequest } from '../../storage/operations/context.js'
+import type { Target, WriteContext } from '../../storage/operations/context.js'
+import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
+import type { DeleteRequest } from '../../storage/operations/delete.js'
+import { current } from '../../storage/operations/rewrite.js'
+import type { Operation, ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-budget.js'
+
+const PODS = { group: '', resource: 'pods' }
+/** Of a pod that others change all the while. */
+const MOST_ATTEMPTS = 20
+
+export const podEviction = (resources: ResourceRegistry): Operation => ({
+  message: v1.Eviction,
+  otherMessages: [v1beta1.Eviction],
+  answer: Status,
+  run: async (object, { namespace, name, subresource = '' }, context) => {
+    const eviction = object as v1.Eviction // decoded by its message, which is the same in both versions
+    if ((eviction.metadata.namespace ?? namespace) !== namespace) throw badRequest(`the namespace of the object (${eviction.metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+    const store = resources.find('', 'pods')
+    if (store === undefined) throw notFound(PODS, name)
+    const asked = { ...context, dryRun: context.dryRun || parseDryRun(eviction.deleteOptions?.dryRun ?? []) }
+    const admission = { ...admissionRequest(store, asked, { namespace, name, subresource }, 'CREATE', eviction, undefined), kind: eviction.kind }
+    await store.admission.mutate(admission)
+    if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')
+    const deleteOptions: Partial<DeleteOptions> = eviction.deleteOptions ?? {}
+    const request = {
+      preconditions: deleteOptions.preconditions,
+      propagationPolicy: propagationOf(deleteOptions.propagationPolicy, deleteOptions.orphanDependents),
+      gracePeriodSeconds: gracePeriodOf(deleteOptions.gracePeriodSeconds),
+      admitted: true as const // as an eviction
+    }
+    await store.admission.validate(admission)
+    await evict(store, resources.find('policy', 'poddisruptionbudgets'), { namespace, name }, request, asked)
+    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+  }
+})
+
+async function evict (pods: ResourceStore, budgets: ResourceStore | undefined, target: Target, request: DeleteRequest, context: WriteContext): Promise<void> {
+  const entry = await removeUnprotected(pods, target, request, context)
+  if (entry === undefined) return
+  const pod = pods.readStored(entry) as Pod // of the store of pods
+  const [budget, ...others] = budgets === undefined ? [] : await budgetsOf(budgets, pod)
+  if (others.length > 0) throw new StatusError('InternalError', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  if (budgets === undefined || budget === undefined) {
+    await remove(pods, target, request, context)
+    return
+  }
+  const { name = '' } = budget.metadata
+  if (isReady(pod) || !isMet(budget)) {
+    // What the preconditions refuse takes nothing of the budget.
+    if (request.preconditions !== undefined) await remove(pods, target, request, { ...context, dryRun: true })
+    await takeDisruption(budgets, name, pod, context)
+    await remove(pods, target, request, context)
+    return
+  }
+  // It may have become ready since it was looked at.
+  await remove(pods, target, atVersion(request, entry), context).catch((error: unknown) => {
+    throw isStatusError(error, 'Conflict') && request.preconditions?.resourceVersion === undefined ? stillProcessed(name) : error
+  })
+}
+
+/** Removes a pod that no budget protects; else returns it. @throws StatusError 404, 409 */
+async function removeUnprotected (pods: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Entry | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const entry = await current(pods, pods.key(target.namespace, target.name))
+    if (entry === undefined) throw notFound(PODS, target.name)
+    const { metadata, status: { phase } } = pods.readStored(entry) as Pod // of the store of pods
+    const isOver = phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined
+    if (!isOver && phase !== 'Pending') return entry
+    const named = request.preconditions?.resourceVersion !== undefined
+    try {
+      await remove(pods, target, isOver || named ? request : atVersion(request, entry), context)
+      return undefined
+    } catch (error) {
+      if (named || !isStatusError(error, 'Conflict') || attempt === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+const atVersion = (request: DeleteRequest, { revision }: Entry): DeleteRequest => ({ ...request, preconditions: { ...request.preconditions, resourceVersion: String(revision) } })
+
+const isReady = ({ status }: Pod): boolean => status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true

@@ -1,0 +1,23 @@
+/** SelfSubjectRulesReview: what the authorizers list of what who asks may do in a namespace. It may be less than they would allow. */
+import type { SelfSubjectRulesReview } from '../../schemas/api/authorization/rulesreviews.js'
+import type { Authorizer } from '../../schemas/auth/authorizer.js'
+import { badRequest } from '../../schemas/status.js'
+import { reasonOf } from '../../storage/errors.js'
+import type { Operation } from '../../storage/registry.js'
+
+export const rulesReview = (authorizer: Authorizer): Operation => ({
+  run: async (object, _target, { user }) => {
+    const { kind, apiVersion, spec } = object as SelfSubjectRulesReview // performed for this kind alone
+    if (user === undefined) throw badRequest('no user present on request')
+    const namespace = spec.namespace ?? ''
+    if (namespace === '') throw badRequest('no namespace on request')
+    const { resourceRules = [], nonResourceRules = [], incomplete = true, evaluationError } = await authorizer.rules?.(user, namespace) ?? {}
+    return {
+      kind,
+      apiVersion,
+      metadata: {},
+      spec: {},
+      status: { resourceRules, nonResourceRules, incomplete, ...(evaluationError === undefined ? {} : { evaluationError: reasonOf(evaluationError) }) }
+    }
+  }
+})

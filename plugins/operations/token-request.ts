@@ -1,0 +1,113 @@
+/**
+ * A TokenRequest, posted to a service account: a token of it, for audiences and for a time, that may be bound to a Pod that
+ * runs under the account, or to a Secret, and ends with it.
+ *
+ * @see interface, '--service-account-max-token-expiration', '--service-account-extend-token-expiration'
+ */
+import { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
+import type { BoundObjectReference } from '../../schemas/api/authentication/tokenrequests.js'
+import type { NamedObject, ServiceAccountTokens } from '../../schemas/auth/service-account-tokens.js'
+import { timestamp } from '../../schemas/index.js'
+import type { ApiObject, FieldError } from '../../schemas/index.js'
+import { badRequest, conflict, invalid, notFound, serviceUnavailable } from '../../schemas/status.js'
+import { admissionRequest } from '../../storage/operations/context.js'
+import { current } from '../../storage/operations/rewrite.js'
+import type { Operation, ResourceRegistry } from '../../storage/registry.js'
+
+const SHORTEST = 600
+const LONGEST = 2 ** 32
+/** Seconds that clients ask for which refresh the tokens they inject into pods; those of whom tokens may be extended. */
+const INJECTED = 3607
+const A_YEAR = 365 * 24 * 3600
+/** Characters; a token of more would not be accepted anywhere. */
+const MOST_AUDIENCES = 16 * 1024
+const ACCOUNTS = { group: '', resource: 'serviceaccounts' }
+const REQUEST = { group: 'authentication.orch.io', kind: 'TokenRequest' }
+
+export interface TokenRequestOptions {
+  readonly resources: ResourceRegistry
+  readonly tokens: ServiceAccountTokens
+  /** Milliseconds since 1970. For tests. */
+  readonly now?: () => number
+}
+
+export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequestOptions): Operation => ({
+  message: TokenRequest,
+  run: async (object, target, context) => {
+    const request = object as TokenRequest // decoded by its message
+    const { namespace, name } = target
+    const { signer, maxExpirationSeconds, extendExpiration } = tokens
+    const store = resources.find('', 'serviceaccounts')
+    if (store === undefined) throw notFound(ACCOUNTS, name)
+    const admission = { ...admissionRequest(store, context, target, 'CREATE', request, undefined), kind: REQUEST.kind }
+    await store.admission.mutate(admission)
+    refuse(name, mismatches(request, namespace, name))
+    const account = await find(resources, ACCOUNTS.resource, namespace, name)
+    if (signer === undefined) throw serviceUnavailable('this server has no key to sign tokens with; start it with --service-account-signing-key-file')
+    const audiences = request.spec.audiences?.length ? request.spec.audiences : [...tokens.audiences]
+    let seconds = Number(request.spec.expirationSeconds)
+    refuse('', findings(audiences, seconds))
+    await store.admission.validate(admission)
+    const bound = await boundTo(resources, request.spec.boundObjectRef, namespace, name)
+    if (maxExpirationSeconds > 0 && seconds > maxExpirationSeconds) {
+      context.warn(`requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`)
+      seconds = maxExpirationSeconds
+    }
+    // Programs that never read their token again have a year until that fails them, and their uses are counted.
+    const extended = extendExpiration && bound.pod !== undefined && seconds === INJECTED && audiences.every(audience => tokens.audiences.includes(audience))
+    const milliseconds = now()
+    const token = await signer.issue({
+      namespace, account: { name, uid: account.metadata.uid ?? '' }, audiences, issuedAt: Math.floor(milliseconds / 1000), ...bound, ...(extended ? { expirationSeconds: A_YEAR, warnAfterSeconds: seconds } : { expirationSeconds: seconds })
+    })
+    return {
+      ...request,
+      metadata: { ...request.metadata, name, namespace, creationTimestamp: timestamp(milliseconds) },
+      spec: { ...request.spec, audiences, expirationSeconds: seconds },
+      status: { token, expirationTimestamp: timestamp(milliseconds + seconds * 1000) }
+    }
+  }
+})
+
+function mismatches ({ metadata }: TokenRequest, namespace: string, name: string): FieldError[] {
+  const found: FieldError[] = []
+  if (metadata.name && metadata.name !== name) found.push({ type: 'FieldValueInvalid', field: 'metadata.name', value: metadata.name, detail: 'must match the service account name if specified' })
+  if (metadata.namespace && metadata.namespace !== namespace) found.push({ type: 'FieldValueInvalid', field: 'metadata.namespace', value: metadata.namespace, detail: 'must match the service account namespace if specified' })
+  return found.slice(0, 1)
+}
+
+function findings (audiences: readonly string[], seconds: number): FieldError[] {
+  const found: FieldError[] = []
+  const field = 'spec.expirationSeconds'
+  if (!(seconds >= SHORTEST)) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration less than 10 minutes' })
+  if (seconds > LONGEST) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration larger than 2^32 seconds' })
+  if (audiences.reduce((sum, { length }) => sum + length + 3, 0) > MOST_AUDIENCES) found.push({ type: 'FieldValueTooLong', field: 'spec.audiences', detail: `must have at most ${MOST_AUDIENCES} bytes` })
+  return found
+}
+
+/** @throws StatusError 422 */
+function refuse (name: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(REQUEST, name, errors)
+}
+
+/** @throws StatusError 400 for what no token is bound to, 404, 409 for another one of that name */
+async function boundTo (resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
+  if (reference == null) return {}
+  const { apiVersion = '', kind = '', name = '', uid: wanted = '' } = reference
+  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}; it must be a Pod or a Secret of v1`)
+  const plural = kind === 'Pod' ? 'pods' : 'secrets'
+  const object = await find(resources, plural, namespace, name) as ApiObject & { spec?: { serviceAccountName?: string } }
+  if (kind === 'Pod' && object.spec?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name`)
+  const { uid = '' } = object.metadata
+  if (wanted !== '' && wanted !== uid) {
+    throw conflict({ group: '', resource: kind }, name, `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`)
+  }
+  return kind === 'Pod' ? { pod: { name, uid } } : { secret: { name, uid } }
+}
+
+/** @throws StatusError 404 */
+async function find (resources: ResourceRegistry, plural: string, namespace: string, name: string): Promise<ApiObject> {
+  const store = resources.find('', plural)
+  const entry = store === undefined || name === '' ? undefined : await current(store, store.key(namespace, name))
+  if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
+  return entry.object
+}

@@ -1,0 +1,180 @@
+/**
+ * How request bodies are received: as bytes, whatever their type, because the decoders are in schemas/ and the verbs know
+ * which types they take. Nothing is read before the hooks of the chain have let the request in, and not where nothing
+ * would answer it.
+ *
+ * Each body is bounded, and so are all of them together: what they hold is taken from one budget and given back when the
+ * request is over, or is answered without waiting for the rest of its body. Where it is used up a body is refused with 429 and Retry-After. A part of it is kept for
+ * administrators (system:masters), who have to get in to mend what is wrong. What a body holds is what it is charged:
+ * its chunks are copied into one buffer that grows with them, because each chunk by itself, of a single byte perhaps,
+ * would hold a hundred times as much.
+ *
+ * @see interface, 'Generic request shapes' 3
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { MOST_BODY_BYTES as MOST_BYTES } from '../schemas/limits.js'
+import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type StatusError } from '../schemas/status.js'
+import { isAdministrator, isConnection } from './request-kinds.js'
+
+export interface RequestBodiesOptions {
+  /** Bytes of all bodies at a time; several times the largest. Default 256 MiB. */
+  budget?: number | undefined
+}
+
+const DEFAULT_BUDGET = 256 * 1024 * 1024
+/** Part of the budget that is for administrators alone. */
+const RESERVED = 1 / 8
+/** A buffer begins with so much, unless the body is known to be smaller. */
+const FIRST_BYTES = 8 * 1024
+const RETRY_AFTER_SECONDS = 1
+
+/** Bytes that may still be taken, by everybody or by administrators. */
+export class Budget {
+  readonly #reserved: number
+  #left: number
+
+  constructor (bytes: number) {
+    this.#left = bytes
+    this.#reserved = Math.floor(bytes * RESERVED)
+  }
+
+  get left (): number { return this.#left }
+
+  fits (bytes: number, administrator: boolean): boolean { return this.#left - bytes >= (administrator ? 0 : this.#reserved) }
+
+  take (bytes: number, administrator: boolean): boolean {
+    if (!this.fits(bytes, administrator)) return false
+    this.#left -= bytes
+    return true
+  }
+
+  give (bytes: number): void { this.#left += bytes }
+}
+
+type Done = (error: StatusError | null, body?: Buffer) => void
+
+/** One body on its way. Its listeners are methods of one object: closures of each would cost more than a small body. */
+class Receiving {
+  readonly #request: FastifyRequest
+  readonly #payload: IncomingMessage
+  readonly #budget: Budget
+  readonly #administrator: boolean
+  readonly #done: Done
+  /** NaN where it is not known beforehand. */
+  readonly #declared: number
+  #bytes = NOTHING
+  #length = 0
+
+  constructor (request: FastifyRequest, payload: IncomingMessage, budget: Budget, declared: number, done: Done) {
+    this.#request = request
+    this.#payload = payload
+    this.#budget = budget
+    this.#administrator = isAdministrator(request.orch.user)
+    this.#declared = declared
+    this.#done = done
+    request.orch.onClosed(() => { this.#giveBack() })
+    request.orch.onEnd = this.#stop
+    payload.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const length = this.#length + chunk.length
+    if (length > MOST_BYTES) return this.#finish(largerThanAllowed())
+    if (length > this.#bytes.length && !this.#grow(length)) return this.#finish(noRoom())
+    chunk.copy(this.#bytes, this.#length)
+    this.#length = length
+  }
+
+  readonly #onEnd = (): void => {
+    if (!Number.isNaN(this.#declared) && this.#declared !== this.#length) {
+      return this.#finish(badRequest(`the request body has ${this.#length} bytes where its Content-Length says ${this.#declared}`))
+    }
+    this.#finish(null)
+  }
+
+  readonly #onError = (error: Error): void => {
+    this.#finish(badRequest(`the request can't be read: ${error.message}`))
+  }
+
+  #grow (length: number): boolean {
+    const most = this.#declared >= length ? this.#declared : MOST_BYTES
+    const size = Math.min(most, Math.max(length, this.#bytes.length * 2, FIRST_BYTES))
+    if (!this.#budget.take(size - this.#bytes.length, this.#administrator)) return false
+    const grown = Buffer.allocUnsafe(size)
+    this.#bytes.copy(grown, 0, 0, this.#length)
+    this.#bytes = grown
+    return true
+  }
+
+  /** The request is answered without its body: what comes late takes nothing of the budget. */
+  readonly #stop = (): void => {
+    this.#leave()
+    this.#giveBack()
+  }
+
+  /** A payload that nobody listens to goes on flowing, into nothing. */
+  #leave (): void {
+    this.#request.orch.onEnd = undefined
+    this.#payload.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError)
+  }
+
+  #finish (error: StatusError | null): void {
+    this.#leave()
+    const body = this.#bytes.subarray(0, this.#length)
+    if (error !== null) this.#giveBack()
+    this.#done(error, error === null ? body : undefined)
+  }
+
+  #giveBack (): void {
+    this.#budget.give(this.#bytes.length)
+    this.#bytes = NOTHING
+    this.#length = 0
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+const largerThanAllowed = () => tooLarge('the request body is larger than the limit of 3 MiB')
+const noRoom = () => tooManyRequests('the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS)
+
+/**
+ * Over HTTP/2 a body may come without a word about it in the headers, as that of `kubectl create --raw` does, and Fastify takes
+ * one that names neither type nor length for none unless it is chunked, which in HTTP/2 nothing is called.
+ */
+function hidesItsBody (raw: IncomingMessage): boolean {
+  if (raw.httpVersionMajor !== 2 || raw.method === 'GET') return false
+  const { 'content-type': type, 'content-length': length } = raw.headers
+  return type === undefined && length === undefined && (raw as unknown as Partial<Http2ServerRequest>).stream?.endAfterHeaders === false
+}
+
+export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAULT_BUDGET }) => {
+  const budget = new Budget(bytes)
+  const refused = fastify.orch.metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind']).with('body')
+
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (hidesItsBody(request.raw)) request.raw.headers['transfer-encoding'] = 'chunked'
+    done()
+  })
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', (request, payload, done: Done) => {
+    const { info, user } = request.orch
+    // Its answer does not depend on what is in it.
+    if (request.is404 || (info.isResourceRequest && !fastify.orch.knowsPath(info))) return done(null)
+    if (isConnection(info)) return done(null) // what is proxied is passed on as it comes
+    const { 'content-encoding': encoding, 'content-length': length } = request.headers
+    if (encoding !== undefined && encoding !== 'identity') {
+      return done(unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`))
+    }
+    const declared = Number(length ?? NaN)
+    if (declared > MOST_BYTES) return done(largerThanAllowed())
+    const told: Done = (error, body) => {
+      if (error?.status.reason === 'TooManyRequests') refused.add()
+      done(error, body)
+    }
+    if (!budget.fits(declared > 0 ? declared : 1, isAdministrator(user))) return told(noRoom())
+    new Receiving(request, payload, budget, declared, told) // eslint-disable-line no-new -- its listeners are what keeps it
+  })
+}, { name: 'orch/request-bodies', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authorization'] })

@@ -1,0 +1,96 @@
+/**
+ * One line a request, as `-v` asks for it: at 3 what was asked and answered, at 8 with the headers of both, at 9 and 10 with their
+ * objects, cut to 1,000 and 10,000 characters. Credentials are never in it, and nothing of secrets and of tokens that are reviewed or given out.
+ *
+ * @see interface, 'Server start-up options': -v
+ */
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ObjectRecorder, RequestContext } from './context.js'
+
+export interface RequestLogOptions {
+  /** 3 to 10. */
+  readonly verbosity: number
+  /** An address without what looks like a secret in it. */
+  readonly safe: (url: string) => string
+}
+
+const WITH_HEADERS = 8
+/** Characters of an object by verbosity. */
+const LONGEST: Readonly<Record<number, number>> = { 9: 1000, 10: 10_000 }
+/** Their values are credentials, or may hold some. */
+const MASKED = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'sec-websocket-protocol'])
+/** Resources whose objects are secrets, or have tokens in them. */
+const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
+
+interface Kept { request?: string, response?: string }
+
+export default fp<RequestLogOptions>(async (fastify, { verbosity, safe }) => {
+  const longest = LONGEST[verbosity] ?? 0
+  const bodies = new WeakMap<FastifyRequest, Kept>()
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { method, raw: { url = '' } } = request
+    const ip = request.ip.replace(/^::ffff:(?=\d+\.)/, '')
+    const since = performance.now()
+    const sent = verbosity >= WITH_HEADERS ? masked(request.headers) : undefined
+    reply.raw.once('close', () => {
+      const { request: body, response } = bodies.get(request) ?? {}
+      request.log.info({
+        method,
+        url: safe(url),
+        status: reply.raw.statusCode,
+        milliseconds: Math.round((performance.now() - since) * 10) / 10,
+        user: request.orch?.user?.username,
+        ip,
+        ...(sent === undefined ? {} : { requestHeaders: sent, responseHeaders: masked(reply.raw.getHeaders()) }),
+        ...(body === undefined ? {} : { requestObject: body }),
+        ...(response === undefined ? {} : { responseObject: response })
+      }, 'request')
+    })
+    done()
+  })
+  if (longest === 0) return
+  fastify.addHook('preHandler', (request, _reply, done) => {
+    if (!isSecret(request.orch)) request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
+    done()
+  })
+}, { name: 'orch/request-log', fastify: '5.x' })
+
+const isSecret = ({ info: { resource, subresource } }: RequestContext): boolean => SECRET.has(subresource === '' ? resource : `${resource}/${subresource}`)
+
+/** What others record goes on to them. */
+function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, Kept>, request: FastifyRequest): ObjectRecorder {
+  const kept: Kept = {}
+  bodies.set(request, kept)
+  const cut = (json: string): string => json.length > longest ? `${json.slice(0, longest)}…` : json.trimEnd()
+  const response = (json: () => string): void => { kept.response = cut(json()) }
+  return {
+    wantsRequest: inner?.wantsRequest === true,
+    wantsResponse: true,
+    request: (sent, json) => {
+      kept.request = cut(json())
+      inner?.request(sent, json)
+    },
+    response: json => {
+      response(json)
+      inner?.response(json)
+    },
+    status: status => {
+      response(() => JSON.stringify(status))
+      inner?.status(status)
+    },
+    tooLarge: () => {
+      kept.response = '(too large)'
+      inner?.tooLarge()
+    }
+  }
+}
+
+/** A line for people: `name: value`, one after the other. */
+function masked (headers: IncomingHttpHeaders | OutgoingHttpHeaders): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${MASKED.has(name) ? `${/^\w+(?= )/.exec(String(value))?.[0] ?? ''}…` : String(value)}`)
+    .join('; ')
+}

@@ -1,0 +1,30 @@
+/** How long services that are asked about users and access take, and with what they answer, under the conventional names. */
+import { isClientError } from '../clients/errors.js'
+import type { OrchServer } from './server.js'
+
+const SECONDS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]
+
+/** Times a question, all its attempts together, and passes on what comes of it. */
+export type TimeReview = <T>(answer: Promise<T>) => Promise<T>
+
+export function reviewMetrics ({ counter, histogram }: OrchServer['metrics'], of: 'authn' | 'authz'): TimeReview {
+  const what = of === 'authn' ? 'tokens' : 'access'
+  const requests = counter(`apiserver_delegated_${of}_request_total`, `Questions about ${what} that another service was asked, by status code.`, ['code'])
+  const durations = histogram(`apiserver_delegated_${of}_request_duration_seconds`, `Seconds that questions about ${what} to another service took, by status code.`, SECONDS, ['code'])
+  return async answer => {
+    const since = performance.now()
+    const told = (code: string): void => {
+      requests.with(code).add()
+      durations.with(code).observe((performance.now() - since) / 1000)
+    }
+    try {
+      const answered = await answer
+      told('200')
+      return answered
+    } catch (error) {
+      const status = isClientError(error) ? error.status : undefined
+      told(status === undefined ? '<error>' : String(status))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** How many addresses of services are taken and free, and how often one was to be had, by range, under the conventional names. */
+import type { ServiceAllocation } from '../../storage/services/allocation.js'
+import type { PoolObserver } from '../../storage/services/pool.js'
+import type { OrchServer } from '../server.js'
+
+const NAME = 'orch_apiserver_clusterip_allocator'
+
+export function observeAddresses ({ counter }: OrchServer['metrics']): (range: string) => PoolObserver {
+  const taken = counter(`${NAME}_allocation_total`, 'Addresses that services were given.', ['cidr'])
+  const failed = counter(`${NAME}_allocation_errors_total`, 'Addresses that services asked for in vain.', ['cidr'])
+  return range => {
+    const [given, refused] = [taken.with(range), failed.with(range)]
+    return { taken: () => { given.add() }, refused: () => { refused.add() } }
+  }
+}
+
+export function observeRanges ({ gauge, beforeScrape }: OrchServer['metrics'], { addresses }: ServiceAllocation): void {
+  const allocated = gauge(`${NAME}_allocated_ips`, 'Addresses of services that are taken, as far as this server has seen.', ['cidr'])
+  const available = gauge(`${NAME}_available_ips`, 'Addresses of services that are free, as far as this server has seen.', ['cidr'])
+  beforeScrape(() => {
+    for (const { slots: { range, size }, taken } of addresses.values()) {
+      allocated.with(range).set(taken)
+      available.with(range).set(size - taken)
+    }
+  })
+}

@@ -1,0 +1,94 @@
+/**
+ * Calls admission webhooks: one client, and so one set of connections, for each place that hooks are at, kept as long as a
+ * configuration names it. Redirects are not followed, an answer is bounded in time and size.
+ */
+import { isClientError } from '../../clients/errors.js'
+import { HttpClient, type Answer, type HttpClientOptions } from '../../clients/http-client.js'
+import { NO_CREDENTIALS } from '../../clients/kubeconfig.js'
+import type { CallerCredentials, Endpoint } from '../../clients/kubeconfig.js'
+import type { AdmissionReader } from '../../storage/admission/contract.js'
+import { serviceAddress } from '../../storage/admission/webhooks/service-address.js'
+import type { HookCall, HookCaller, HookTarget } from '../../storage/admission/webhooks/target.js'
+import { hookFailure } from './hook-words.js'
+
+/** Of an answer: a patch may set all of an object, in base64. */
+const MOST_ANSWER_BYTES = 6 * 1024 * 1024
+/** More than a webhook may take: what ends a call is its own deadline. */
+const LONGER_MS = 31_000
+
+export interface HookCallerOptions {
+  /** As whom a host is called, by `host:port`. */
+  readonly credentials: (hostPort: string) => CallerCredentials | undefined
+  readonly reader: AdmissionReader
+  /** Calls an endpoint of a service in place of its address. */
+  readonly toEndpoints: boolean
+  /** Told of what calls come to. */
+  readonly told?: Pick<HttpClientOptions, 'observe' | 'missingName' | 'weakSignature'>
+}
+
+export interface ClosableHookCaller extends HookCaller { readonly close: () => Promise<void> }
+
+export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
+  const clients = new Map<string, HttpClient>()
+  /** Those that have connections to keep. */
+  const answered = new WeakSet<HttpClient>()
+  const clientOf = (target: HookTarget): HttpClient => {
+    let client = clients.get(target.key)
+    if (client === undefined) clients.set(target.key, client = connect(target, options))
+    return client
+  }
+  return {
+    call: async ({ target, body, timeout, signal, traceparent }: HookCall) => {
+      const query = `?timeout=${timeout / 1000}s`
+      const client = clientOf(target)
+      const until = performance.now() + timeout
+      const attempt = (deadline: number): Promise<Answer> => client.call({ method: 'POST', path: `${target.url.pathname}${query}`, body, headers: HEADERS, deadline, signal, traceparent })
+      try {
+        const answer = await attempt(timeout).catch((error: unknown) => {
+          // A kept connection may be closed just when it is used again, which says nothing of the hook.
+          if (isClientError(error) && error.unanswered && answered.has(client)) return attempt(Math.max(1, until - performance.now()))
+          throw error
+        })
+        answered.add(client)
+        return answer.body
+      } catch (error) {
+        throw hookFailure(error, `${target.shown}${query}`)
+      }
+    },
+    retain: targets => {
+      const kept = new Set([...targets].map(({ key }) => key))
+      for (const [key, client] of clients) {
+        if (kept.has(key)) continue
+        clients.delete(key)
+        client.retire().catch(() => {}) // its calls are told themselves
+      }
+    },
+    close: async () => {
+      await Promise.all([...clients.values()].map(client => client.close()))
+      clients.clear()
+    }
+  }
+}
+
+const HEADERS = { accept: 'application/json, */*', 'content-type': 'application/json' }
+
+function connect ({ url, service, authority }: HookTarget, { credentials, reader, toEndpoints, told }: HookCallerOptions): HttpClient {
+  const endpoint: Endpoint = {
+    server: new URL(url.origin),
+    authority: authority === undefined ? undefined : { data: authority },
+    insecure: false,
+    serverName: undefined,
+    proxy: undefined,
+    credentials: credentials(`${url.hostname}:${url.port === '' ? '443' : url.port}`) ?? NO_CREDENTIALS
+  }
+  return new HttpClient({
+    caller: 'admission-webhook',
+    endpoint,
+    connectTimeout: LONGER_MS,
+    headersTimeout: LONGER_MS,
+    bodyTimeout: LONGER_MS,
+    maxAnswerBytes: MOST_ANSWER_BYTES,
+    ...told,
+    ...(service === undefined ? {} : { dial: () => serviceAddress(reader, service, toEndpoints) })
+  })
+}

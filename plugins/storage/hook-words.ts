@@ -1,0 +1,81 @@
+/** Why a webhook could not be called, in the words that clients of the convention know from it. */
+import { isClientError } from '../../clients/errors.js'
+import type { ClientError } from '../../clients/errors.js'
+import { isStatusError } from '../../schemas/status.js'
+import { HookFailure } from '../../storage/admission/webhooks/target.js'
+
+const MOST_OF_BODY = 2048
+
+/** @param url as it was called, with its query */
+export function hookFailure (error: unknown, url: string): HookFailure {
+  const [words, code] = callWords(error, url)
+  return new HookFailure(`failed to call webhook: ${words}`, code, { cause: error })
+}
+
+/** @returns an HTTP status beside, for metrics */
+export function callWords (error: unknown, url: string): [words: string, code: number] {
+  if (!isClientError(error)) return [error instanceof Error ? error.message : String(error), 500]
+  return error.code === 'BadStatus' ? ofStatus(error) : [`Post ${JSON.stringify(url)}: ${ofConnection(error)}`, 400]
+}
+
+function ofConnection (error: ClientError): string {
+  const { code, cause } = error
+  if (isStatusError(cause)) return cause.message // of looking up its service
+  if (code === 'Timeout') return 'context deadline exceeded'
+  const [first] = cause instanceof AggregateError ? cause.errors as unknown[] : [cause]
+  const system = (first instanceof Error ? first : {}) as { code?: string, address?: string, port?: number, hostname?: string, reason?: string }
+  const at = system.address === undefined ? '' : ` ${system.address.includes(':') ? `[${system.address}]` : system.address}:${system.port ?? ''}`
+  switch (system.code) {
+    case 'ECONNREFUSED': return `dial tcp${at}: connect: connection refused`
+    case 'EHOSTUNREACH': return `dial tcp${at}: connect: no route to host`
+    case 'ENETUNREACH': return `dial tcp${at}: connect: network is unreachable`
+    case 'ENOTFOUND': return `dial tcp: lookup ${system.hostname ?? ''}: no such host`
+    case 'ECONNRESET': return 'read: connection reset by peer'
+    case 'UND_ERR_SOCKET': return 'EOF'
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT': return 'x509: certificate signed by unknown authority'
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID': return 'x509: certificate has expired or is not yet valid'
+    case 'NO_SUBJECT_ALT_NAME': return 'x509: certificate relies on legacy Common Name field, use SANs instead'
+    case 'ERR_TLS_CERT_ALTNAME_INVALID': return `x509: certificate is not valid for this name: ${system.reason ?? ''}`
+    default: return error.message
+  }
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  406: 'the server was unable to respond with a content type that the client supports',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request'
+}
+
+/** What it says itself counts where it says it as a Status. */
+function ofStatus ({ status = 0, body }: ClientError): [words: string, code: number] {
+  const text = body?.subarray(0, MOST_OF_BODY).toString().trim() ?? ''
+  const said = messageIn(text)
+  if (said !== undefined) return [said, status]
+  if (status === 403 || status === 415) return [text === '' ? 'unknown' : text, status]
+  const known = WORDS[status]
+  if (known !== undefined) return [known, status]
+  if (status >= 500) return [`an error on the server (${JSON.stringify(text === '' ? 'unknown' : text)}) has prevented the request from succeeding`, status]
+  return [`the server responded with the status code ${status} but did not return more information`, status]
+}
+
+function messageIn (text: string): string | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    const { kind, message } = JSON.parse(text) as { kind?: unknown, message?: unknown }
+    return kind === 'Status' && typeof message === 'string' && message !== '' ? message : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+/** The calls that admission makes to others, and what they need of the server. */
+import { HttpClient } from '../../clients/http-client.js'
+import { endpointOf, readKubeconfig } from '../../clients/kubeconfig.js'
+import type { Material } from '../../clients/kubeconfig.js'
+import type { AdmissionCallers } from '../../storage/admission/options.js'
+import { admissionReader } from '../../storage/admission/reader.js'
+import type { ResourceRegistry } from '../../storage/registry.js'
+import { occasionally } from '../occasionally.js'
+import { outgoingMetrics } from '../outgoing-metrics.js'
+import type { OrchServer } from '../server.js'
+import { hookCaller } from './hook-caller.js'
+import { hookCredentials } from './hook-credentials.js'
+import { hookMetrics } from './hook-metrics.js'
+import { callWords } from './hook-words.js'
+
+export interface OutboundOptions {
+  /** Shown to webhooks for which no kubeconfig has credentials, `--proxy-client-cert-file` and `--proxy-client-key-file`. */
+  readonly client?: { readonly certificate: Material, readonly key: Material }
+  /** Calls an endpoint of a service that is ready, and not its cluster address, `--enable-aggregator-routing`. Default false. */
+  readonly toEndpoints?: boolean
+}
+
+export interface OutboundContext extends OutboundOptions {
+  readonly resources: () => ResourceRegistry
+  readonly metrics: OrchServer['metrics']
+  readonly warn: (text: string) => void
+}
+
+const MOST_REVIEW_BYTES = 64 * 1024
+const MOST_TOLD = 1000
+
+export function outboundCallers ({ client, toEndpoints = false, resources, metrics, warn }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
+  const open: Array<{ readonly close: () => Promise<void> }> = []
+  const reader = admissionReader(resources)
+  return {
+    webhooks: async kubeconfig => {
+      const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, told: outgoingMetrics(metrics) })
+      open.push(caller)
+      return { resources, caller, metrics: hookMetrics(metrics), failed: byHook(warn) }
+    },
+    reviewer: async (kubeconfig, backoff) => {
+      const endpoint = endpointOf(await readKubeconfig(kubeconfig))
+      const client = new HttpClient({ caller: 'image-policy-webhook', endpoint, maxAnswerBytes: MOST_REVIEW_BYTES, ...outgoingMetrics(metrics) })
+      await client.load()
+      open.push(client)
+      return async (review, signal, traceparent) => {
+        try {
+          return await client.json({ method: 'POST', body: JSON.stringify(review), signal, traceparent, headers: { accept: 'application/json, */*' }, retry: { attempts: 5, first: backoff, factor: 1.5 } })
+        } catch (error) {
+          throw new Error(callWords(error, endpoint.server.href)[0], { cause: error })
+        }
+      }
+    },
+    close: async () => { await Promise.all(open.map(one => one.close())) }
+  }
+}
+
+const MOST_HOOKS = 1000
+
+/** Each webhook that fails is told of once in a while. */
+function byHook (warn: (text: string) => void): (hook: string, message: string) => void {
+  const tellers = new Map<string, (text: string) => void>()
+  return (hook, message) => {
+    let tell = tellers.get(hook)
+    if (tell === undefined) {
+      if (tellers.size >= MOST_HOOKS) tellers.clear()
+      tellers.set(hook, tell = occasionally(warn))
+    }
+    tell(message.slice(0, MOST_TOLD))
+  }
+}

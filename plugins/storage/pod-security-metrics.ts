@@ -1,0 +1,25 @@
+/** What PodSecurity judged, under the conventional names. */
+import type { AdmissionRequest } from '../../storage/admission/contract.js'
+import type { PodSecurityObserver } from '../../storage/admission/pod-security/observer.js'
+import { RELEASE } from '../../release.js'
+import type { OrchServer } from '../server.js'
+
+const LABELS = ['request_operation', 'resource', 'subresource']
+
+/** All that has pods but is none is one kind. */
+const labelsOf = ({ operation, resource, subresource }: AdmissionRequest): string[] =>
+  [operation.toLowerCase(), resource === 'pods' ? 'pod' : resource === 'namespaces' ? 'namespace' : 'controller', subresource]
+
+/** Versions that this release does not know of are one. */
+const versionOf = (minor: number): string => minor === Infinity ? 'latest' : minor > Number(RELEASE.minor) ? 'future' : `v1.${minor}`
+
+export function observePodSecurity ({ counter }: OrchServer['metrics']): PodSecurityObserver {
+  const evaluations = counter('pod_security_evaluations_total', 'Policy evaluations, without requests that were ignored or exempt.', ['decision', 'policy_level', 'policy_version', 'mode', ...LABELS])
+  const exemptions = counter('pod_security_exemptions_total', 'Exempt requests, without those that were ignored or out of scope.', LABELS)
+  const errors = counter('pod_security_errors_total', 'Errors that kept requests from being evaluated as usual; with one that is not fatal the latest restricted level may have been used.', ['fatal', ...LABELS])
+  return {
+    evaluated: (request, mode, { level, minor }, allowed) => { evaluations.with(allowed ? 'allow' : 'deny', level, versionOf(minor), mode, ...labelsOf(request)).add() },
+    exempted: request => { exemptions.with(...labelsOf(request)).add() },
+    failed: (request, fatal) => { errors.with(String(fatal), ...labelsOf(request)).add() }
+  }
+}

@@ -1,0 +1,42 @@
+/** What the log and spans say of a request beside its steps. Without its query, which may hold secrets. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Fields } from '../../schemas/trace.js'
+
+const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
+  get: 'Get', list: 'List', watch: 'Watch', create: 'Create', update: 'Update', patch: 'Patch', delete: 'Delete', deletecollection: 'Delete'
+}))
+/** Characters of what a client says of itself and of a path. */
+const MOST_OF_VALUE = 1024
+
+/** What was done, as the log names it. */
+export const nameOf = ({ method, orch: { info } }: FastifyRequest): string => (info.isResourceRequest ? NAMES.get(info.verb) : undefined) ?? `HTTP ${method}`
+
+export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: FastifyRequest): Fields {
+  return {
+    url: info.path,
+    'user-agent': headers['user-agent'] ?? 'unknown',
+    'audit-id': auditId,
+    client: clientOf(ip),
+    accept: headers.accept ?? 'unknown',
+    protocol: `HTTP/${raw.httpVersion}`
+  }
+}
+
+/** Of a span, by the names that spans of HTTP servers had in that release. */
+export function attributesOf ({ method, headers, protocol, raw, ip, orch: { info, auditId } }: FastifyRequest, reply: FastifyReply): Fields {
+  return {
+    'http.method': method,
+    'http.target': info.path.slice(0, MOST_OF_VALUE),
+    'http.scheme': protocol,
+    'http.host': String(headers[':authority'] ?? headers.host ?? '').slice(0, MOST_OF_VALUE),
+    'http.flavor': raw.httpVersionMajor === 2 ? '2' : raw.httpVersion,
+    'http.user_agent': (headers['user-agent'] ?? '').slice(0, MOST_OF_VALUE),
+    'net.transport': 'ip_tcp',
+    'net.peer.ip': clientOf(ip),
+    'audit-id': auditId,
+    ...(reply.raw.headersSent ? { 'http.status_code': reply.raw.statusCode } : {})
+  }
+}
+
+/** Of a client that has gone nothing is known where nobody had asked before. */
+const clientOf = (ip: string | undefined): string => ip?.replace(/^::ffff:(?=\d+\.)/, '') ?? 'unknown'

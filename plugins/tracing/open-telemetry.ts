@@ -1,0 +1,137 @@
+/**
+ * Traces as spans of OpenTelemetry, sent to a receiver of OTLP over gRPC. Loaded only where a receiver is configured, and in a file
+ * of its own beside the launcher. A span becomes one of the library when its request is over, so nothing of it is on the way of a
+ * request. What the receiver does not take is dropped: at most 2,048 spans wait for it.
+ *
+ * Neither tracestate nor baggage is read or passed on.
+ */
+import { credentials, logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace as traceApi, type HrTime, type SpanContext } from '@opentelemetry/api'
+import { ExportResultCode, millisToHrTime, parseTraceParent } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { AlwaysOffSampler, BatchSpanProcessor, ParentBasedSampler, RandomIdGenerator, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
+import type { Fields, Span, Trace } from '../../schemas/trace.js'
+import type { ReceiverOptions } from './receiver-options.js'
+
+export interface Incoming {
+  /** The header as it was sent. */
+  readonly traceparent: string | undefined
+  /** Whether whoever sent it is known. What a stranger says is linked to, and decides nothing. */
+  readonly trusted: boolean
+}
+
+/** A trace under its ids. */
+export interface Sampled {
+  readonly traceId: string
+  readonly sampled: boolean
+  readonly parent: SpanContext | undefined
+  readonly linked: SpanContext | undefined
+}
+
+const DEFAULT_ENDPOINT = 'localhost:4317'
+const MILLION = 1_000_000
+/** Characters of a header; one is 55 long, and later versions may be longer. */
+const MOST_OF_HEADER = 512
+const MOST_OF_REASON = 300
+
+export class OpenTelemetry {
+  readonly #ids = new RandomIdGenerator()
+  readonly #sampler: ParentBasedSampler
+  readonly #exporter: SpanExporter
+  readonly #processor: BatchSpanProcessor
+  readonly #resource: ReadableSpan['resource']
+  readonly #timeout: number
+
+  /**
+   * @param instance of this server, another one at each start
+   * @param failed told of each batch that was not taken
+   */
+  constructor ({ endpoint = DEFAULT_ENDPOINT, samplingRatePerMillion = 0, timeout = 5000 }: ReceiverOptions, instance: string, failed: (reason: string) => void) {
+    setLogVerbosity(logVerbosity.NONE) // it writes to standard error what a receiver sends
+    this.#sampler = new ParentBasedSampler({ root: samplingRatePerMillion > 0 ? new TraceIdRatioBasedSampler(samplingRatePerMillion / MILLION) : new AlwaysOffSampler() })
+    this.#exporter = new OTLPTraceExporter({ url: endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`, credentials: credentials.createInsecure(), timeoutMillis: timeout })
+    this.#processor = new BatchSpanProcessor(telling(this.#exporter, reason => { failed(`${endpoint}: ${reason}`) }), { exportTimeoutMillis: timeout })
+    this.#timeout = timeout
+    this.#resource = resourceFromAttributes({ 'service.name': 'apiserver', 'service.instance.id': instance })
+  }
+
+  sample ({ traceparent, trusted }: Incoming): Sampled {
+    const caller = traceparent === undefined || traceparent.length > MOST_OF_HEADER ? null : parseTraceParent(traceparent)
+    const remote = caller === null ? undefined : { ...caller, isRemote: true }
+    const parent = trusted ? remote : undefined
+    const traceId = parent?.traceId ?? this.#ids.generateTraceId()
+    const context = parent === undefined ? ROOT_CONTEXT : traceApi.setSpanContext(ROOT_CONTEXT, parent)
+    const { decision } = this.#sampler.shouldSample(context, traceId, '', SpanKind.SERVER, {}, [])
+    return { traceId, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED, parent, linked: trusted ? undefined : remote }
+  }
+
+  traceparent ({ traceId, sampled }: Sampled, span: Span): string { return `00-${traceId}-${this.#id(span)}-0${sampled ? 1 : 0}` }
+
+  /** Exports all spans of a trace that is over. */
+  export (trace: Trace, name: string, attributes: Fields, { traceId, parent, linked }: Sampled): void {
+    const wall = Date.now() - performance.now()
+    const time = (at: number): HrTime => millisToHrTime(wall + at)
+    const contextOf = (span: Span): SpanContext => ({ traceId, spanId: this.#id(span), traceFlags: TraceFlags.SAMPLED })
+    const add = (span: Span, parentContext: SpanContext | undefined): void => {
+      const { startedAt, endedAt = trace.endedAt ?? startedAt, failure, items = [], fields = {} } = span
+      const context = contextOf(span)
+      const isRoot = span === trace
+      const spanContext = (): SpanContext => context
+      this.#processor.onEnd({
+        name: isRoot ? name : span.name,
+        kind: isRoot ? SpanKind.SERVER : SpanKind.INTERNAL,
+        spanContext,
+        ...(parentContext === undefined ? {} : { parentSpanContext: parentContext }),
+        startTime: time(startedAt),
+        endTime: time(endedAt),
+        duration: millisToHrTime(endedAt - startedAt),
+        status: failure === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: reasonOf(failure).slice(0, MOST_OF_REASON) },
+        attributes: { ...isRoot ? attributes : fields },
+        links: isRoot && linked !== undefined ? [{ context: linked }] : [],
+        events: items.flatMap(item => 'at' in item ? [{ name: item.name, time: time(item.at), attributes: { ...item.fields } }] : []),
+        ended: true,
+        resource: this.#resource,
+        instrumentationScope: { name: 'orch-apiserver' },
+        droppedAttributesCount: 0,
+        droppedEventsCount: isRoot ? trace.dropped : 0,
+        droppedLinksCount: 0
+      })
+      for (const item of items) if (!('at' in item)) add(item, context)
+    }
+    add(trace, parent)
+  }
+
+  /** Sends what is left, for no longer than a moment. */
+  async close (): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => { timer = setTimeout(resolve, this.#timeout) })
+    await Promise.race([this.#processor.shutdown().catch(() => {}), late]) // what failed has been told
+    clearTimeout(timer)
+    await this.#exporter.shutdown().catch(() => {})
+  }
+
+  #id (span: Span): string { return span.id ??= this.#ids.generateSpanId() }
+}
+
+/** Errors whose words are about other servers. Those of all others may be about an object, and have a part of it. */
+const TELLING = new Set(['HookFailure', 'StorageError'])
+
+function reasonOf (failure: unknown): string {
+  if (!(failure instanceof Error)) return ''
+  if (TELLING.has(failure.name)) return failure.message
+  const { status } = failure as { status?: { reason?: unknown } } // what a client is told
+  return typeof status?.reason === 'string' ? status.reason : failure.name
+}
+
+/** The exporter, which tells why it failed. */
+const telling = (inner: SpanExporter, failed: (reason: string) => void): SpanExporter => ({
+  export: (spans, done) => {
+    inner.export(spans, result => {
+      if (result.code !== ExportResultCode.SUCCESS) failed((result.error?.message ?? 'no reason was given').slice(0, MOST_OF_REASON))
+      done(result)
+    })
+  },
+  shutdown: () => inner.shutdown()
+})

@@ -1,0 +1,106 @@
+/**
+ * Answers that only wait for their clients to take them, and the end of clients that do not. While more bytes wait than
+ * `MANY`, each half second those connections are ended that hold the most, until no more than that would be left; but
+ * none whose client reads: one that, at the speed of the last half second, has been sent within a minute what waits for it. Bytes
+ * of a connection are what its answers hold, counted when they were handed over or had last to wait. Beyond `MOST`,
+ * which a burst may reach before its clients are told from others, answers keep their places among the requests under way.
+ *
+ * Most answers close as soon as they are handed over: for them it is two steps in an array. Connections are told apart
+ * only when there are too many bytes.
+ */
+import type { FastifyBaseLogger, FastifyReply } from 'fastify'
+import type { Http2ServerResponse } from 'node:http2'
+import { sentBytes } from './sent-bytes.js'
+import { Slots } from './slots.js'
+
+export interface UnsentAnswer {
+  readonly reply: FastifyReply
+  bytes: number
+  /** NOWHERE until it is held. */
+  at: number
+  /** Its place is not needed. */
+  give: () => void
+}
+
+export const NOWHERE = -1
+const MANY = 64 * 1024 * 1024
+const MOST = 2 * MANY
+const CHECK_INTERVAL = 500
+/** Checks in which a client that reads has been sent everything. */
+const SLOWEST = 60_000 / CHECK_INTERVAL
+
+/** A socket of HTTP/1 or a session of HTTP/2. */
+interface Connection { readonly destroyed: boolean, destroy: () => void }
+interface Holder { bytes: number, readonly sent: number }
+
+export class UnsentAnswers {
+  readonly #answers = new Slots<UnsentAnswer>()
+  readonly #log: FastifyBaseLogger
+  #bytes = 0
+  #timer: NodeJS.Timeout | undefined
+  /** What connections had been sent at the last check. */
+  #seen = new Map<Connection, number>()
+
+  constructor (log: FastifyBaseLogger) { this.#log = log }
+
+  /** False where so much waits already that it keeps its place. */
+  hold (answer: UnsentAnswer, bytes: number): boolean {
+    if (answer.at === NOWHERE) this.#answers.add(answer)
+    this.#bytes += bytes - answer.bytes
+    answer.bytes = bytes
+    if (this.#bytes <= MANY) return true
+    this.#timer ??= setInterval(() => { this.#check() }, CHECK_INTERVAL).unref()
+    return this.#bytes <= MOST
+  }
+
+  drop (answer: UnsentAnswer): void {
+    if (answer.at === NOWHERE) return
+    this.#answers.remove(answer)
+    this.#bytes -= answer.bytes
+    answer.bytes = 0
+  }
+
+  close (): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#seen.clear()
+  }
+
+  #check (): void {
+    if (this.#bytes > MANY) {
+      const holders = this.#holders()
+      this.#end(holders)
+      this.#seen = new Map([...holders].map(([connection, { sent }]) => [connection, sent]))
+    } else this.close()
+    if (this.#bytes <= MOST) for (const answer of this.#answers.filter(() => true)) answer.give()
+  }
+
+  #end (holders: Map<Connection, Holder>): void {
+    const idle = [...holders].filter(([connection, { bytes, sent }]) => {
+      const before = this.#seen.get(connection)
+      return before !== undefined && (sent - before) * SLOWEST < bytes
+    }).sort(([, one], [, other]) => other.bytes - one.bytes)
+    let left = this.#bytes
+    let ended = 0
+    for (const [connection, { bytes }] of idle) {
+      if (left <= MANY) break
+      left -= bytes
+      ended++
+      holders.delete(connection)
+      connection.destroy()
+    }
+    if (ended > 0) this.#log.warn({ connections: ended, bytes: this.#bytes - left }, 'too many answers wait for clients that do not read them: the connections that hold the most are ended')
+  }
+
+  #holders (): Map<Connection, Holder> {
+    const holders = new Map<Connection, Holder>()
+    for (const { reply, bytes } of this.#answers.filter(({ bytes }) => bytes > 0)) {
+      const { session } = (reply.raw as unknown as Partial<Http2ServerResponse>).stream ?? {}
+      const connection: Connection = session ?? reply.request.raw.socket
+      const holder = holders.get(connection)
+      if (holder !== undefined) holder.bytes += bytes
+      else if (!connection.destroyed) holders.set(connection, { bytes, sent: sentBytes(session?.socket ?? reply.request.raw.socket) })
+    }
+    return holders
+  }
+}

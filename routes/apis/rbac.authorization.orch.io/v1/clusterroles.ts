@@ -1,6 +1,0 @@
-import { clusterRoles } from '../../../../schemas/resources.js'
-import { strategy } from '../../../../storage/strategy.js'
-import { resourceRoutes } from '../../../resource.js'
-
-/** All that is particular to it stands in its declaration. */
-export default resourceRoutes(clusterRoles, strategy({}))

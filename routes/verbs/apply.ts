@@ -1,0 +1,89 @@
+/** PATCH with an apply: from its body to what was said, and through the operation to the wire. (Interface: Generic request shapes 5.) */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
+import type { ApiObject, FieldError, Message, Parsed, SubresourceView } from '../../schemas/index.js'
+import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
+import { badRequest, invalid } from '../../schemas/status.js'
+import { during } from '../../schemas/trace.js'
+import { said, validateConfig } from '../../storage/managed-fields/config.js'
+import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
+import { apply } from '../../storage/operations/apply.js'
+import { viewConfig } from '../../storage/operations/view-config.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { yieldToEventLoop } from '../../storage/turns.js'
+import { bodyOf, contentType, applyFieldValidation, parseText, recordValue } from '../body.js'
+import { bool, text } from '../query.js'
+import { sendEntry, sendObject } from '../respond.js'
+import { contextOf, targetOf } from './write.js'
+import { checkFieldManager, fieldValidation } from '../write-options.js'
+
+export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
+
+export async function applyObject (store: ResourceStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { config, force } = await configOf(request, store.shown.message, store.type.namespaced)
+  const { entry, created } = await apply(store, { configOf: () => config, force }, targetOf(request), contextOf(request))
+  return sendEntry(request, reply, store, entry, created ? 201 : 200)
+}
+
+/** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
+export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { config, force } = await configOf(request, view.message, store.type.namespaced)
+  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force }, targetOf(request), contextOf(request))
+  return sendObject(request, reply, view.message, view.read(entry.read()))
+}
+
+interface Config { readonly config: ApiObject, readonly force: boolean }
+
+/** @throws StatusError 400, 415, 422; DecodeError */
+async function configOf (request: FastifyRequest, message: Message<ApiObject>, namespaced: boolean): Promise<Config> {
+  const { query, info } = request.orch
+  checkFieldManager(query, 'PATCH')
+  if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
+  const force = bool(query, 'force')
+  const validation = fieldValidation(query, 'PATCH')
+  const body = bodyOf(request)
+  if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
+  const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parsed(request, body))
+  recordValue(request, value)
+  await yieldToEventLoop(body.length)
+  checkType(message, value)
+  const { object, unknown } = decode(message, value)
+  applyFieldValidation(request, validation, { object, unknown: [], duplicates })
+  if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
+  const { whole } = shapesOf(message)
+  const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
+  config.metadata = { name: info.name, ...namespaced ? { namespace: info.namespace } : {}, ...config.metadata }
+  refuseOthers(config, request, namespaced)
+  const findings: FieldError[] = []
+  validateConfig(whole, config, finding => { findings.push(finding) })
+  if (findings.length > 0) throw invalid({ group: info.group, kind: object.kind }, info.name, findings)
+  return { config, force }
+}
+
+/** JSON is YAML, and as a rule what machines send: read as such it costs a hundredth. */
+async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parsed> {
+  if (body[0] === 0x7b) {
+    try {
+      return parseJson(body)
+    } catch (error) {
+      if (!isDecodeError(error)) throw error
+    }
+  }
+  return await parseText(YAML_TYPE, body, () => request.orch.signal)
+}
+
+/** @throws StatusError 400 */
+function checkType (message: Message, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('what is applied must be an object')
+  const { apiVersion, kind, metadata } = membersOf(value)
+  if (typeof apiVersion !== 'string' || apiVersion === '' || typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its apiVersion and kind')
+  if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
+}
+
+/** The object is the one on the URL. @throws StatusError 400 */
+function refuseOthers ({ metadata }: ApiObject, request: FastifyRequest, namespaced: boolean): void {
+  const { name, namespace } = request.orch.info
+  if (metadata.name !== name) throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`)
+  if (!namespaced) delete metadata.namespace
+  else if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace ?? ''}) does not match the namespace on the URL (${namespace})`)
+}

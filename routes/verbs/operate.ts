@@ -1,0 +1,43 @@
+/** POST of an operation: a virtual resource such as a review, or a subresource that does something. What was asked is answered with, and kept nowhere. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { applyDefaults, isDecodeError } from '../../schemas/index.js'
+import type { ApiObject, Message } from '../../schemas/index.js'
+import { methodNotAllowed } from '../../schemas/status.js'
+import { admissionRequest } from '../../storage/operations/context.js'
+import type { Operation } from '../../storage/registry.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { decodeBody } from '../body.js'
+import { sendObject } from '../respond.js'
+import { contextOf, targetOf } from './write.js'
+import { checkFieldManager, fieldValidation } from '../write-options.js'
+
+export function operationHandler (store: ResourceStore, operation: Operation | undefined) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (operation === undefined) throw methodNotAllowed()
+    const { query } = request.orch
+    checkFieldManager(query, request.method)
+    const message = operation.message ?? store.shown.message
+    const object = await decodeVersion(request, [message, ...operation.otherMessages ?? []])
+    applyDefaults(message, object)
+    const [target, context] = [targetOf(request), contextOf(request)]
+    // What is done below an object is admitted by whoever does it, who knows when.
+    if (store.type.virtual) {
+      const admission = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined)
+      await store.admission.mutate(admission)
+      await store.admission.validate(admission)
+    }
+    const answer = await operation.run(object, target, context)
+    return sendObject(request, reply, operation.answer ?? message, answer, 201)
+  }
+}
+
+/** In the first version that takes it; what is wrong with it in all of them is told of the first. */
+async function decodeVersion (request: FastifyRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>): Promise<ApiObject> {
+  if (message === undefined) throw methodNotAllowed()
+  try {
+    return await decodeBody(request, message, fieldValidation(request.orch.query, request.method))
+  } catch (error) {
+    if (others.length === 0 || !isDecodeError(error)) throw error
+    return await decodeVersion(request, others).catch((later: unknown) => { throw isDecodeError(later) ? error : later })
+  }
+}

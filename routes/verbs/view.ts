@@ -1,0 +1,83 @@
+/** Subresources that are another message than their object's, such as scale: read from the object and written into it. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { applyDefaults, decode, toJson } from '../../schemas/index.js'
+import type { ApiObject, SubresourceView } from '../../schemas/index.js'
+import type { FieldError } from '../../schemas/index.js'
+import { badRequest, invalid } from '../../schemas/status.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { get } from '../../storage/operations/get.js'
+import type { Target } from '../../storage/operations/context.js'
+import { change, requireUid } from '../../storage/operations/update.js'
+import { patched } from '../../storage/operations/patch.js'
+import type { ResourceStore } from '../../storage/resource-store.js'
+import { Facts } from '../../schemas/language/types.js'
+import { decodeBody } from '../body.js'
+import { text } from '../query.js'
+import { sendObject, sendValue, warn } from '../respond.js'
+import { transformed } from '../transform.js'
+import { contextOf, decodePatched, patchOf, targetOf } from './write.js'
+import { checkFieldManager, fieldValidation } from '../write-options.js'
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** What the subresource shows of what is stored. */
+const shownOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => view.read(store.readStored(entry))
+
+/** The object with what the client wants of it put in. @throws StatusError 400, 422 */
+function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, wanted: ApiObject, target: Target): ApiObject {
+  const { name, namespace } = target
+  if ((wanted.metadata.name ?? '') !== name) throw badRequest(`the name of the object (${wanted.metadata.name ?? ''}) does not match the name on the URL (${name})`)
+  if ((wanted.metadata.namespace || namespace) !== namespace) throw badRequest(`the namespace of the object (${wanted.metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+  wanted.metadata.namespace ||= namespace
+  const findings: FieldError[] = []
+  view.validate?.(wanted, finding => { findings.push(finding) })
+  const { type } = view.message[Facts]
+  if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name, findings)
+  requireUid(store, wanted, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
+  const object = entry.copy()
+  const { resourceVersion } = wanted.metadata
+  if (resourceVersion === undefined) delete object.metadata.resourceVersion
+  else object.metadata.resourceVersion = resourceVersion
+  view.write(object, wanted)
+  return object
+}
+
+function sendView (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, view: SubresourceView, entry: Entry): FastifyReply {
+  const { accept } = request.orch
+  const object = shownOf(store, view, entry)
+  if (accept?.as === undefined) return sendObject(request, reply, view.message, object)
+  warn(request, reply)
+  return sendValue(request, reply, transformed(request, view, accept, object))
+}
+
+export function readViewHandler (store: ResourceStore, view: SubresourceView): Handler {
+  return async (request, reply) => {
+    const { info, query } = request.orch
+    const entry = await get(store, info.namespace, info.name, text(query, 'resourceVersion'))
+    return sendView(request, reply, store, view, entry)
+  }
+}
+
+export function updateViewHandler (store: ResourceStore, view: SubresourceView): Handler {
+  return async (request, reply) => {
+    checkFieldManager(request.orch.query, request.method)
+    const wanted = await decodeBody(request, view.message, fieldValidation(request.orch.query, request.method))
+    applyDefaults(view.message, wanted)
+    const entry = await change(store, targetOf(request), contextOf(request), (base, old) => withWanted(store, view, base, old, wanted, request.orch.info))
+    return sendView(request, reply, store, view, entry)
+  }
+}
+
+export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
+  return async (request, reply) => {
+    const { type, value, validate } = await patchOf(request, store)
+    const apply = patched({ type, patch: value }, view.message)
+    const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
+      const before = JSON.parse(toJson(view.message, shownOf(store, view, base))) as ApiObject // our own bytes, in our own shape
+      const wanted = validate(decodePatched(await apply(before), made => decode(view.message, made)))
+      applyDefaults(view.message, wanted)
+      return withWanted(store, view, base, old, wanted, request.orch.info)
+    })
+    return sendView(request, reply, store, view, entry)
+  }
+}

@@ -1,0 +1,108 @@
+/** What a webhook of admission has to keep to; and how any webhook is reached. */
+import type { Report } from '../../language/types.js'
+import { dns1035Label, dnsSubdomain } from '../../names.js'
+import { duplicate, invalid, named, notSupported, required } from '../../rules/findings.js'
+import { validatePortNumber } from '../../rules/ports.js'
+import { validateLabelSelector } from '../../selectors/objects.js'
+import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from './webhooks.js'
+
+const REVIEWS = ['v1', 'v1beta1']
+const HARMLESS = ['None', 'NoneOnDryRun']
+const MOST_SECONDS = 30
+const ALL = '*'
+
+export function validateWebhooks (webhooks: ReadonlyArray<MutatingWebhook | ValidatingWebhook>, report: Report): void {
+  for (const [index, webhook] of webhooks.entries()) {
+    const at = `webhooks[${index}]`
+    validateWebhook(webhook, at, report)
+    if (webhooks.findIndex(({ name }) => name === webhook.name) < index) duplicate(report, `${at}.name`, webhook.name)
+  }
+}
+
+function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, at: string, report: Report): void {
+  const { name, rules = [], sideEffects, timeoutSeconds, namespaceSelector, objectSelector, clientConfig, admissionReviewVersions: versions = [] } = webhook
+  if (name !== '') {
+    named(report, `${at}.name`, name, dnsSubdomain)
+    if (dnsSubdomain(name).length === 0 && name.split('.').length < 3) invalid(report, `${at}.name`, name, 'should be a domain with at least three segments separated by dots')
+  }
+  for (const [index, rule] of rules.entries()) validateRule(rule, `${at}.rules[${index}]`, report)
+  // An unknown one is reported as such, and no more of it.
+  if (sideEffects === 'Unknown' || sideEffects === 'Some') notSupported(report, `${at}.sideEffects`, sideEffects, HARMLESS)
+  if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > MOST_SECONDS)) invalid(report, `${at}.timeoutSeconds`, timeoutSeconds, `the timeout value must be between 1 and ${MOST_SECONDS} seconds`)
+  if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
+  if (objectSelector !== undefined) validateLabelSelector(objectSelector, `${at}.objectSelector`, report)
+  validateClientConfig(clientConfig, `${at}.clientConfig`, report)
+  validateReviewVersions(versions, `${at}.admissionReviewVersions`, report)
+}
+
+/** Versions of a review that a webhook takes, of admission or of conversion: some that are known here, and others. */
+export function validateReviewVersions (versions: readonly string[], at: string, report: Report): void {
+  if (versions.length === 0) return required(report, at, `must specify one of ${REVIEWS.join(', ')}`)
+  const seen = new Set<string>()
+  for (const [index, version] of versions.entries()) {
+    if (seen.has(version)) invalid(report, `${at}[${index}]`, version, 'duplicate version')
+    else named(report, `${at}[${index}]`, version, dns1035Label)
+    seen.add(version)
+  }
+  if (!versions.some(version => REVIEWS.includes(version))) invalid(report, at, versions, `must include at least one of ${REVIEWS.join(', ')}`)
+}
+
+/** At least one, and all of them alone. */
+function validateList (list: readonly string[], at: string, report: Report): void {
+  if (list.length === 0) required(report, at)
+  if (list.length > 1 && list.includes(ALL)) invalid(report, at, list, "if '*' is present, must not specify others")
+}
+
+function validateRule ({ operations = [], apiGroups = [], apiVersions = [], resources = [] }: RuleWithOperations, at: string, report: Report): void {
+  validateList(operations, `${at}.operations`, report)
+  validateList(apiGroups, `${at}.apiGroups`, report)
+  validateList(apiVersions, `${at}.apiVersions`, report)
+  for (const [index, version] of apiVersions.entries()) if (version === '') required(report, `${at}.apiVersions[${index}]`)
+  validateResources(resources, `${at}.resources`, report)
+}
+
+/** What a wildcard covers is not named beside it. */
+function validateResources (resources: readonly string[], at: string, report: Report): void {
+  if (resources.length === 0) required(report, at)
+  const covering = (name: string): boolean => resources.includes(name)
+  for (const [index, resource] of resources.entries()) {
+    const [name = '', subresource] = resource.split('/')
+    const field = `${at}[${index}]`
+    if (resource === '') required(report, field)
+    else if (subresource === '*' && name !== '*' && covering('*/*')) invalid(report, field, resource, "if '*/*' is present, must not specify it")
+    else if (subresource !== undefined && subresource !== '*' && (covering(`${name}/*`) || covering(`*/${subresource}`)) && name !== '*') invalid(report, field, resource, 'is covered by a wildcard that is present')
+  }
+  if (resources.length > 1 && covering('*/*')) invalid(report, at, resources, "if '*/*' is present, must not specify other resources")
+  if (covering('*') && resources.some(resource => resource !== '*' && !resource.includes('/'))) invalid(report, at, resources, "if '*' is present, must not specify other resources without subresources")
+}
+
+/** By URL or through a service. */
+export function validateClientConfig ({ url, service }: Pick<WebhookClientConfig, 'url' | 'service'>, at: string, report: Report): void {
+  if ((url === undefined) === (service === undefined)) return required(report, at, 'exactly one of url or service is required')
+  if (url !== undefined) validateUrl(url, `${at}.url`, report)
+  if (service === undefined) return
+  if (service.port !== undefined && (service.port < 1 || service.port > 65535)) validatePortNumber(report, `${at}.service.port`, service.port)
+  if (service.path !== undefined) validatePath(service.path, `${at}.service.path`, report)
+}
+
+function validateUrl (text: string, at: string, report: Report): void {
+  if (!URL.canParse(text)) return invalid(report, at, text, 'url must be a valid URL, such as https://host[:port]/path')
+  const { protocol, host, username, password, hash, search } = new URL(text)
+  if (protocol !== 'https:') invalid(report, at, protocol, "'https' is the only allowed URL scheme")
+  if (host === '') invalid(report, at, host, 'host must be specified')
+  if (username !== '' || password !== '') invalid(report, at, text, 'user information is not permitted in the URL')
+  if (hash !== '') invalid(report, at, text, 'fragments are not permitted in the URL')
+  if (search !== '') invalid(report, at, text, 'query parameters are not permitted in the URL')
+}
+
+function validatePath (path: string, at: string, report: Report): void {
+  if (path === '' || path === '/') return
+  if (path === '//') return invalid(report, at, path, 'segment[0] may not be empty')
+  if (!path.startsWith('/')) invalid(report, at, path, "must start with a '/'")
+  const steps = path.slice(1).split('/')
+  const trailing = steps.at(-1) === '' ? steps.slice(0, -1) : steps
+  for (const [index, step] of trailing.entries()) {
+    if (step === '') invalid(report, at, path, `segment[${index}] may not be empty`)
+    else for (const detail of dnsSubdomain(step)) invalid(report, at, path, `segment[${index}]: ${detail}`)
+  }
+}

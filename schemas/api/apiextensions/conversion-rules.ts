@@ -1,0 +1,32 @@
+/**
+ * How a CustomResourceDefinition says that its objects are converted. Findings stand where the convention tells them: it has the
+ * members of `webhook` beside the strategy, by other names.
+ */
+import { notSupported, required } from '../../rules/findings.js'
+import type { Report } from '../../language/declare.js'
+import { validateClientConfig, validateReviewVersions } from '../admissionregistration/webhook-rules.js'
+import type { CustomResourceConversion } from './conversion.js'
+
+const STRATEGIES = ['None', 'Webhook']
+const UNWANTED = 'should not be set when strategy is not set to Webhook'
+
+export function validateConversion (conversion: CustomResourceConversion | undefined, at: string, report: Report): void {
+  if (conversion === undefined) return
+  const { strategy, webhook: { clientConfig, conversionReviewVersions: versions = [] } = {} } = conversion
+  const [client, reviews] = [`${at}.webhookClientConfig`, `${at}.conversionReviewVersions`]
+  if (strategy !== '' && !STRATEGIES.includes(strategy)) notSupported(report, `${at}.strategy`, strategy, STRATEGIES)
+  if (strategy !== 'Webhook') {
+    if (clientConfig !== undefined) report({ type: 'FieldValueForbidden', field: client, detail: UNWANTED })
+    if (versions.length > 0) report({ type: 'FieldValueForbidden', field: reviews, detail: UNWANTED })
+    return
+  }
+  if (clientConfig === undefined) {
+    required(report, client, 'required when strategy is set to Webhook')
+  } else {
+    const { service } = clientConfig
+    if (service?.name === '') required(report, `${client}.service.name`)
+    if (service?.namespace === '') required(report, `${client}.service.namespace`)
+    validateClientConfig(clientConfig, client, report)
+  }
+  validateReviewVersions(versions, reviews, report)
+}

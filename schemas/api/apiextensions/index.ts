@@ -1,0 +1,4 @@
+/** The resources of apiextensions.orch.io. */
+import { customResourceDefinitions } from './customresourcedefinitions.js'
+
+export const apiExtensions = [customResourceDefinitions]

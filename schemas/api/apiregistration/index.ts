@@ -1,0 +1,4 @@
+/** The resources of apiregistration.orch.io. */
+import { apiServices } from './apiservices.js'
+
+export const apiRegistration = [apiServices]

@@ -1,0 +1,42 @@
+/** Rules on daemon sets. */
+import { checkRunsOn, mismatch } from '../../core/rules/templates.js'
+import { checkSharedDisks } from '../../core/rules/volumes.js'
+import { checkCollisions, checkCounts, checkNotEmpty } from '../../core/rules/workloads.js'
+import { invalid, notNegative, notSupported, required } from '../../../findings.js'
+import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../int-or-percent.js'
+import type { Report } from '../../../language/declare.js'
+import { selects, validateLabelSelector } from '../../../selectors/objects.js'
+import type { DaemonSet, DaemonSetSpec, DaemonSetUpdateStrategy } from '../daemonsets.js'
+
+export function validateDaemonSetSpec (spec: DaemonSetSpec, at: string, report: Report): void {
+  const { selector, template, minReadySeconds, revisionHistoryLimit } = spec
+  if (selector !== undefined) {
+    validateLabelSelector(selector, `${at}.selector`, report)
+    checkNotEmpty(selector, 'daemonset', `${at}.selector`, report)
+  }
+  if (selects(selector, template.metadata.labels) === false) mismatch(template, `${at}.template`, report)
+  checkSharedDisks(template.spec.volumes ?? [], `${at}.template.spec.volumes`, report)
+  checkRunsOn(template, 'DaemonSet', `${at}.template`, report)
+  notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
+  checkStrategy(spec.updateStrategy, `${at}.updateStrategy`, report)
+  notNegative(report, `${at}.revisionHistoryLimit`, revisionHistoryLimit)
+}
+
+/** Either the old pod goes first, or the new one comes first. */
+function checkStrategy ({ type, rollingUpdate }: DaemonSetUpdateStrategy, at: string, report: Report): void {
+  if (type === 'OnDelete') return
+  if (type !== 'RollingUpdate') return notSupported(report, at, type, ['RollingUpdate', 'OnDelete'])
+  if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`)
+  const { maxUnavailable, maxSurge } = rollingUpdate
+  for (const [field, value] of [['maxUnavailable', maxUnavailable], ['maxSurge', maxSurge]] as const) {
+    checkIntOrPercent(report, `${at}.rollingUpdate.${field}`, value)
+    checkAtMostAll(report, `${at}.rollingUpdate.${field}`, value)
+  }
+  if (isZero(maxUnavailable) && isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
+  else if (!isZero(maxUnavailable) && !isZero(maxSurge)) invalid(report, `${at}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')
+}
+
+export function validateDaemonSetStatus ({ status }: DaemonSet, { status: old }: DaemonSet, report: Report): void {
+  checkCounts(status, ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable'], [], report)
+  checkCollisions(status.collisionCount, old.collisionCount, report)
+}

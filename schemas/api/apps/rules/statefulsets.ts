@@ -1,0 +1,69 @@
+/** Rules on stateful sets. What is in the pods of one is judged when they are made, as convention. */
+import { checkRunsOn, checkTemplateMetadata, mismatch } from '../../core/rules/templates.js'
+import { checkCollisions, checkCounts, checkSelector } from '../../core/rules/workloads.js'
+import { forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
+import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../int-or-percent.js'
+import type { Report } from '../../../language/declare.js'
+import { sameValue } from '../../../language/values.js'
+import { selects } from '../../../selectors/objects.js'
+import type { StatefulSet, StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec, StatefulSetUpdateStrategy } from '../statefulsets.js'
+
+const MANAGEMENT: readonly string[] = ['OrderedReady', 'Parallel']
+
+export function validateStatefulSetSpec (spec: StatefulSetSpec, at: string, report: Report): void {
+  const { replicas, minReadySeconds, selector, template, podManagementPolicy = '', persistentVolumeClaimRetentionPolicy: retention } = spec
+  if (!MANAGEMENT.includes(podManagementPolicy)) invalid(report, `${at}.podManagementPolicy`, podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")
+  checkStrategy(spec.updateStrategy, `${at}.updateStrategy`, report)
+  if (retention !== undefined) checkRetention(retention, `${at}.persistentVolumeClaimRetentionPolicy`, report)
+  notNegative(report, `${at}.replicas`, replicas)
+  notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
+  checkSelector(selector, 'statefulset', `${at}.selector`, report)
+  const selected = selects(selector, template.metadata.labels)
+  if (selected === undefined) {
+    invalid(report, `${at}.selector`, selector, '')
+  } else {
+    if (!selected) mismatch(template, `${at}.template`, report)
+    checkTemplateMetadata(template, `${at}.template`, report)
+  }
+  checkRunsOn(template, 'StatefulSet', `${at}.template`, report)
+}
+
+function checkStrategy ({ type, rollingUpdate }: StatefulSetUpdateStrategy, at: string, report: Report): void {
+  if (type === undefined) return required(report, at)
+  if (type === 'OnDelete') {
+    if (rollingUpdate !== undefined) invalid(report, `${at}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")
+    return
+  }
+  if (type !== 'RollingUpdate') return invalid(report, at, type, "must be 'RollingUpdate' or 'OnDelete'")
+  const { partition, maxUnavailable } = rollingUpdate ?? {}
+  notNegative(report, `${at}.rollingUpdate.partition`, partition)
+  if (maxUnavailable === undefined) return
+  const field = `${at}.rollingUpdate.maxUnavailable`
+  checkIntOrPercent(report, field, maxUnavailable)
+  if (isZero(maxUnavailable)) invalid(report, field, maxUnavailable, 'cannot be 0')
+  checkAtMostAll(report, field, maxUnavailable)
+}
+
+const RETENTION = ['Retain', 'Delete']
+
+function checkRetention (policy: StatefulSetPersistentVolumeClaimRetentionPolicy, at: string, report: Report): void {
+  for (const field of ['whenDeleted', 'whenScaled'] as const) {
+    const value = policy[field]
+    if (value !== undefined && !RETENTION.includes(value)) notSupported(report, `${at}.${field}`, value, RETENTION)
+  }
+}
+
+const CHANGEABLE = ['replicas', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'] as const
+
+export function validateStatefulSetUpdate (spec: StatefulSetSpec, old: StatefulSetSpec, at: string, report: Report): void {
+  const kept = Object.fromEntries(CHANGEABLE.map(field => [field, old[field]]))
+  if (!sameValue({ ...spec, ...kept }, old)) {
+    forbidden(report, at, `updates to statefulset spec for fields other than ${CHANGEABLE.slice(0, -1).map(field => `'${field}'`).join(', ')} and '${CHANGEABLE.at(-1)}' are forbidden`)
+  }
+  notNegative(report, `${at}.replicas`, spec.replicas) // once more, beside the old one
+}
+
+export function validateStatefulSetStatus ({ status }: StatefulSet, { status: old }: StatefulSet, report: Report): void {
+  checkCounts(status, ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration'], ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], report)
+  checkCollisions(status.collisionCount, old.collisionCount, report)
+}

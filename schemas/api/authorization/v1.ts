@@ -1,0 +1,6 @@
+/** The types of authorization.orch.io/v1, for those who use them elsewhere. */
+export {
+  ExtraValue, LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+  SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus
+} from './accessreviews.js'
+export { NonResourceRule, ResourceRule, SelfSubjectRulesReview, SelfSubjectRulesReviewSpec, SubjectRulesReviewStatus } from './rulesreviews.js'

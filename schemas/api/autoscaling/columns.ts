@@ -1,0 +1,52 @@
+/** What a table shows of autoscalers, and of what can be scaled. */
+import { age, integer, name, NONE, text, UNSET } from '../../columns.js'
+import type { Column } from '../../resource.js'
+import type { Scale } from './scale.js'
+import type * as v2 from './v2.js'
+
+const UNKNOWN = '<unknown>'
+const MOST_METRICS = 2
+
+type Values = Partial<v2.MetricValueStatus> | undefined
+
+const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? UNKNOWN}`
+const percent = (share: number | undefined): string | undefined => share === undefined ? undefined : `${share}%`
+
+const average = ({ averageValue }: v2.MetricTarget, current: Values): string => ratio(current?.averageValue, averageValue)
+const averageOrTotal = (target: v2.MetricTarget, current: Values): string =>
+  target.averageValue === undefined ? ratio(current?.value, target.value) : `${average(target, current)} (avg)`
+const averageOrShare = (target: v2.MetricTarget, current: Values): string =>
+  target.averageValue === undefined ? ratio(percent(current?.averageUtilization), percent(target.averageUtilization) ?? '<auto>') : average(target, current)
+
+/** How far a metric is from where it should be. */
+function distance ({ type, external, pods, object, resource, containerResource }: v2.MetricSpec, status: v2.MetricStatus | undefined): string {
+  if (type === 'External' && external !== undefined) return averageOrTotal(external.target, status?.external?.current)
+  if (type === 'Object' && object !== undefined) return averageOrTotal(object.target, status?.object?.current)
+  if (type === 'Pods' && pods !== undefined) return average(pods.target, status?.pods?.current)
+  if (type === 'Resource' && resource !== undefined) return averageOrShare(resource.target, status?.resource?.current)
+  if (type === 'ContainerResource' && containerResource !== undefined) return averageOrShare(containerResource.target, status?.containerResource?.current)
+  return '<unknown type>'
+}
+
+function targets ({ spec: { metrics = [] }, status: { currentMetrics = [] } }: v2.HorizontalPodAutoscaler): string {
+  if (metrics.length === 0) return NONE
+  const shown = metrics.slice(0, MOST_METRICS).map((metric, index) => distance(metric, currentMetrics[index])).join(', ')
+  return metrics.length > MOST_METRICS ? `${shown} + ${metrics.length - MOST_METRICS} more...` : shown
+}
+
+export const autoscalerColumns: ReadonlyArray<Column<v2.HorizontalPodAutoscaler>> = [
+  name,
+  text('Reference', 'The object that is scaled.', ({ spec: { scaleTargetRef: { kind, name } } }) => `${kind}/${name}`),
+  text('Targets', 'Where each metric is, and where it should be.', targets),
+  text('MinPods', 'Least number of pods.', ({ spec }) => String(spec.minReplicas ?? UNSET)),
+  text('MaxPods', 'Greatest number of pods.', ({ spec }) => spec.maxReplicas),
+  text('Replicas', 'Number of pods there are.', ({ status }) => status.currentReplicas ?? 0),
+  age
+]
+
+export const scaleColumns: ReadonlyArray<Column<Scale>> = [
+  { ...name, format: '' },
+  integer('Desired', 'Number of pods that are wanted.', ({ spec }) => spec.replicas),
+  integer('Available', 'Number of pods there are.', ({ status }) => status.replicas),
+  age
+]

@@ -1,0 +1,4 @@
+/** The resources of autoscaling. */
+import { horizontalPodAutoscalers } from './horizontalpodautoscalers.js'
+
+export const autoscaling = [horizontalPodAutoscalers]

@@ -1,0 +1,122 @@
+/**
+ * HorizontalPodAutoscaler of v2 in the form of v1: the CPU target in a field of its own, and what v1 has no room for in
+ * annotations, as JSON, which clients of v2 never see. What is in them counts where it can be read.
+ */
+import { toJson } from '../../codec/json/encode.js'
+import { decode } from '../../language/decode.js'
+import type { Message } from '../../language/declare.js'
+import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
+import * as v1 from './v1.js'
+import * as v2 from './v2.js'
+
+const METRICS = 'autoscaling.alpha.orch.io/metrics'
+const CURRENT_METRICS = 'autoscaling.alpha.orch.io/current-metrics'
+const CONDITIONS = 'autoscaling.alpha.orch.io/conditions'
+const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
+/** Where CPU targets stood among the metrics that were sent: findings are told by their places. Never stored, see `forgetPlaces`. */
+const CPU_PLACES = 'autoscaling.alpha.orch.io/cpu-places'
+const OWN = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, CPU_PLACES]
+
+const CPU = 'cpu'
+/** Percent of the request; taken where no metric is named at all. */
+const DEFAULT_CPU_TARGET = 80
+
+type Annotations = Record<string, string> | undefined
+type Metric = NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]
+
+/** Undefined for what is no JSON of that shape. */
+function read<T> (parse: (value: unknown) => T, text: string | undefined): T | undefined {
+  if (text === undefined) return undefined
+  try {
+    return parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item).object) // anything but a list throws
+const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string => `[${items.map(item => toJson(message, item)).join(',')}]`
+
+/** Of those that anybody has a use for; what else clients of v1 may put there is nothing. */
+const MOST_PLACES = 16
+const placesOf = (value: unknown): number[] => (value as unknown[]).slice(0, MOST_PLACES).map(Number) // anything but a list throws
+
+/** What is stored has its CPU target behind all others, as convention. In place. */
+export function forgetPlaces ({ metadata }: v1.HorizontalPodAutoscaler): void {
+  if (metadata.annotations?.[CPU_PLACES] === undefined) return
+  const { [CPU_PLACES]: _, ...rest } = metadata.annotations
+  if (Object.keys(rest).length > 0) metadata.annotations = rest
+  else delete metadata.annotations
+}
+
+/** The annotation of the behavior has its names in upper case, all of them, and is read in either. */
+function inLowerCase (value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inLowerCase)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.charAt(0).toLowerCase() + name.slice(1), inLowerCase(item)]))
+}
+
+function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavior): string {
+  const rules = ({ stabilizationWindowSeconds, selectPolicy, policies }: Partial<v2.HPAScalingRules> = {}) => ({
+    StabilizationWindowSeconds: stabilizationWindowSeconds ?? null,
+    SelectPolicy: selectPolicy ?? null,
+    Policies: policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null
+  })
+  return JSON.stringify({ ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) })
+}
+
+const isCpuTarget = ({ type, resource }: Metric): boolean => type === 'Resource' && resource?.name === CPU && resource.target.averageUtilization !== undefined
+const cpuTarget = (averageUtilization: number): Metric => ({ type: 'Resource', resource: { name: CPU, target: { type: 'Utilization', averageUtilization } } })
+
+/** Whether an object of v1 names any metric; without one it has the default target. */
+export function defaultTarget ({ metadata, spec }: v1.HorizontalPodAutoscaler): void {
+  if ((read(listOf(v1.MetricSpec), metadata.annotations?.[METRICS]) ?? []).length === 0) spec.targetCPUUtilizationPercentage ??= DEFAULT_CPU_TARGET
+}
+
+function without (annotations: Annotations): Annotations {
+  if (annotations === undefined || !OWN.some(name => Object.hasOwn(annotations, name))) return annotations
+  const rest = Object.entries(annotations).filter(([name]) => !OWN.includes(name))
+  return rest.length > 0 ? Object.fromEntries(rest) : undefined
+}
+
+export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {
+  const { annotations } = metadata
+  const { targetCPUUtilizationPercentage: target, ...wanted } = spec
+  const { currentCPUUtilizationPercentage: usage, ...observed } = status
+  const metrics = (read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? []).map(specToV2)
+  if (target !== undefined) for (const place of read(placesOf, annotations?.[CPU_PLACES]) ?? [metrics.length]) metrics.splice(place, 0, cpuTarget(target))
+  const behavior = read(value => decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value)).object, annotations?.[BEHAVIOR])
+  const inStatus: Array<NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetrics']>[number]> = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
+  const currentMetrics = read(listOf(v1.MetricStatus), annotations?.[CURRENT_METRICS])?.map(statusToV2) ?? inStatus
+  const conditions = read(listOf(v1.HorizontalPodAutoscalerCondition), annotations?.[CONDITIONS])
+  return {
+    ...types,
+    apiVersion: v2.API_VERSION,
+    metadata: { ...metadata, annotations: without(annotations) },
+    spec: { ...wanted, metrics, behavior },
+    status: { ...observed, currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined, conditions }
+  }
+}
+
+export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAutoscaler): v1.HorizontalPodAutoscaler {
+  const { metrics = [], behavior, ...wanted } = spec
+  const { currentMetrics = [], conditions = [], ...observed } = status
+  const others = metrics.filter(one => !isCpuTarget(one))
+  const places = [...metrics.keys()].filter(index => isCpuTarget(metrics[index] as Metric)).slice(0, MOST_PLACES) // below the length
+  const asStored = places.length === 0 || (places.length === 1 && places[0] === others.length)
+  const annotations = {
+    ...without(metadata.annotations),
+    ...(others.length > 0 ? { [METRICS]: jsonOf(v1.MetricSpec, others.map(specFromV2)) } : {}),
+    ...(currentMetrics.length > 0 ? { [CURRENT_METRICS]: jsonOf(v1.MetricStatus, currentMetrics.map(statusFromV2)) } : {}),
+    ...(conditions.length > 0 ? { [CONDITIONS]: jsonOf(v1.HorizontalPodAutoscalerCondition, conditions) } : {}),
+    ...(behavior === undefined ? {} : { [BEHAVIOR]: behaviorJson(behavior) }),
+    ...(asStored ? {} : { [CPU_PLACES]: JSON.stringify(places) })
+  }
+  return {
+    ...types,
+    apiVersion: v1.API_VERSION,
+    metadata: { ...metadata, annotations: Object.keys(annotations).length > 0 ? annotations : undefined },
+    spec: { ...wanted, targetCPUUtilizationPercentage: metrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.target.averageUtilization },
+    status: { ...observed, currentReplicas: observed.currentReplicas ?? 0, currentCPUUtilizationPercentage: currentMetrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.current.averageUtilization }
+  }
+}

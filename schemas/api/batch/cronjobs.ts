@@ -1,0 +1,53 @@
+/** CronJob: a job made again and again, by a schedule. */
+import { age, ageOf, containerColumns, flag, integer, name, NONE, selector, text, UNSET, wide } from '../../columns.js'
+import { sameFields } from '../../conversion.js'
+import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { templateWarnings } from '../core/rules/pod-warnings.js'
+import { NO_FIELD, resource } from '../../resource.js'
+import type { Column } from '../../resource.js'
+import * as v1 from './v1.js'
+import * as v1beta1 from './v1beta1.js'
+
+const columns: ReadonlyArray<Column<v1.CronJob>> = [
+  name,
+  text('Schedule', 'When jobs are made, in cron format.', ({ spec }) => spec.schedule),
+  flag('Suspend', 'Whether no further jobs are made.', ({ spec: { suspend } }) => suspend === undefined ? UNSET : suspend ? 'True' : 'False'),
+  integer('Active', 'Number of jobs that are running.', ({ status }) => status.active?.length),
+  text('Last Schedule', 'Time since a job was last made.', ({ status }, now) => status.lastScheduleTime === undefined ? NONE : ageOf(status.lastScheduleTime, now)),
+  age,
+  ...containerColumns<v1.CronJob>(({ spec }) => spec.jobTemplate.spec.template.spec).map(wide),
+  wide(text('Selector', 'Labels of the pods of its jobs.', ({ spec }) => selector(spec.jobTemplate.spec.selector)))
+]
+
+/** Time zones, beside what pods have. */
+function dropGated ({ spec }: v1.CronJob, old: v1.CronJob | undefined): void {
+  dropGatedTemplateFields(spec.jobTemplate, old?.spec.jobTemplate)
+  if (old?.spec.timeZone === undefined) delete spec.timeZone
+}
+
+const ofTemplate = templateWarnings<v1.CronJob>('spec.jobTemplate.spec.template', ({ spec }) => spec.jobTemplate.spec.template)
+/** The path is the convention's, which says `spec` twice. */
+const ZONE_IN_SCHEDULE = 'CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see https://orch.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
+
+function cronJobWarnings (job: v1.CronJob, old: v1.CronJob | undefined): string[] {
+  return [...ofTemplate(job, old), ...job.spec.schedule.includes('TZ') ? [ZONE_IN_SCHEDULE] : []]
+}
+
+export const cronJobs = resource(v1.CronJob, {
+  plural: 'cronjobs',
+  shortNames: ['cj'],
+  categories: ['all'],
+  namespaced: true,
+  rounds: { metadata: 1, change: 2, object: 1 },
+  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], rounds: { metadata: 1, change: 1, object: 1 } }],
+  columns,
+  generation: ({ spec }) => spec,
+  strategy: { dropGated, warnings: cronJobWarnings },
+  others: [{
+    ...sameFields(v1beta1.CronJob, v1.CronJob),
+    dependents: 'orphaned', // as convention, for clients that count on it
+    deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'batch/v1 CronJob' },
+    fieldLabels: { 'status.successful': NO_FIELD }, // accepted, as convention
+    unsupportedField: label => `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace", "status.successful"`
+  }]
+})

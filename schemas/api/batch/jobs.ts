@@ -1,0 +1,119 @@
+/** Job (batch/v1): pods that run until enough of them have succeeded. */
+import { age, containerColumns, milliseconds, name, selector, text, wide } from '../../columns.js'
+import { humanDuration } from '../../duration.js'
+import { bool, int32, int64, list, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { PodTemplateSpec } from '../core/pod-spec.js'
+import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { templateWarnings } from '../core/rules/pod-warnings.js'
+import { LabelSelector } from '../../meta/options.js'
+import { Time } from '../../meta/scalars.js'
+import { resource } from '../../resource.js'
+import type { Column } from '../../resource.js'
+import { kind, message } from './package.js'
+import { prepareJob, validateJob, validateJobOnce, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
+
+export type JobSpec = Static<typeof JobSpec>
+export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {
+  parallelism: int32(1, 'Number of pods that may run at the same time.', { pointer: true }),
+  completions: int32(2, 'Number of pods that must succeed.', { pointer: true, immutable: 'ruled' }),
+  activeDeadlineSeconds: int64(3, 'Seconds the job may be active before it is ended.', { pointer: true }),
+  backoffLimit: int32(7, 'Number of retries until the job fails; by default 6.', { pointer: true, default: 6 }),
+  selector: one(4, 'Labels of the pods of the job; usually set by the system.', LabelSelector, { pointer: true, immutable: 'ruled' }),
+  manualSelector: bool(5, 'Whether the selector is chosen by hand instead of generated.', { pointer: true }),
+  template: one(6, 'Template of the pods the job runs.', PodTemplateSpec, { required: true, immutable: 'ruled' }),
+  ttlSecondsAfterFinished: int32(8, 'Seconds after its end when the job is deleted.', { pointer: true }),
+  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', { pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: true, default: 'NonIndexed' }),
+  suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true, default: false })
+}, {
+  defaults: spec => {
+    if (spec.parallelism === undefined) spec.completions ??= 1
+    spec.parallelism ??= 1
+  },
+  validate: (spec, at, report) => { validateJobSpec(spec, at, report) }
+})
+
+export type JobCondition = Static<typeof JobCondition>
+export const JobCondition = message('JobCondition', 'A finding about a job.', {
+  type: string(1, 'What is told: Complete, Failed or Suspended.', { required: true, mayBeEmpty: true, values: ['Suspended', 'Complete', 'Failed'] }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  lastProbeTime: one(3, 'When it was last checked.', Time),
+  lastTransitionTime: one(4, 'When status last changed.', Time),
+  reason: string(5, 'One word for a machine.'),
+  message: string(6, 'A sentence for a person.')
+})
+
+export type UncountedTerminatedPods = Static<typeof UncountedTerminatedPods>
+export const UncountedTerminatedPods = message('UncountedTerminatedPods', 'Ended pods that are not yet in the counts of a job.', {
+  succeeded: list(1, 'UIDs of pods that succeeded.', 'string', { listType: 'set' }),
+  failed: list(2, 'UIDs of pods that failed.', 'string', { listType: 'set' })
+})
+
+export type JobStatus = Static<typeof JobStatus>
+export const JobStatus = message('JobStatus', 'What is observed of a job.', {
+  conditions: list(1, 'What was found about the job, such as Complete.', JobCondition, { listType: 'atomic', patchStrategy: 'merge', patchMergeKey: 'type' }),
+  startTime: one(2, 'When the job was first taken up, or last resumed.', Time, { pointer: true }),
+  completionTime: one(3, 'When the job completed; not set if it failed.', Time, { pointer: true }),
+  active: int32(4, 'Number of pods pending or running.'),
+  succeeded: int32(5, 'Number of pods that succeeded.'),
+  failed: int32(6, 'Number of pods that failed.'),
+  completedIndexes: string(7, 'Completed indexes in mode Indexed, such as 1,3-5,7.'),
+  uncountedTerminatedPods: one(8, 'Ended pods that are not yet in the counts.', UncountedTerminatedPods, { pointer: true }),
+  ready: int32(9, 'Number of pods that are ready.', { pointer: true })
+})
+
+export type Job = Static<typeof Job>
+export const Job = kind('Job', 'Runs pods until enough of them have succeeded.', {
+  metadata,
+  spec: one(2, 'What pods run, and how often.', JobSpec),
+  status: one(3, 'What is observed of the job; written by the system.', JobStatus)
+}, {
+  // A job that has no labels has those of its pods, what the server has added to them too.
+  defaults: ({ metadata, spec: { template } }) => {
+    const { labels = {} } = template.metadata
+    if (Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
+  },
+  validate: (job, _at, report) => { validateJob(job, report) },
+  validateCreate: (job, _at, report) => { validateJobOnce(job, report) },
+  validateUpdate: (job, old, _at, report) => {
+    validateJobOnce(job, report)
+    validateJobUpdate(job, old, report)
+  }
+})
+
+function completions ({ spec: { completions, parallelism = 0 }, status: { succeeded = 0 } }: Job): string {
+  return `${succeeded}/${completions ?? (parallelism > 1 ? `1 of ${parallelism}` : '1')}`
+}
+
+/** Of what is over, as long as it took; of the rest, until now. */
+function duration ({ status }: Job, now: number): string {
+  const started = milliseconds(status.startTime)
+  return started === undefined ? '' : humanDuration((milliseconds(status.completionTime) ?? now) - started)
+}
+
+const columns: ReadonlyArray<Column<Job>> = [
+  name,
+  text('Completions', 'How many pods have succeeded, of those that must.', completions),
+  text('Duration', 'How long it took, or has been running.', duration),
+  age,
+  ...containerColumns<Job>(({ spec }) => spec.template.spec).map(wide),
+  wide(text('Selector', 'Labels of the pods of the job.', ({ spec }) => selector(spec.selector)))
+]
+
+const ORPHANED_PODS = 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
+
+export const jobs = resource(Job, {
+  plural: 'jobs',
+  categories: ['all'],
+  namespaced: true,
+  rounds: { metadata: 2, change: 2, object: 2 },
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateJobStatus((object as Job).status, report) } }
+  ],
+  columns,
+  generation: ({ spec }) => spec,
+  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, prepareForCreate: prepareJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
+  selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },
+  unsupportedField: label => `field label "${label}" not supported for Job`
+})

@@ -1,0 +1,34 @@
+/** Rules on cron jobs. */
+import { scheduleFault, isTimeZone } from '../../../cron.js'
+import { invalid, notNegative, notSupported } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import type { CronJob, CronJobSpec } from '../v1.js'
+
+/** Jobs are named after it, with a time behind. */
+const NAME_MAX = 52
+
+export function validateNewCronJob ({ metadata: { name = '' }, spec: { timeZone } }: CronJob, report: Report): void {
+  if (name.length > NAME_MAX) invalid(report, 'metadata.name', name, `must be no more than ${NAME_MAX} characters`)
+  checkTimeZone(timeZone, report)
+}
+
+export function validateCronJobUpdate ({ spec: { timeZone } }: CronJob, { spec: old }: CronJob, report: Report): void {
+  if (timeZone !== old.timeZone) checkTimeZone(timeZone, report)
+}
+
+function checkTimeZone (zone: string | undefined, report: Report): void {
+  if (zone === undefined) return
+  const told = zone === '' ? 'timeZone must be nil or non-empty string' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
+  if (told !== undefined) invalid(report, 'spec.timeZone', zone, told)
+}
+
+export function validateCronJobSpec (spec: CronJobSpec, at: string, report: Report): void {
+  const { schedule, timeZone, jobTemplate: { spec: { selector, manualSelector } } } = spec
+  const fault = schedule === '' ? undefined : scheduleFault(schedule)
+  if (fault !== undefined) invalid(report, `${at}.schedule`, schedule, fault)
+  if (schedule.includes('TZ') && timeZone !== undefined) invalid(report, `${at}.schedule`, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')
+  for (const field of ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const) notNegative(report, `${at}.${field}`, spec[field])
+  // Each job has a selector of its own.
+  if (selector !== undefined) invalid(report, `${at}.jobTemplate.spec.selector`, selector, '`selector` will be auto-generated')
+  if (manualSelector === true) notSupported(report, `${at}.jobTemplate.spec.manualSelector`, true, ['nil', 'false'])
+}

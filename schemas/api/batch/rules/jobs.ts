@@ -1,0 +1,112 @@
+/** Rules on jobs, and how their selectors come about. */
+import { mismatch } from '../../core/rules/templates.js'
+import type { PodTemplateSpec } from '../../core/pod-spec.js'
+import { duplicate, forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { sameValue } from '../../../language/values.js'
+import { dnsLabel } from '../../../names.js'
+import { selects, validateLabelSelector } from '../../../selectors/objects.js'
+import type { Job, JobSpec, JobStatus } from '../jobs.js'
+
+/** Labels by which the pods of a job are known. */
+const UID_LABEL = 'controller-uid'
+const NAME_LABEL = 'job-name'
+
+/** Says that the controller follows the pods of a job by finalizers, which it does for those it has begun with alone. */
+const TRACKING = 'batch.orch.io/job-tracking'
+const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined && Object.hasOwn(annotations, TRACKING)
+
+export function prepareJob (job: Job): void {
+  generateSelector(job)
+  if (isTracked(job)) delete job.metadata.annotations?.[TRACKING]
+}
+
+/** Pods are told apart by the uid of their job, unless a client says how; what it has put there itself is judged, not changed. */
+function generateSelector ({ metadata, spec }: Job): void {
+  if (spec.manualSelector === true) return
+  const [uid, name] = [metadata.uid ?? '', metadata.name ?? '']
+  const labels = { [NAME_LABEL]: name, [UID_LABEL]: uid, ...spec.template.metadata.labels }
+  // Nobody else knows the uid: it was prepared before, with another name that was made up and is taken.
+  if (spec.template.metadata.labels?.[UID_LABEL] === uid && uid !== '') labels[NAME_LABEL] = name
+  spec.template.metadata.labels = labels
+  spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } }
+}
+
+export function validateJob ({ spec: { selector, template } }: Job, report: Report): void {
+  if (selector === undefined) required(report, 'spec.selector')
+  else validateLabelSelector(selector, 'spec.selector', report)
+  if (selects(selector, template.metadata.labels) === false) mismatch(template, 'spec.template', report)
+}
+
+/** What is told once, however often the rest of an update is. */
+export function validateJobOnce (job: Job, report: Report): void {
+  const { metadata: { name = '' }, spec: { completionMode, completions = 0 } } = job
+  checkGenerated(job, report)
+  if (completionMode === 'Indexed' && completions > 0) {
+    const last = `${name}-${completions - 1}`
+    if (dnsLabel(last).length > 0) invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS hostname: ${last}`)
+  }
+}
+
+function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSelector, selector, template } }: Job, report: Report): void {
+  if (manualSelector === true || selector === undefined) return
+  if (uid === '') required(report, 'metadata.uid')
+  const labels = template.metadata.labels ?? {}
+  const generated = { [UID_LABEL]: uid, [NAME_LABEL]: name }
+  for (const [label, value] of Object.entries(generated)) {
+    const field = `spec.template.metadata.labels[${label}]`
+    if (!Object.hasOwn(labels, label)) required(report, field, `must be '${value}'`)
+    else if (labels[label] !== value) invalid(report, field, labels, `must be '${value}'`)
+  }
+  if (selects(selector, generated) === false) invalid(report, 'spec.selector', selector, '`selector` not auto-generated')
+}
+
+const NUMBERS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'] as const
+const MOST_INDEXED = 100_000
+const POLICIES = ['OnFailure', 'Never']
+
+/** Of a job, or of those that a cron job makes. */
+export function validateJobSpec (spec: JobSpec, at: string, report: Report): void {
+  const { completionMode, completions, parallelism = 0, template: { spec: { restartPolicy } } } = spec
+  for (const field of NUMBERS) notNegative(report, `${at}.${field}`, spec[field])
+  if (completionMode === 'Indexed') {
+    if (completions === undefined) required(report, `${at}.completions`, 'when completion mode is Indexed')
+    if (parallelism > MOST_INDEXED) invalid(report, `${at}.parallelism`, parallelism, `must be less than or equal to ${MOST_INDEXED} when completion mode is Indexed`)
+  }
+  const field = `${at}.template.spec.restartPolicy`
+  // Always is what it is by default, so it is as if nothing was said.
+  if (restartPolicy === undefined || restartPolicy === 'Always') required(report, field, 'valid values: "OnFailure", "Never"')
+  else if (!POLICIES.includes(restartPolicy)) notSupported(report, field, restartPolicy, POLICIES)
+}
+
+const FIXED = ['completions', 'selector', 'completionMode'] as const
+
+export function validateJobUpdate (job: Job, before: Job, report: Report): void {
+  const [{ spec }, { spec: old, status }] = [job, before]
+  if (isTracked(job) && !isTracked(before)) forbidden(report, `metadata.annotations[${TRACKING}]`, 'cannot add this annotation')
+  for (const field of FIXED) if (!sameValue(spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
+  const waits = old.suspend === true && status.startTime === undefined
+  if (!sameValue(waits ? withPlaceOf(spec.template, old.template) : spec.template, old.template)) invalid(report, 'spec.template', spec.template, 'field is immutable')
+}
+
+/** The template, with where its pods run as it was: of a job that has not begun that may still change. */
+function withPlaceOf ({ metadata, spec }: PodTemplateSpec, { metadata: oldMetadata, spec: old }: PodTemplateSpec): PodTemplateSpec {
+  const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
+  return {
+    metadata: { ...metadata, labels: oldMetadata.labels, annotations: oldMetadata.annotations },
+    spec: { ...spec, affinity: Object.values(affinity).every(part => part === undefined) ? undefined : affinity, nodeSelector: old.nodeSelector, tolerations: old.tolerations }
+  }
+}
+
+export function validateJobStatus ({ active, succeeded, failed, ready, uncountedTerminatedPods: uncounted }: JobStatus, report: Report): void {
+  for (const [field, count] of Object.entries({ active, succeeded, failed, ready })) notNegative(report, `status.${field}`, count)
+  const seen = new Set<string>()
+  for (const field of ['succeeded', 'failed'] as const) {
+    uncounted?.[field]?.forEach((uid, index) => {
+      const path = `status.uncountedTerminatedPods.${field}[${index}]`
+      if (uid === '') invalid(report, path, uid, 'must not be empty')
+      else if (seen.has(uid)) duplicate(report, path, uid)
+      seen.add(uid)
+    })
+  }
+}

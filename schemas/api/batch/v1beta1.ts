@@ -1,0 +1,12 @@
+/** CronJob as batch/v1beta1 has it. */
+import type { Static } from '../../language/declare.js'
+import { declare } from './cronjob-declarations.js'
+
+export const API_VERSION = 'batch/v1beta1'
+
+export const { JobTemplateSpec, CronJobSpec, CronJobStatus, CronJob } = declare('v1beta1')
+
+export type JobTemplateSpec = Static<typeof JobTemplateSpec>
+export type CronJobSpec = Static<typeof CronJobSpec>
+export type CronJobStatus = Static<typeof CronJobStatus>
+export type CronJob = Static<typeof CronJob>

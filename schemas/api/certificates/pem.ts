@@ -1,0 +1,89 @@
+/** Certificates and requests for them, as PEM: as much of their form as it takes to know that they are what they say. */
+import { createPublicKey, verify, X509Certificate } from 'node:crypto'
+
+const BLOCK = /-----BEGIN ([^\n-]+)-----\r?\n([\s\S]*?)-----END \1-----/g
+const [INTEGER, BIT_STRING, OID, SEQUENCE] = [0x02, 0x03, 0x06, 0x30]
+
+interface Block { readonly type: string, readonly body: string }
+
+/** Blocks of the text; undefined where there is more than them. */
+function blocksOf (text: string): Block[] | undefined {
+  const blocks = [...text.matchAll(BLOCK)].map(([, type = '', body = '']) => ({ type, body }))
+  return text.replace(BLOCK, '').trim() === '' ? blocks : undefined
+}
+
+interface Part { readonly tag: number, readonly whole: Buffer, readonly body: Buffer }
+
+/** The DER values one after another. @throws RangeError for what is none */
+function parts (der: Buffer): Part[] {
+  const found: Part[] = []
+  for (let at = 0; at < der.length;) {
+    const [tag = 0, first = 0] = [der[at], der[at + 1]]
+    const bytes = first < 0x80 ? 0 : first & 0x7f
+    if (bytes > 4 || first === 0x80) throw new RangeError('a length that DER does not have')
+    const length = bytes === 0 ? first : der.readUIntBE(at + 2, bytes)
+    const start = at + 2 + bytes
+    if (start + length > der.length) throw new RangeError('it ends too early')
+    found.push({ tag, whole: der.subarray(at, start + length), body: der.subarray(start, start + length) })
+    at = start + length
+  }
+  return found
+}
+
+/** Hash of the signature by its algorithm; null where the key says it. */
+const HASHES: Readonly<Record<string, string | null>> = {
+  '2a864886f70d01010b': 'sha256', '2a864886f70d01010c': 'sha384', '2a864886f70d01010d': 'sha512',
+  '2a8648ce3d040302': 'sha256', '2a8648ce3d040303': 'sha384', '2a8648ce3d040304': 'sha512', '2b6570': null
+}
+
+/** What is wrong with a request in PEM form (PKCS 10), if anything is: it has to be signed by its own key. */
+export function requestFinding (pem: string): string | undefined {
+  const block = [...pem.matchAll(BLOCK)][0]
+  if (block?.[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
+  try {
+    const [request] = parts(Buffer.from(block[2] ?? '', 'base64'))
+    const [info, algorithm, signature] = request?.tag === SEQUENCE ? parts(request.body) : []
+    const [version, subject, key] = info?.tag === SEQUENCE ? parts(info.body) : []
+    const [oid] = algorithm?.tag === SEQUENCE ? parts(algorithm.body) : []
+    if (version?.tag !== INTEGER || subject?.tag !== SEQUENCE || key?.tag !== SEQUENCE || oid?.tag !== OID || signature?.tag !== BIT_STRING) return 'is no certificate request'
+    const name = oid.body.toString('hex')
+    const hash = Object.hasOwn(HASHES, name) ? HASHES[name] : undefined
+    if (hash === undefined) return 'the algorithm of its signature is not supported'
+    const valid = info !== undefined && verify(hash, info.whole, createPublicKey({ key: key.whole, format: 'der', type: 'spki' }), signature.body.subarray(1))
+    return valid ? undefined : 'its signature does not fit its key'
+  } catch {
+    return 'is no certificate request'
+  }
+}
+
+const ORGANIZATION = '55040a'
+
+/** The organizations in the subject of a request in PEM form, which are the groups of whoever shows its certificate. @throws RangeError for what is no request */
+export function requestOrganizations (pem: string): string[] {
+  const block = [...pem.matchAll(BLOCK)][0]
+  const inside = (part: Part | undefined): Part[] => part === undefined ? [] : parts(part.body)
+  const [request] = parts(Buffer.from(block?.[2] ?? '', 'base64'))
+  const [info] = inside(request)
+  const [, subject] = inside(info)
+  if (subject?.tag !== SEQUENCE) throw new RangeError('no certificate request')
+  const attributes = inside(subject).flatMap(inside).map(inside)
+  return attributes.flatMap(([oid, value]) => oid?.body.toString('hex') === ORGANIZATION && value !== undefined ? [value.body.toString()] : [])
+}
+
+/** What is wrong with a chain of certificates in PEM form, if anything is. */
+export function certificatesFinding (pem: string): string | undefined {
+  const blocks = blocksOf(pem)
+  if (blocks === undefined) return 'found data outside of PEM blocks'
+  if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block'
+  for (const { type, body } of blocks) {
+    if (type !== 'CERTIFICATE') return 'only CERTIFICATE PEM blocks are allowed'
+    if (body.includes(':')) return 'no PEM block headers are permitted'
+    try {
+      // eslint-disable-next-line no-new -- it throws for what is no certificate
+      new X509Certificate(Buffer.from(body, 'base64'))
+    } catch {
+      return 'is no certificate'
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+/** Lease (v1): who holds something, and until when. */
+import { age, name, text } from '../../columns.js'
+import { int32, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { MicroTime } from '../../meta/scalars.js'
+import { resource } from '../../resource.js'
+import { invalid, nonnegative } from '../../rules/findings.js'
+import type { Column } from '../../resource.js'
+import { kind, message } from './package.js'
+
+export type LeaseSpec = Static<typeof LeaseSpec>
+export const LeaseSpec = message('LeaseSpec', 'Who holds a lease, and how long.', {
+  holderIdentity: string(1, 'Who holds the lease now.', { pointer: true }),
+  leaseDurationSeconds: int32(2, 'Seconds after renewTime before others may take the lease.', { pointer: true }),
+  acquireTime: one(3, 'When the holder took the lease.', MicroTime, { pointer: true }),
+  renewTime: one(4, 'When the holder last renewed the lease.', MicroTime, { pointer: true }),
+  leaseTransitions: int32(5, 'How often the lease has changed hands.', { pointer: true })
+}, {
+  validate: ({ leaseDurationSeconds: seconds, leaseTransitions }, at, report) => {
+    if (seconds !== undefined && seconds <= 0) invalid(report, `${at}.leaseDurationSeconds`, seconds, 'must be greater than 0')
+    nonnegative(report, `${at}.leaseTransitions`, leaseTransitions)
+  }
+})
+
+export type Lease = Static<typeof Lease>
+export const Lease = kind('Lease', 'A lock held for a time, as for leader election or heartbeats.', {
+  metadata,
+  spec: one(2, 'Who holds the lease, and how long.', LeaseSpec)
+})
+
+const columns: ReadonlyArray<Column<Lease>> = [name, text('Holder', 'Who holds the lease now.', ({ spec }) => spec.holderIdentity), age]
+
+export const leases = resource(Lease, {
+  plural: 'leases',
+  namespaced: true,
+  rounds: { metadata: 1, change: 2, object: 1 },
+  createOnUpdate: true,
+  unconditionalUpdate: false,
+  columns
+})

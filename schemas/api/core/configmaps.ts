@@ -1,0 +1,42 @@
+/** ConfigMap (v1): data for programs that is no secret. */
+import { count, name, age, text } from '../../columns.js'
+import { map } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { byteLengthOfBase64 } from '../../language/values.js'
+import { resource } from '../../resource.js'
+import { checkImmutable, checkKey, immutableFlag, MAX_SIZE } from './data.js'
+import { metadata } from '../../meta/object.js'
+import { kind } from './package.js'
+
+export type ConfigMap = Static<typeof ConfigMap>
+export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or bytes by key.', {
+  metadata,
+  immutable: immutableFlag(4),
+  data: map(2, 'Texts.', 'string', { default: {}, immutable: 'ruled' }),
+  binaryData: map(3, 'Bytes; no key of data again.', 'bytes', { immutable: 'ruled' })
+}, {
+  validate: (config, at, report) => {
+    let size = 0
+    for (const [key, value] of Object.entries(config.data ?? {})) {
+      checkKey('data', key, report)
+      if (config.binaryData !== undefined && Object.hasOwn(config.binaryData, key)) {
+        report({ type: 'FieldValueInvalid', field: `data[${key}]`, value: key, detail: 'is a key of binaryData too' })
+      }
+      size += Buffer.byteLength(value)
+    }
+    for (const [key, value] of Object.entries(config.binaryData ?? {})) {
+      checkKey('binaryData', key, report)
+      size += byteLengthOfBase64(value)
+    }
+    // The limit is on both maps together, which have no field in common: the convention prints the empty path so.
+    if (size > MAX_SIZE) report({ type: 'FieldValueTooLong', field: '[]', detail: `must have at most ${MAX_SIZE} bytes` })
+  },
+  validateUpdate: (config, old, at, report) => checkImmutable(config, old, ['data', 'binaryData'], report)
+})
+
+export const configMaps = resource(ConfigMap, {
+  plural: 'configmaps',
+  shortNames: ['cm'],
+  namespaced: true,
+  columns: [name, text<ConfigMap>('Data', 'Number of entries.', ({ data, binaryData }) => count(data) + count(binaryData)), age]
+})

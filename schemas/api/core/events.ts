@@ -1,0 +1,198 @@
+/**
+ * Event: what happened to an object, for people to read. Stored as core v1 and served in events.orch.io too, whose
+ * versions call some of its fields otherwise and ask more of new ones.
+ */
+import { ageOf, text, wide } from '../../columns.js'
+import { int32, one, string } from '../../language/declare.js'
+import type { Report, Static } from '../../language/declare.js'
+import { sameValue } from '../../language/values.js'
+import { MicroTime, Time } from '../../meta/scalars.js'
+import { validateMetadataUpdate } from '../../meta/metadata.js'
+import { ObjectMeta } from '../../meta/object.js'
+import { dnsSubdomain, qualifiedName } from '../../names.js'
+import { resource } from '../../resource.js'
+import type { Column, VersionRules } from '../../resource.js'
+import * as v1 from '../events/v1.js'
+import * as v1beta1 from '../events/v1beta1.js'
+import { EventSource, ObjectReference } from './references.js'
+import { kind, message } from './package.js'
+
+export type EventSeries = Static<typeof EventSeries>
+export const EventSeries = message('EventSeries', 'An event that goes on happening.', {
+  count: int32(1, 'How often it has happened.'),
+  lastObservedTime: one(2, 'When it was last seen.', MicroTime)
+})
+
+export type Event = Static<typeof Event>
+export const Event = kind('Event', 'What happened to an object.', {
+  metadata: one(1, 'Standard object metadata.', ObjectMeta, { required: true }),
+  involvedObject: one(2, 'The object it happened to.', ObjectReference, { required: true }),
+  reason: string(3, 'Why, in one word for a machine.'),
+  message: string(4, 'A sentence for a person.'),
+  source: one(5, 'Who tells of it.', EventSource),
+  firstTimestamp: one(6, 'When it was first seen.', Time),
+  lastTimestamp: one(7, 'When it was last seen.', Time),
+  count: int32(8, 'How often it has happened.'),
+  type: string(9, 'Normal or Warning; others may come.'),
+  eventTime: one(10, 'When it was first observed.', MicroTime),
+  series: one(11, 'Set while it goes on happening.', EventSeries, { pointer: true }),
+  action: string(12, 'What was done about the object.'),
+  related: one(13, 'Another object that has to do with it.', ObjectReference, { pointer: true }),
+  reportingComponent: string(14, 'Name of the controller that tells of it.', { written: true }),
+  reportingInstance: string(15, 'Which instance of it.', { written: true })
+}, { validate: (event, _at, report) => { validateEvent(event, report) } })
+
+const MOST = 128
+const MOST_MESSAGE = 1024
+const invalid = (field: string, value: unknown, detail: string) => ({ type: 'FieldValueInvalid', field, value, detail } as const)
+
+/** What holds in every version. One with an eventTime is of the new kind, which says who tells of it and what was done. */
+function validateEvent (event: Event, report: Report): void {
+  const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
+  const { namespace: own = '' } = event.metadata
+  const { namespace = '' } = involvedObject
+  const fits = namespace === '' ? own === 'default' || (eventTime !== undefined && own === 'orch-system') : eventTime !== undefined || namespace === own
+  if (!fits) report(invalid('involvedObject.namespace', namespace, 'does not match event.namespace'))
+  if (eventTime !== undefined) {
+    const required = (field: string, value: string) => { if (value === '') report({ type: 'FieldValueRequired', field, detail: '' }) }
+    const short = (field: string, value: string, most: number) => { if (value.length > most) report(invalid(field, '', `can have at most ${most} characters`)) }
+    required('reportingController', reportingComponent)
+    for (const detail of qualifiedName(reportingComponent)) report(invalid('reportingController', reportingComponent, detail))
+    required('reportingInstance', reportingInstance)
+    short('reportingInstance', reportingInstance, MOST)
+    required('action', action)
+    short('action', action, MOST)
+    required('reason', reason)
+    short('reason', reason, MOST)
+    short('message', message, MOST_MESSAGE)
+  }
+  for (const detail of dnsSubdomain(own)) report(invalid('namespace', own, detail))
+}
+
+function validateSeries ({ series }: Event, report: Report): void {
+  if (series === undefined) return
+  if ((series.count ?? 0) < 2) report(invalid('series.count', '', 'should be at least 2'))
+  if (series.lastObservedTime === undefined) report({ type: 'FieldValueRequired', field: 'series.lastObservedTime', detail: '' })
+}
+
+/** The reason is told twice, as convention. */
+const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'reason', 'type', 'eventTime', 'action', 'related'] as const
+
+/** What events.orch.io/v1 asks for beside: what is new says all there is to say, and stays as it is but for its series. */
+const strict: VersionRules<Event> = {
+  create: (event, report) => {
+    validateSeries(event, report)
+    if (event.eventTime === undefined) report({ type: 'FieldValueRequired', field: 'eventTime', detail: '' })
+    if (event.type !== 'Normal' && event.type !== 'Warning') report(invalid('type', '', 'must be Normal or Warning'))
+    for (const field of ['firstTimestamp', 'lastTimestamp'] as const) if (event[field] !== undefined) report(invalid(field, '', 'needs to be unset'))
+    if ((event.count ?? 0) !== 0) report(invalid('count', '', 'needs to be unset'))
+    if (event.source.component !== undefined || event.source.host !== undefined) report(invalid('source', '', 'needs to be unset'))
+  },
+  update: (event, old, report) => {
+    validateMetadataUpdate(event.metadata, old.metadata, report)
+    if (!sameValue(event.series, old.series)) validateSeries(event, report)
+    const frozen = (field: string, value: unknown, before: unknown) => { if (!sameValue(value, before)) report(invalid(field, value, 'field is immutable')) }
+    for (const field of FROZEN) frozen(field, event[field], old[field])
+    frozen('reportingController', event.reportingComponent ?? '', old.reportingComponent ?? '')
+    frozen('reportingInstance', event.reportingInstance ?? '', old.reportingInstance ?? '')
+  }
+}
+
+function fromStored (event: Event): v1.Event {
+  const { kind: _, apiVersion, involvedObject, message: note, source, firstTimestamp, lastTimestamp, count, reportingComponent, reportingInstance, series, ...same } = event
+  return {
+    ...same,
+    kind: 'Event',
+    apiVersion,
+    series: series === undefined ? undefined : { count: series.count ?? 0, lastObservedTime: series.lastObservedTime },
+    reportingController: reportingComponent,
+    reportingInstance,
+    regarding: involvedObject,
+    note,
+    deprecatedSource: source,
+    deprecatedFirstTimestamp: firstTimestamp,
+    deprecatedLastTimestamp: lastTimestamp,
+    deprecatedCount: count
+  }
+}
+
+function toStored (event: v1.Event): Event {
+  const { regarding, note, deprecatedSource, deprecatedFirstTimestamp, deprecatedLastTimestamp, deprecatedCount, reportingController, reportingInstance, ...same } = event
+  return {
+    ...same,
+    apiVersion: 'v1',
+    involvedObject: regarding,
+    message: note,
+    source: deprecatedSource,
+    firstTimestamp: deprecatedFirstTimestamp,
+    lastTimestamp: deprecatedLastTimestamp,
+    count: deprecatedCount,
+    reportingComponent: reportingController,
+    reportingInstance
+  }
+}
+
+const HOUR = 3600
+const firstSeen = ({ firstTimestamp, eventTime }: Event, now: number): string => ageOf(firstTimestamp ?? eventTime, now)
+const lastSeen = (event: Event, now: number): string => event.series !== undefined
+  ? ageOf(event.series.lastObservedTime, now)
+  : event.lastTimestamp !== undefined ? ageOf(event.lastTimestamp, now) : firstSeen(event, now)
+
+/** The same columns in every version. */
+const columns: ReadonlyArray<Column<Event>> = [
+  text<Event>('Last Seen', 'Time since it was last seen.', lastSeen),
+  text<Event>('Type', 'Normal or Warning.', ({ type }) => type),
+  text<Event>('Reason', 'Why, in one word.', ({ reason }) => reason),
+  text<Event>('Object', 'The object it happened to.', ({ involvedObject: { kind = '', name = '' } }) => kind.toLowerCase() + (name === '' ? '' : `/${name}`)),
+  wide(text<Event>('Subobject', 'The part of the object that is meant.', ({ involvedObject }) => involvedObject.fieldPath)),
+  wide(text<Event>('Source', 'Who tells of it.', ({ source, reportingComponent = '', reportingInstance = '' }) => {
+    const host = source.host ?? reportingInstance
+    return (source.component ?? reportingComponent) + (host === '' ? '' : `, ${host}`)
+  })),
+  text<Event>('Message', 'A sentence for a person.', ({ message }) => message?.trim()),
+  wide(text<Event>('First Seen', 'Time since it was first seen.', firstSeen)),
+  wide(text<Event>('Count', 'How often it has happened.', ({ series, count }) => String(series === undefined ? count ?? 1 : series.count ?? 0))),
+  { name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) => metadata.name ?? '' }
+]
+
+/** Labels of field selectors in events.orch.io, to those of core v1. */
+const fieldLabels = {
+  reason: 'reason',
+  ...Object.fromEntries(['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(field => [`regarding.${field}`, `involvedObject.${field}`])),
+  reportingController: 'reportingComponent',
+  type: 'type'
+}
+
+export const events = resource(Event, {
+  plural: 'events',
+  shortNames: ['ev'],
+  namespaced: true,
+  rounds: { metadata: 1, change: 1, object: 1 },
+  createOnUpdate: true,
+  ttlSeconds: HOUR,
+  strategy: { dependents: 'none' },
+  columns,
+  selectableFields: {
+    'involvedObject.kind': ({ involvedObject }) => involvedObject.kind ?? '',
+    'involvedObject.namespace': ({ involvedObject }) => involvedObject.namespace ?? '',
+    'involvedObject.name': ({ involvedObject }) => involvedObject.name ?? '',
+    'involvedObject.uid': ({ involvedObject }) => involvedObject.uid ?? '',
+    'involvedObject.apiVersion': ({ involvedObject }) => involvedObject.apiVersion ?? '',
+    'involvedObject.resourceVersion': ({ involvedObject }) => involvedObject.resourceVersion ?? '',
+    'involvedObject.fieldPath': ({ involvedObject }) => involvedObject.fieldPath ?? '',
+    reason: ({ reason }) => reason ?? '',
+    reportingComponent: ({ reportingComponent }) => reportingComponent ?? '',
+    source: ({ source, reportingComponent }) => source.component ?? reportingComponent ?? '',
+    type: ({ type }) => type ?? ''
+  },
+  others: [
+    { message: v1.Event, toStored: event => toStored(event as v1.Event), fromStored: event => ({ ...fromStored(event), apiVersion: v1.API_VERSION }), fieldLabels, rules: strict },
+    {
+      message: v1beta1.Event,
+      toStored: event => toStored(event as v1.Event),
+      fromStored: event => ({ ...fromStored(event), apiVersion: v1beta1.API_VERSION }),
+      fieldLabels,
+      deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'events.orch.io/v1 Event' }
+    }
+  ]
+})

@@ -1,0 +1,20 @@
+/** The resources of the core group. */
+import { bindings } from './bindings.js'
+import { componentStatus } from './componentstatuses.js'
+import { configMaps } from './configmaps.js'
+import { endpoints } from './endpoints.js'
+import { events } from './events.js'
+import { limitRanges } from './limitranges.js'
+import { namespaces } from './namespaces.js'
+import { nodes } from './nodes.js'
+import { persistentVolumeClaims } from './persistentvolumeclaims.js'
+import { persistentVolumes } from './persistentvolumes.js'
+import { pods } from './pods.js'
+import { podTemplates } from './podtemplates.js'
+import { replicationControllers } from './replicationcontrollers.js'
+import { resourceQuotas } from './resourcequotas.js'
+import { secrets } from './secrets.js'
+import { serviceAccounts } from './serviceaccounts.js'
+import { services } from './services.js'
+
+export const core = [bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes, persistentVolumeClaims, persistentVolumes, pods, podTemplates, replicationControllers, resourceQuotas, secrets, serviceAccounts, services]

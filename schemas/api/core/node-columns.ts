@@ -1,0 +1,40 @@
+/** What a table shows of nodes. */
+import { age, join, name, NONE, text, wide } from '../../columns.js'
+import type { Column } from '../../resource.js'
+import type { Node } from './nodes.js'
+
+const ROLE_PREFIX = 'node-role.orch.io/'
+const ROLE = 'orch.io/role'
+
+/** Roles stand in the keys of labels, or in the value of an older one. */
+function rolesOf ({ metadata }: Node): string {
+  const roles = new Set<string>()
+  for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+    if (key.startsWith(ROLE_PREFIX)) roles.add(key.slice(ROLE_PREFIX.length))
+    else if (key === ROLE) roles.add(value)
+  }
+  roles.delete('')
+  return join([...roles].sort()) || NONE
+}
+
+function statusOf ({ spec, status }: Node): string {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready')
+  const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'
+  return spec.unschedulable === true ? `${state},SchedulingDisabled` : state
+}
+
+const addressOf = (wanted: string) => ({ status }: Node): string => status.addresses?.find(({ type }) => type === wanted)?.address ?? NONE
+const UNKNOWN = '<unknown>'
+
+export const nodeColumns: ReadonlyArray<Column<Node>> = [
+  name,
+  text('Status', 'Whether it can run pods, and takes new ones.', statusOf),
+  text('Roles', 'What the node is for.', rolesOf),
+  age,
+  text('Version', 'Version of the node agent.', ({ status }) => status.nodeInfo.kubeletVersion),
+  wide(text('Internal-IP', 'First address within the cluster.', addressOf('InternalIP'))),
+  wide(text('External-IP', 'First address for those outside.', addressOf('ExternalIP'))),
+  wide(text('OS-Image', 'Operating system of the node.', ({ status }) => status.nodeInfo.osImage || UNKNOWN)),
+  wide(text('Kernel-Version', 'Version of its kernel.', ({ status }) => status.nodeInfo.kernelVersion || UNKNOWN)),
+  wide(text('Container-Runtime', 'Name and version of its container runtime.', ({ status }) => status.nodeInfo.containerRuntimeVersion || UNKNOWN))
+]

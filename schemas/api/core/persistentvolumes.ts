@@ -1,0 +1,90 @@
+/** PersistentVolume (v1): a piece of storage in the cluster. */
+import { inline, list, map, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { NodeSelector } from './affinity.js'
+import { AzureFilePersistentVolumeSource, CSIPersistentVolumeSource, CephFSPersistentVolumeSource, CinderPersistentVolumeSource, FlexPersistentVolumeSource, GlusterfsPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource, RBDPersistentVolumeSource, ScaleIOPersistentVolumeSource, StorageOSPersistentVolumeSource } from './persistent-network-volumes.js'
+import { ObjectReference } from './references.js'
+import { volumeColumns } from './volume-columns.js'
+import { AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, FCVolumeSource, FlockerVolumeSource, GCEPersistentDiskVolumeSource, HostPathVolumeSource, NFSVolumeSource, PhotonPersistentDiskVolumeSource, PortworxVolumeSource, QuobyteVolumeSource, VsphereVirtualDiskVolumeSource } from './volume-sources.js'
+import { Quantity, roundToMilli } from '../../meta/quantity.js'
+import { resource } from '../../resource.js'
+import { refuseAlone, validateVolumeSpec, validateVolumeUpdate } from './persistentvolume-rules.js'
+import { kind, message } from './package.js'
+
+export type PersistentVolumeSource = Static<typeof PersistentVolumeSource>
+export const PersistentVolumeSource = message('PersistentVolumeSource', 'What a persistent volume is made of; one member is set.', {
+  gcePersistentDisk: one(1, 'Disk of Google Compute Engine.', GCEPersistentDiskVolumeSource, { pointer: true }),
+  awsElasticBlockStore: one(2, 'Disk of AWS Elastic Block Store.', AWSElasticBlockStoreVolumeSource, { pointer: true }),
+  hostPath: one(3, 'Directory of the node, for tests on one node only.', HostPathVolumeSource, { pointer: true }),
+  glusterfs: one(4, 'Mount of Glusterfs.', GlusterfsPersistentVolumeSource, { pointer: true }),
+  nfs: one(5, 'Mount of an NFS server.', NFSVolumeSource, { pointer: true }),
+  rbd: one(6, 'Block device of Ceph (RBD).', RBDPersistentVolumeSource, { pointer: true }),
+  iscsi: one(7, 'Disk reached over iSCSI.', ISCSIPersistentVolumeSource, { pointer: true }),
+  cinder: one(8, 'Cinder volume of OpenStack.', CinderPersistentVolumeSource, { pointer: true }),
+  cephfs: one(9, 'Filesystem of Ceph.', CephFSPersistentVolumeSource, { pointer: true }),
+  fc: one(10, 'Disk reached over Fibre Channel.', FCVolumeSource, { pointer: true }),
+  flocker: one(11, 'Dataset managed by Flocker.', FlockerVolumeSource, { pointer: true }),
+  flexVolume: one(12, 'Storage of a FlexVolume driver.', FlexPersistentVolumeSource, { pointer: true }),
+  azureFile: one(13, 'Share of Azure Files.', AzureFilePersistentVolumeSource, { pointer: true }),
+  vsphereVolume: one(14, 'Virtual disk of vSphere.', VsphereVirtualDiskVolumeSource, { pointer: true }),
+  quobyte: one(15, 'Mount of Quobyte.', QuobyteVolumeSource, { pointer: true }),
+  azureDisk: one(16, 'Data disk of Azure.', AzureDiskVolumeSource, { pointer: true }),
+  photonPersistentDisk: one(17, 'Disk of a Photon Controller.', PhotonPersistentDiskVolumeSource, { pointer: true }),
+  portworxVolume: one(18, 'Volume of Portworx.', PortworxVolumeSource, { pointer: true }),
+  scaleIO: one(19, 'Volume of ScaleIO.', ScaleIOPersistentVolumeSource, { pointer: true }),
+  local: one(20, 'Disk or directory local to one node.', LocalVolumeSource, { pointer: true }),
+  storageos: one(21, 'Volume of StorageOS.', StorageOSPersistentVolumeSource, { pointer: true }),
+  csi: one(22, 'Storage of a CSI driver.', CSIPersistentVolumeSource, { pointer: true })
+})
+
+export type VolumeNodeAffinity = Static<typeof VolumeNodeAffinity>
+export const VolumeNodeAffinity = message('VolumeNodeAffinity', 'Nodes from which a volume can be reached.', {
+  required: one(1, 'What a node must fulfil to reach the volume.', NodeSelector, { pointer: true })
+})
+
+export type PersistentVolumeSpec = Static<typeof PersistentVolumeSpec>
+export const PersistentVolumeSpec = message('PersistentVolumeSpec', 'A piece of storage and how it may be used.', {
+  capacity: map(1, 'Resources of the volume, by resource name.', Quantity),
+  persistentVolumeSource: inline(2, 'What the volume is made of.', PersistentVolumeSource, { immutable: 'ruled' }),
+  accessModes: list(3, 'Ways the volume can be mounted, such as ReadWriteOnce.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
+  claimRef: one(4, 'Claim the volume is bound to.', ObjectReference, { pointer: true }),
+  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is gone: Retain, Delete or Recycle.', { values: ['Recycle', 'Delete', 'Retain'], closed: true, default: 'Retain' }),
+  storageClassName: string(6, 'Storage class of the volume; empty for none.'),
+  mountOptions: list(7, 'Mount options, such as ro or soft; not checked beforehand.', 'string'),
+  volumeMode: string(8, 'Whether it is a Filesystem or a raw Block device.', { pointer: true, immutable: 'ruled', values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem' }),
+  nodeAffinity: one(9, 'Nodes from which the volume can be reached.', VolumeNodeAffinity, { pointer: true, immutable: 'ruled' })
+}, { defaults: ({ capacity }) => { roundToMilli(capacity) } })
+
+export type PersistentVolumeStatus = Static<typeof PersistentVolumeStatus>
+export const PersistentVolumeStatus = message('PersistentVolumeStatus', 'What is observed of a persistent volume.', {
+  phase: string(1, 'Where the volume stands: Pending, Available, Bound, Released or Failed.', { values: ['Pending', 'Available', 'Bound', 'Released', 'Failed'], closed: 'ruled', default: 'Pending' }),
+  message: string(2, 'Why the volume is in this phase, for a person.'),
+  reason: string(3, 'Why the volume failed, in one word.')
+})
+
+export type PersistentVolume = Static<typeof PersistentVolume>
+export const PersistentVolume = kind('PersistentVolume', 'A piece of storage in the cluster.', {
+  metadata,
+  spec: one(2, 'The storage and how it may be used.', PersistentVolumeSpec),
+  status: one(3, 'What is observed of the volume; written by the system.', PersistentVolumeStatus)
+}, {
+  validate: ({ spec }, at, report) => { validateVolumeSpec(spec, 'spec', report) },
+  validateCreate: ({ spec }, _at, report) => { refuseAlone(spec.accessModes, [], report) },
+  validateUpdate: ({ spec }, { spec: old }, _at, report) => {
+    validateVolumeUpdate(spec, old, report)
+    refuseAlone(spec.accessModes, old.accessModes, report)
+  }
+})
+
+export const persistentVolumes = resource(PersistentVolume, {
+  plural: 'persistentvolumes',
+  shortNames: ['pv'],
+  namespaced: false,
+  rounds: { metadata: 3, change: 1, object: 2 },
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
+  ],
+  deleteReturns: 'Object',
+  columns: volumeColumns
+})

@@ -1,0 +1,84 @@
+/** What a table shows of pods: how far each has come, in the words of its containers where they have something to say. */
+import { age, ageOf, milliseconds, name, NONE, text, wide } from '../../columns.js'
+import type { TableRowCondition } from '../../meta/answers.js'
+import type { Column } from '../../resource.js'
+import { podAddress } from './pod-status.js'
+import type { ContainerStateTerminated, ContainerStatus } from './pod-status.js'
+import type { Pod } from './pods.js'
+
+interface Progress { readonly ready: number, readonly status: string, readonly restarts: number, readonly lastRestart: string | undefined }
+
+const reasonOf = ({ reason, signal = 0, exitCode }: ContainerStateTerminated): string => reason || (signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`)
+const isTrue = ({ status }: Pod, type: string): boolean => status.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
+
+/** How the init containers stand, while they are not all done. */
+function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> | undefined {
+  let restarts = 0
+  for (const [index, { state, restartCount }] of (pod.status.initContainerStatuses ?? []).entries()) {
+    restarts += restartCount
+    if (state.terminated?.exitCode === 0) continue
+    const waiting = state.waiting?.reason ?? ''
+    const what = state.terminated !== undefined
+      ? reasonOf(state.terminated)
+      : waiting !== '' && waiting !== 'PodInitializing' ? waiting : `${index}/${pod.spec.initContainers?.length ?? 0}`
+    return { status: `Init:${what}`, restarts }
+  }
+  return undefined
+}
+
+/** The first container that has something to say is the one that is heard. */
+function running (pod: Pod): Pick<Progress, 'ready' | 'status' | 'restarts'> {
+  const { phase = '', reason = '', containerStatuses = [] } = pod.status
+  const said = containerStatuses.map(({ state }) => state.waiting?.reason || (state.terminated === undefined ? '' : reasonOf(state.terminated)))
+  const status = said.find(words => words !== '') ?? (reason || phase)
+  const ready = containerStatuses.filter((container, index) => said[index] === '' && container.ready && container.state.running !== undefined).length
+  const restarts = containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)
+  // One that has ended beside others that run does not end the pod.
+  return { ready, restarts, status: status !== 'Completed' || ready === 0 ? status : isTrue(pod, 'Ready') ? 'Running' : 'NotReady' }
+}
+
+function progressOf (pod: Pod): Progress {
+  const { metadata, status: { reason, initContainerStatuses = [], containerStatuses = [] } } = pod
+  const starting = initializing(pod)
+  const progress = starting === undefined ? running(pod) : { ready: 0, ...starting }
+  const seen = starting === undefined ? [...initContainerStatuses, ...containerStatuses] : initContainerStatuses
+  const status = metadata.deletionTimestamp === undefined ? progress.status : reason === 'NodeLost' ? 'Unknown' : 'Terminating'
+  return { ...progress, status, lastRestart: latestEnd(seen) }
+}
+
+function latestEnd (containers: readonly ContainerStatus[]): string | undefined {
+  let latest: string | undefined
+  for (const { lastState } of containers) {
+    const finished = lastState.terminated?.finishedAt
+    if ((milliseconds(finished) ?? -Infinity) > (milliseconds(latest) ?? -Infinity)) latest = finished
+  }
+  return latest
+}
+
+function restarts (pod: Pod, now: number): string {
+  const { restarts, lastRestart } = progressOf(pod)
+  return lastRestart === undefined ? String(restarts) : `${restarts} (${ageOf(lastRestart, now)} ago)`
+}
+
+function gates (pod: Pod): string {
+  const { readinessGates = [] } = pod.spec
+  if (readinessGates.length === 0) return NONE
+  return `${readinessGates.filter(({ conditionType }) => isTrue(pod, conditionType)).length}/${readinessGates.length}`
+}
+
+export const podColumns: ReadonlyArray<Column<Pod>> = [
+  name,
+  text('Ready', 'How many of its containers are ready.', pod => `${progressOf(pod).ready}/${pod.spec.containers?.length ?? 0}`),
+  text('Status', 'Where the pod stands, or what keeps it there.', pod => progressOf(pod).status),
+  text('Restarts', 'How often its containers were restarted, and when last.', restarts),
+  age,
+  wide(text('IP', 'Address of the pod.', ({ status }) => podAddress(status) || NONE)),
+  wide(text('Node', 'Node it runs on.', ({ spec }) => spec.nodeName || NONE)),
+  wide(text('Nominated Node', 'Node where other pods are evicted to make room for it.', ({ status }) => status.nominatedNodeName || NONE)),
+  wide(text('Readiness Gates', 'How many of its readiness gates are passed.', gates))
+]
+
+/** That a pod has ended, for those who hide such rows. */
+export function podConditions ({ status: { phase } }: Pod): TableRowCondition[] {
+  return phase === 'Succeeded' || phase === 'Failed' ? [{ type: 'Completed', status: 'True', reason: phase }] : []
+}

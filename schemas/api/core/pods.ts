@@ -1,0 +1,101 @@
+/** Pod (v1): containers that run together on a node. */
+import { one } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { keepMetadata } from '../../meta/status-metadata.js'
+import { PodSpec } from './pod-spec.js'
+import { podColumns, podConditions } from './pod-columns.js'
+import { podAddress, PodStatus } from './pod-status.js'
+import { dropGatedPodFields } from './rules/gated-fields.js'
+import { validateEphemeralUpdate, validateNewPod, validatePod, validatePodUpdate } from './rules/pods.js'
+import { validatePodStatusUpdate } from './rules/pod-status.js'
+import { podWarnings } from './rules/pod-warnings.js'
+import { qosClass } from './rules/qos.js'
+import { alignSeccomp } from './rules/seccomp.js'
+import { NO_FIELD, resource } from '../../resource.js'
+import { kind } from './package.js'
+
+/** What a pod has that its template does not: requests as high as the limits, and the addresses of services. */
+function defaultPod (spec: PodSpec): void {
+  spec.enableServiceLinks ??= true
+  for (const { resources } of [...spec.containers ?? [], ...spec.initContainers ?? []]) {
+    if (resources.limits !== undefined) resources.requests = { ...resources.limits, ...resources.requests }
+  }
+}
+
+export type Pod = Static<typeof Pod>
+export const Pod = kind('Pod', 'Containers that run together on one node.', {
+  metadata,
+  spec: one(2, 'What is to run, and how.', PodSpec, { immutable: 'ruled' }),
+  status: one(3, 'What is observed of the pod; written by the system.', PodStatus)
+}, {
+  defaults: pod => { defaultPod(pod.spec) },
+  validate: (pod, _at, report) => { validatePod(pod, report) },
+  validateCreate: (pod, _at, report) => { validateNewPod(pod, report) },
+  validateUpdate: (pod, old, _at, report) => { validatePodUpdate(pod, old, report) }
+})
+
+/** Seconds; what a date can be moved by. */
+const MOST_GRACE = 2 ** 31 - 1
+
+/** By its subresources less may be changed than the whole: containers are added by one, and old node agents spoil owners by another. */
+function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
+  if (subresource === 'ephemeralcontainers') {
+    const { ephemeralContainers } = pod.spec
+    pod.metadata = { ...old.metadata, managedFields: pod.metadata.managedFields }
+    pod.spec = { ...old.spec, ephemeralContainers }
+    pod.status = old.status
+  }
+  if (subresource === 'status') keepMetadata(pod, old, ['ownerReferences', 'deletionTimestamp'])
+}
+
+/** Nobody ends what runs nowhere, or has ended: it is gone at once. */
+function gracePeriod ({ spec, status }: Pod, asked: number | undefined): number {
+  if ((spec.nodeName ?? '') === '' || status.phase === 'Failed' || status.phase === 'Succeeded') return 0
+  const seconds = asked ?? Number(spec.terminationGracePeriodSeconds ?? 0)
+  return seconds < 0 ? 1 : Math.min(seconds, MOST_GRACE)
+}
+
+const nodeName = ({ spec }: Pod): string => spec.nodeName ?? ''
+
+export const pods = resource(Pod, {
+  plural: 'pods',
+  shortNames: ['po'],
+  categories: ['all'],
+  namespaced: true,
+  subresources: [
+    { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
+    { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], rounds: { metadata: 2, change: 2, object: 1 }, validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
+    { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
+    { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connects: true },
+    { name: 'log', verbs: ['get'], connects: true },
+    { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions', connects: true },
+    { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions', connects: true },
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) } }
+  ],
+  deleteReturns: 'Object',
+  strategy: {
+    prepareForCreate: pod => {
+      pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) }
+      alignSeccomp(pod)
+    },
+    warnings: (pod, old) => old === undefined ? podWarnings(pod, '') : [], // what changes a pod is rarely a person
+    dropGated: ({ spec }, old) => { dropGatedPodFields(spec, old?.spec) },
+    prepareForUpdate,
+    gracePeriod
+  },
+  columns: podColumns,
+  rowConditions: podConditions,
+  selectableFields: {
+    'spec.nodeName': nodeName,
+    'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
+    'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
+    'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',
+    'status.phase': ({ status }) => status.phase ?? '',
+    'status.podIP': ({ status }) => podAddress(status),
+    'status.podIPs': NO_FIELD, // accepted, as convention
+    'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
+    'spec.host': nodeName
+  }
+})

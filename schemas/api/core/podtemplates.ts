@@ -1,0 +1,33 @@
+/** PodTemplate (v1): a pod to be made of it. */
+import { containerColumns, labels, name, text } from '../../columns.js'
+import { one } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { PodTemplateSpec } from './pod-spec.js'
+import { dropGatedPodFields } from './rules/gated-fields.js'
+import { podWarnings } from './rules/pod-warnings.js'
+import { resource } from '../../resource.js'
+import type { Column } from '../../resource.js'
+import { kind } from './package.js'
+
+export type PodTemplate = Static<typeof PodTemplate>
+export const PodTemplate = kind('PodTemplate', 'A template from which pods are made.', {
+  metadata,
+  template: one(2, 'The pods that are made from it.', PodTemplateSpec)
+})
+
+const columns: ReadonlyArray<Column<PodTemplate>> = [
+  name,
+  ...containerColumns<PodTemplate>(({ template }) => template.spec),
+  text('Pod Labels', 'Labels of the pods that are made from it.', ({ template }) => labels(template.metadata.labels))
+]
+
+export const podTemplates = resource(PodTemplate, {
+  plural: 'podtemplates',
+  namespaced: true,
+  rounds: { metadata: 1, change: 2, object: 1 },
+  deleteReturns: 'Object',
+  generation: ({ template }) => template,
+  strategy: { dropGated: ({ template }, old) => { dropGatedPodFields(template.spec, old?.template.spec) }, warnings: ({ template }) => podWarnings(template, 'template') },
+  columns
+})

@@ -1,0 +1,78 @@
+/** ResourceQuota (v1): how much a namespace may use in all. */
+import { age, byFirst, name, text } from '../../columns.js'
+import { list, map, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { Quantity, roundToMilli } from '../../meta/quantity.js'
+import { resource } from '../../resource.js'
+import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './quota-rules.js'
+import type { Column } from '../../resource.js'
+import { kind, message } from './package.js'
+
+export type ScopedResourceSelectorRequirement = Static<typeof ScopedResourceSelectorRequirement>
+export const ScopedResourceSelectorRequirement = message('ScopedResourceSelectorRequirement', 'A requirement on one scope of an object.', {
+  scopeName: string(1, 'Scope the requirement is about, such as PriorityClass.', { required: true, mayBeEmpty: true, values: ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'], closed: 'ruled' }),
+  operator: string(2, 'How the values are compared: In, NotIn, Exists or DoesNotExist.', { required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist'], closed: 'ruled' }),
+  values: list(3, 'Values to compare with, for In and NotIn.', 'string')
+})
+
+export type ScopeSelector = Static<typeof ScopeSelector>
+export const ScopeSelector = message('ScopeSelector', 'Scopes an object must be in, all of them.', {
+  matchExpressions: list(1, 'Requirements on the scopes of an object.', ScopedResourceSelectorRequirement)
+}, { structType: 'atomic' })
+
+export type ResourceQuotaSpec = Static<typeof ResourceQuotaSpec>
+export const ResourceQuotaSpec = message('ResourceQuotaSpec', 'Limits on a namespace and what they cover.', {
+  hard: map(1, 'Most that may be used, by resource name.', Quantity),
+  scopes: list(2, 'Scopes an object must be in, all of them, to count.', 'string', { immutable: 'ruled', values: ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'], closed: 'ruled' }),
+  scopeSelector: one(3, 'Scopes an object must be in, with operators and values.', ScopeSelector, { pointer: true })
+}, {
+  defaults: ({ hard }) => { roundToMilli(hard) },
+  validate: (spec, at, report) => { validateQuotaSpec(spec, at, report) },
+  validateUpdate: (spec, old, at, report) => { validateQuotaUpdate(spec, old, at, report) }
+})
+
+export type ResourceQuotaStatus = Static<typeof ResourceQuotaStatus>
+export const ResourceQuotaStatus = message('ResourceQuotaStatus', 'Limits on a namespace and its use.', {
+  hard: map(1, 'Limits that are enforced, by resource name.', Quantity),
+  used: map(2, 'Total in use in the namespace, by resource name.', Quantity)
+}, {
+  defaults: ({ hard, used }) => { for (const amounts of [hard, used]) roundToMilli(amounts) },
+  validate: ({ hard, used }, at, report) => {
+    validateHard(hard, `${at}.hard`, report)
+    validateHard(used, `${at}.used`, report)
+  }
+})
+
+export type ResourceQuota = Static<typeof ResourceQuota>
+export const ResourceQuota = kind('ResourceQuota', 'Limits on the total resources of a namespace.', {
+  metadata,
+  spec: one(2, 'The limits to enforce.', ResourceQuotaSpec),
+  status: one(3, 'Limits and use as observed; written by the system.', ResourceQuotaStatus)
+})
+
+const isLimit = ([name]: [string, string]): boolean => name.startsWith('limits.')
+
+/** How much is used of how much, by resource. */
+function use ({ status: { hard = {}, used = {} } }: ResourceQuota, shown: (entry: [string, string]) => boolean): string {
+  return Object.entries(hard).filter(shown).sort(byFirst).map(([name, most]) => `${name}: ${Object.hasOwn(used, name) ? used[name] : '0'}/${most}`).join(', ')
+}
+
+const columns: ReadonlyArray<Column<ResourceQuota>> = [
+  name,
+  age,
+  text('Request', 'How much may be asked for, and how much of it is.', quota => use(quota, entry => !isLimit(entry))),
+  text('Limit', 'How high limits may be in all, and are.', quota => use(quota, isLimit))
+]
+
+export const resourceQuotas = resource(ResourceQuota, {
+  plural: 'resourcequotas',
+  shortNames: ['quota'],
+  namespaced: true,
+  rounds: { metadata: 1, change: 2, object: 1 },
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
+  ],
+  deleteReturns: 'Object',
+  columns
+})

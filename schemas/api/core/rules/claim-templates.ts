@@ -1,0 +1,21 @@
+/** Rules on claims that are made for one pod. */
+import { forbidden, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
+import type { ObjectMeta } from '../../../meta/object.js'
+import type { EphemeralVolumeSource } from '../pod-volumes.js'
+
+const REFUSED: ReadonlyArray<readonly [field: keyof ObjectMeta, told: string]> = [
+  ['name', 'name'], ['generateName', 'generateName'], ['namespace', 'namespace'], ['selfLink', 'selfLink'], ['uid', 'uID'], ['resourceVersion', 'resourceVersion'], ['generation', 'generation'],
+  ['creationTimestamp', 'creationTimestamp'], ['deletionTimestamp', 'deletionTimestamp'], ['deletionGracePeriodSeconds', 'deletionGracePeriodSeconds'], ['ownerReferences', 'ownerReferences'],
+  ['finalizers', 'finalizers'], ['clusterName', 'zZZ_DeprecatedClusterName'], ['managedFields', 'managedFields']
+]
+
+/** Of its metadata the labels and annotations alone go on to the claim. */
+export function validateEphemeralVolume ({ volumeClaimTemplate: template }: EphemeralVolumeSource, at: string, report: Report): void {
+  if (template === undefined) return required(report, `${at}.volumeClaimTemplate`)
+  const path = `${at}.volumeClaimTemplate.metadata`
+  validateAnnotations(template.metadata.annotations, `${path}.annotations`, report)
+  validateLabels(template.metadata.labels, `${path}.labels`, report)
+  for (const [field, told] of REFUSED) if (template.metadata[field] !== undefined) forbidden(report, `${path}.${told}`, 'cannot be set for an ephemeral volume')
+}

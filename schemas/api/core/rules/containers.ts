@@ -1,0 +1,86 @@
+/** Rules on the containers of a pod, beside those of their parts. */
+import { checkName, duplicate, forbidden, invalid, notFound, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { validatePart } from '../../../language/validation.js'
+import { dnsLabel } from '../../../names.js'
+import { EphemeralContainerCommon } from '../containers.js'
+import type { Container, EphemeralContainer } from '../containers.js'
+import { checkEnvFrom } from './env.js'
+import { checkProbes } from './handlers.js'
+import { checkMounts, checkWholeVolumes, NOT_IN_EPHEMERAL } from './mounts.js'
+import type { Volumes } from './mounts.js'
+import { checkHostPorts, checkPortNames } from './ports.js'
+import { checkResources } from './resources.js'
+
+/** Those that run side by side. */
+export function checkContainers (containers: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+  if (containers.length === 0) required(report, at)
+  checkEach(containers, volumes, at, report)
+  checkHostPorts(containers, at, report)
+}
+
+/** Those that run one after another, so that each may have the same ports; they end by themselves. */
+export function checkInitContainers (containers: readonly Container[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+  checkEach(containers, volumes, at, report)
+  const names = new Set(others.map(({ name }) => name))
+  containers.forEach((container, index) => {
+    const path = `${at}[${index}]`
+    checkHostPorts([container], at, report)
+    if (names.has(container.name)) duplicate(report, `${path}.name`, container.name)
+    for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
+      if (container[field] !== undefined) invalid(report, `${path}.${field}`, container[field], 'must not be set for init containers')
+    }
+  })
+}
+
+function checkEach (containers: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+  const names = new Set<string>()
+  containers.forEach((container, index) => {
+    const path = `${at}[${index}]`
+    if (names.has(container.name)) duplicate(report, `${path}.name`, container.name)
+    names.add(container.name)
+    checkContainer(container, volumes, path, report)
+  })
+}
+
+const POLICIES: readonly string[] = ['File', 'FallbackToLogsOnError']
+
+function checkContainer (container: Container, volumes: Volumes, at: string, report: Report): void {
+  const { name, image = '', ports = [], envFrom = [], resources, terminationMessagePolicy = 'File' } = container
+  if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
+  if (image === '') required(report, `${at}.image`)
+  if (!POLICIES.includes(terminationMessagePolicy)) invalid(report, `${at}.terminationMessagePolicy`, terminationMessagePolicy, "must be 'File' or 'FallbackToLogsOnError'")
+  checkProbes(container, at, report)
+  checkPortNames(ports, `${at}.ports`, report)
+  checkEnvFrom(envFrom, `${at}.envFrom`, report)
+  checkMounts(container, volumes, at, report)
+  checkResources(resources, `${at}.resources`, report)
+}
+
+const NOT_EPHEMERAL = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
+
+/** They come and go, so nothing rests on them. What is wrong in one is told as of the first of a list within it, as convention. */
+export function checkEphemeralContainers (containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+  const names = new Set(others.map(({ name }) => name))
+  const targets = new Set(names)
+  containers.forEach((container, index) => {
+    const path = `${at}[${index}]`
+    const { name, image = '', targetContainerName = '', resources, volumeMounts = [] } = container
+    if (targetContainerName !== '' && !targets.has(targetContainerName)) notFound(report, `${path}.targetContainerName`, targetContainerName)
+    if (name === '') return required(report, path, 'an ephemeral container requires a name')
+    validatePart(EphemeralContainerCommon, container, `${path}[0]`, report)
+    checkContainer(container, volumes, `${path}[0]`, report)
+    checkTrimmed(image, `${path}[0].image`, report)
+    if (names.has(name)) duplicate(report, `${path}.name`, name)
+    names.add(name)
+    targets.add(name)
+    for (const field of NOT_EPHEMERAL) if (container[field] !== undefined) forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
+    if (resources.limits !== undefined || resources.requests !== undefined) forbidden(report, `${path}.resources`, NOT_IN_EPHEMERAL)
+    checkWholeVolumes(volumeMounts, `${path}.volumeMounts`, report)
+  })
+}
+
+/** Templates may have images to be filled in; what runs has a name. */
+export function checkTrimmed (image: string, field: string, report: Report): void {
+  if (image !== image.trim()) invalid(report, field, image, 'must not have leading or trailing whitespace')
+}

@@ -1,0 +1,58 @@
+/** Rules on how containers and volumes point at fields of their pod and at data. */
+import { checkName, invalid, notSupported, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { configKey, dnsSubdomain, qualifiedName } from '../../../names.js'
+import type { KeyToPath, ObjectFieldSelector, ResourceFieldSelector } from '../references-to-data.js'
+import { checkFilePath, checkMode } from './paths.js'
+
+/** Of those of a pod that there are at all, whoever asks. */
+const FIELDS: readonly string[] = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName', 'status.phase', 'status.hostIP', 'status.podIP', 'status.podIPs', 'spec.host']
+export const FIELDS_OF_ENV: readonly string[] = ['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.podIP', 'status.podIPs']
+export const FIELDS_OF_FILES: readonly string[] = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']
+
+/** Of `metadata.labels['app']` both parts. */
+function subscripted (fieldPath: string): [path: string, key: string | undefined] {
+  const begin = fieldPath.endsWith("']") ? fieldPath.indexOf("['") : -1
+  return begin < 1 ? [fieldPath, undefined] : [fieldPath.slice(0, begin), fieldPath.slice(begin + 2, -2)]
+}
+
+export function checkFieldRef ({ apiVersion, fieldPath }: ObjectFieldSelector, fields: readonly string[], at: string, report: Report): void {
+  if (fieldPath === '') return required(report, `${at}.fieldPath`)
+  const [path, key] = subscripted(fieldPath)
+  const hasKeys = path === 'metadata.annotations' || path === 'metadata.labels'
+  if (apiVersion !== 'v1' || (key === undefined ? !FIELDS.includes(path) : !hasKeys)) {
+    return invalid(report, `${at}.fieldPath`, fieldPath, `is no field of a pod of version ${apiVersion ?? ''}`)
+  }
+  if (key === undefined) {
+    const name = path === 'spec.host' ? 'spec.nodeName' : path
+    if (!fields.includes(name)) notSupported(report, `${at}.fieldPath`, name, fields)
+  } else {
+    // Annotation keys may have capitals in their domain, labels may not.
+    for (const detail of qualifiedName(path === 'metadata.annotations' ? key.toLowerCase() : key)) invalid(report, at, key, detail)
+  }
+}
+
+const RESOURCES: readonly string[] = ['limits.cpu', 'limits.ephemeral-storage', 'limits.memory', 'requests.cpu', 'requests.ephemeral-storage', 'requests.memory']
+const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/
+const DIVISORS_OF_CPU: readonly string[] = ['1m', '1']
+const DIVISORS_OF_BYTES: readonly string[] = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']
+
+/** @param ofFile files can be asked of any container, so they name one */
+export function checkResourceFieldRef ({ containerName = '', resource, divisor = '0' }: ResourceFieldSelector, ofFile: boolean, at: string, report: Report): void {
+  const known = RESOURCES.includes(resource) || HUGE_PAGES.test(resource)
+  if (ofFile && containerName === '') required(report, `${at}.containerName`)
+  else if (resource === '') required(report, `${at}.resource`)
+  else if (!known) notSupported(report, `${at}.resource`, resource, RESOURCES)
+  const divisors = resource.endsWith('.cpu') ? DIVISORS_OF_CPU : DIVISORS_OF_BYTES
+  if (known && divisor !== '0' && !divisors.includes(divisor)) invalid(report, `${at}.divisor`, resource, `only divisors ${divisors.join(', ')} are supported with this resource`)
+}
+
+export function validateKeySelector ({ name = '', key }: { name?: string | undefined, key: string }, at: string, report: Report): void {
+  checkName(report, `${at}.name`, name, dnsSubdomain)
+  if (key !== '') checkName(report, `${at}.key`, key, configKey)
+}
+
+export function validateKeyToPath ({ path, mode }: KeyToPath, at: string, report: Report): void {
+  checkFilePath(path, `${at}.path`, report)
+  checkMode(mode, `${at}.mode`, report)
+}

@@ -1,0 +1,37 @@
+/** Rules on the environment of containers. */
+import { checkName, invalid, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { dnsSubdomain, envName } from '../../../names.js'
+import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
+import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_ENV } from './data-references.js'
+
+export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: string, report: Report): void {
+  if (name !== '') checkName(report, `${at}.name`, name, envName)
+  if (valueFrom !== undefined) checkValueFrom(valueFrom, value, `${at}.valueFrom`, report)
+}
+
+/** The value itself, or one place to take it from. */
+function checkValueFrom ({ fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: EnvVarSource, value: string, at: string, report: Report): void {
+  if (fieldRef !== undefined) checkFieldRef(fieldRef, FIELDS_OF_ENV, `${at}.fieldRef`, report)
+  if (resourceFieldRef !== undefined) checkResourceFieldRef(resourceFieldRef, false, `${at}.resourceFieldRef`, report)
+  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter(source => source !== undefined).length
+  if (sources === 0) invalid(report, at, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`')
+  else if (value !== '') invalid(report, at, '', 'may not be specified when `value` is not empty')
+  else if (sources > 1) invalid(report, at, '', 'may not have more than one field specified at a time')
+}
+
+/** @param at of the list, where it is said that a member of it names no source, or two */
+export function checkEnvFrom (sources: readonly EnvFromSource[], at: string, report: Report): void {
+  sources.forEach(({ prefix = '', configMapRef, secretRef }, index) => {
+    if (prefix !== '') checkName(report, `${at}[${index}].prefix`, prefix, envName)
+    if (configMapRef !== undefined) checkSource(configMapRef.name, `${at}[${index}].configMapRef.name`, report)
+    if (secretRef !== undefined) checkSource(secretRef.name, `${at}[${index}].secretRef.name`, report)
+    if (configMapRef === undefined && secretRef === undefined) invalid(report, at, '', 'must specify one of: `configMapRef` or `secretRef`')
+    else if (configMapRef !== undefined && secretRef !== undefined) invalid(report, at, '', 'may not have more than one field specified at a time')
+  })
+}
+
+function checkSource (name = '', field: string, report: Report): void {
+  if (name === '') return required(report, field)
+  for (const detail of dnsSubdomain(name, true)) invalid(report, field, name, detail)
+}

@@ -1,0 +1,48 @@
+/** Rules on probes and lifecycle hooks. */
+import { checkName, forbidden, invalid, notNegative, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { headerName } from '../../../names.js'
+import type { HTTPGetAction, LifecycleHandler, Probe, ProbeHandler } from '../handlers.js'
+import { checkPort, checkPortNumber } from './ports.js'
+
+type Check = (at: string, report: Report) => void
+
+/** One of them is set; what there is of others is not looked at. */
+export function validateHandler ({ exec, httpGet, tcpSocket, ...others }: ProbeHandler | LifecycleHandler, at: string, report: Report): void {
+  const grpc = 'grpc' in others ? others.grpc : undefined
+  const set: Array<[field: string, check: Check]> = []
+  if (exec !== undefined) {
+    set.push(['exec', (at, report) => { if ((exec.command ?? []).length === 0) required(report, `${at}.command`) }])
+  }
+  if (httpGet !== undefined) set.push(['httpGet', (at, report) => { checkHttpGet(httpGet, at, report) }])
+  if (tcpSocket !== undefined) set.push(['tcpSocket', (at, report) => { checkPort(tcpSocket.port, `${at}.port`, report) }])
+  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }]) // the name it is told by, as convention
+  set.forEach(([field, check], index) => {
+    if (index === 0) check(`${at}.${field}`, report)
+    else forbidden(report, `${at}.${field}`, 'may not specify more than 1 handler type')
+  })
+  if (set.length === 0) required(report, at, 'must specify a handler type')
+}
+
+function checkHttpGet ({ port, httpHeaders = [] }: HTTPGetAction, at: string, report: Report): void {
+  checkPort(port, `${at}.port`, report)
+  for (const { name } of httpHeaders) checkName(report, `${at}.httpHeaders`, name, headerName)
+}
+
+export function validateProbe (probe: Probe, at: string, report: Report): void {
+  for (const field of ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'] as const) notNegative(report, `${at}.${field}`, probe[field])
+  const { terminationGracePeriodSeconds: grace } = probe
+  if (grace !== undefined && grace <= 0) invalid(report, `${at}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
+}
+
+interface Probes { readonly livenessProbe?: Probe | undefined, readonly readinessProbe?: Probe | undefined, readonly startupProbe?: Probe | undefined }
+
+/** What is particular to each of the probes: only readiness can be lost and found again, and only it ends nothing. */
+export function checkProbes (container: Probes, at: string, report: Report): void {
+  for (const field of ['livenessProbe', 'startupProbe'] as const) {
+    const probe = container[field]
+    if (probe !== undefined && probe.successThreshold !== 1) invalid(report, `${at}.${field}.successThreshold`, probe.successThreshold, 'must be 1')
+  }
+  const grace = container.readinessProbe?.terminationGracePeriodSeconds
+  if (grace !== undefined) invalid(report, `${at}.readinessProbe.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes')
+}

@@ -1,0 +1,72 @@
+/** Rules on volumes on storage of the network. */
+import { between, checkName, invalid, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { dnsLabel, dnsSubdomain } from '../../../names.js'
+import type { NameRule } from '../../../names.js'
+import type { CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from '../network-volumes.js'
+import { LUN_MAX } from './disks.js'
+
+/** Some reference to a secret, of which the name is asked for. */
+interface WithSecret { readonly secretRef?: { readonly name?: string | undefined } | undefined }
+
+export function validateSecretRef ({ secretRef }: WithSecret, at: string, report: Report): void {
+  if (secretRef !== undefined && (secretRef.name ?? '') === '') required(report, `${at}.secretRef.name`)
+}
+
+export function validateMonitors ({ monitors = [] }: { monitors?: string[] | undefined }, at: string, report: Report): void {
+  if (monitors.length === 0) required(report, `${at}.monitors`)
+}
+
+const IQN = /^iqn\.\d{4}-\d{2}\.[0-9A-Za-z\-.]+:[^,;*&$|\s]+$/
+const EUI = /^eui.[0-9A-Za-z]{16}$/
+const NAA = /^naa.[0-9A-Za-z]{32}$/
+
+/** Qualified names of iSCSI nodes, in one of their three forms. */
+const iscsiName: NameRule = name => {
+  const form = name.startsWith('iqn') ? IQN : name.startsWith('eui') ? EUI : name.startsWith('naa') ? NAA : undefined
+  if (form === undefined) return ['must be valid format starting with iqn, eui, or naa']
+  return form.test(name) ? [] : ['must be valid format']
+}
+
+export function validateISCSI ({ iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName }: ISCSIVolumeSource, at: string, report: Report): void {
+  if (iqn !== '') checkName(report, `${at}.iqn`, iqn, iscsiName)
+  between(report, `${at}.lun`, lun, 0, LUN_MAX)
+  if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
+  if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, iscsiName)
+}
+
+/** Some options are filled in by the system itself. */
+export function validateFlexVolume ({ options = {} }: FlexVolumeSource, at: string, report: Report): void {
+  for (const key of Object.keys(options)) {
+    const domain = `.${key.split('/', 1)[0] ?? ''}`.toLowerCase()
+    if (domain.endsWith('.orch.io')) invalid(report, `${at}.options[${key}]`, key, 'the orch.io namespace is reserved')
+  }
+}
+
+export function validateScaleIO ({ volumeName = '' }: ScaleIOVolumeSource, at: string, report: Report): void {
+  if (volumeName === '') required(report, `${at}.volumeName`)
+}
+
+export function validateStorageOS (source: StorageOSVolumeSource, at: string, report: Report): void {
+  const { volumeName = '', volumeNamespace = '' } = source
+  if (volumeName === '') required(report, `${at}.volumeName`)
+  else checkName(report, `${at}.volumeName`, volumeName, dnsLabel)
+  if (volumeNamespace !== '') checkName(report, `${at}.volumeNamespace`, volumeNamespace, dnsLabel)
+  validateSecretRef(source, at, report)
+}
+
+const DRIVER_MAX = 63
+
+export function checkDriverName (driver: string, field: string, report: Report): void {
+  if (driver.length > DRIVER_MAX) report({ type: 'FieldValueTooLong', field, detail: `must have at most ${DRIVER_MAX} bytes` })
+  for (const detail of dnsSubdomain(driver.toLowerCase())) invalid(report, field, driver, detail)
+}
+
+/** The paths are those of the convention, blank and all. */
+export function validateCSIVolume ({ driver, nodePublishSecretRef: secret }: CSIVolumeSource, at: string, report: Report): void {
+  checkDriverName(driver, `${at}.driver`, report)
+  if (secret === undefined) return
+  const { name = '' } = secret
+  if (name === '') required(report, `${at}.nodePublishSecretRef .name`)
+  else checkName(report, `${at}.name`, name, dnsSubdomain)
+}

@@ -1,0 +1,34 @@
+/** Rules on how pods resolve names. */
+import { ipFamily } from '../../../addresses.js'
+import { checkName, invalid, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { dnsSubdomain } from '../../../names.js'
+import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
+
+/** What the resolver of Linux takes. */
+const NAMESERVERS_MAX = 3
+const SEARCHES_MAX = 6
+const SEARCHES_LENGTH_MAX = 256
+const NO_ADDRESS = 'must be valid IP address'
+
+export function checkDNS (config: PodDNSConfig | undefined, policy: string | undefined, at: string, report: Report): void {
+  if (policy === 'None') {
+    if (config === undefined) return required(report, at, 'must provide `dnsConfig` when `dnsPolicy` is None')
+    if ((config.nameservers ?? []).length === 0) return required(report, `${at}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')
+  }
+  const { nameservers = [], searches = [], options = [] } = config ?? {}
+  if (nameservers.length > NAMESERVERS_MAX) invalid(report, `${at}.nameservers`, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`)
+  nameservers.forEach((address, index) => { if (ipFamily(address) === 0) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS) })
+  if (searches.length > SEARCHES_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_MAX} search paths`)
+  if (searches.join(' ').length > SEARCHES_LENGTH_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_LENGTH_MAX} characters (including spaces) in the search list`)
+  searches.forEach((domain, index) => checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
+  options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
+}
+
+/** Findings stand at members of the list as a whole: which of them it is, their value says. */
+export function checkHostAliases (aliases: readonly HostAlias[], at: string, report: Report): void {
+  for (const { ip = '', hostnames = [] } of aliases) {
+    if (ipFamily(ip) === 0) invalid(report, `${at}.ip`, ip, NO_ADDRESS)
+    for (const name of hostnames) checkName(report, `${at}.hostnames`, name, dnsSubdomain)
+  }
+}

@@ -1,0 +1,48 @@
+/** Rules on what a pod is made of, beside those of its parts. */
+import { between, checkName, invalid } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { validateLabels } from '../../../meta/metadata.js'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
+import type { NameRule } from '../../../names.js'
+import type { PodSpec } from '../pod-spec.js'
+import { checkContainers, checkEphemeralContainers, checkInitContainers } from './containers.js'
+import { checkDNS, checkHostAliases } from './network.js'
+import { checkPortsOfHost } from './ports.js'
+import { checkResources } from './resources.js'
+import { checkSpreads } from './scheduling.js'
+import { checkVolumes } from './volumes.js'
+import { checkHostProcess, checkSystem } from './windows.js'
+
+const MOST_SECONDS = 2 ** 31 - 1
+
+export function validatePodSpec (spec: PodSpec, at: string, report: Report): void {
+  const { containers = [], initContainers = [], ephemeralContainers = [], readinessGates = [], overhead, activeDeadlineSeconds } = spec
+  const volumes = checkVolumes(spec.volumes ?? [], `${at}.volumes`, report)
+  checkContainers(containers, volumes, `${at}.containers`, report)
+  checkInitContainers(initContainers, containers, volumes, `${at}.initContainers`, report)
+  checkEphemeralContainers(ephemeralContainers, [...containers, ...initContainers], volumes, `${at}.ephemeralContainers`, report)
+  validateLabels(spec.nodeSelector, `${at}.nodeSelector`, report)
+  if (spec.hostNetwork === true) checkPortsOfHost(containers, `${at}.containers`, report)
+  if (spec.hostPID === true && spec.shareProcessNamespace === true) invalid(report, `${at}.securityContext.shareProcessNamespace`, true, 'shareProcessNamespace and hostPID cannot both be enabled')
+  checkDNS(spec.dnsConfig, spec.dnsPolicy, `${at}.dnsConfig`, report)
+  readinessGates.forEach(({ conditionType }, index) => checkName(report, `${at}.readinessGates[${index}].conditionType`, conditionType, qualifiedName))
+  checkSpreads(spec.topologySpreadConstraints ?? [], `${at}.topologySpreadConstraints`, report)
+  checkHostProcess(spec, at, report)
+  checkNames(spec, at, report)
+  if (activeDeadlineSeconds !== undefined) between(report, `${at}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MOST_SECONDS)
+  checkHostAliases(spec.hostAliases ?? [], `${at}.hostAliases`, report)
+  if (overhead !== undefined) checkResources({ limits: overhead }, `${at}.overhead`, report)
+  checkSystem(spec, at, report)
+}
+
+const NAMES: ReadonlyArray<readonly [field: 'serviceAccountName' | 'nodeName' | 'hostname' | 'subdomain' | 'priorityClassName', rule: NameRule]> = [
+  ['serviceAccountName', dnsSubdomain], ['nodeName', dnsSubdomain], ['hostname', dnsLabel], ['subdomain', dnsLabel], ['priorityClassName', dnsSubdomain]
+]
+
+function checkNames (spec: PodSpec, at: string, report: Report): void {
+  for (const [field, rule] of NAMES) {
+    const name = spec[field] ?? ''
+    if (name !== '') checkName(report, `${at}.${field}`, name, rule)
+  }
+  if (spec.runtimeClassName !== undefined) checkName(report, `${at}.runtimeClassName`, spec.runtimeClassName, dnsSubdomain)
+}

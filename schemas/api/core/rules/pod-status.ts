@@ -1,0 +1,47 @@
+/** Rules on what is told of a pod. */
+import { ipFamily } from '../../../addresses.js'
+import { checkName, duplicate, forbidden, invalid } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { dnsSubdomain, qualifiedName } from '../../../names.js'
+import type { Pod } from '../pods.js'
+import type { ContainerStatus, PodStatus } from '../pod-status.js'
+import { checkPodAnnotationChanges, checkPodAnnotations } from './annotations.js'
+
+const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
+
+export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): void {
+  const { metadata, spec, status } = pod
+  const { restartPolicy } = old.spec
+  checkPodAnnotationChanges(metadata.annotations, old.metadata.annotations, 'metadata.annotations', report)
+  checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', report)
+  // Told under the metadata, as convention.
+  status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) checkName(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
+  const { nominatedNodeName: node = '' } = status
+  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) checkName(report, 'status.nominatedNodeName', node, dnsSubdomain)
+  checkEnded(status.containerStatuses, old.status.containerStatuses, restartPolicy, 'status.containerStatuses', report)
+  checkEnded(status.initContainerStatuses, old.status.initContainerStatuses, restartPolicy, 'status.initContainerStatuses', report)
+  checkEnded(status.ephemeralContainerStatuses, old.status.ephemeralContainerStatuses, 'Never', 'status.ephemeralContainerStatuses', report)
+  checkAddresses(status, 'status.podIPs', report)
+}
+
+/** What is not to be restarted and has ended does not run again. */
+function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly ContainerStatus[] = [], restartPolicy: string | undefined, at: string, report: Report): void {
+  if (restartPolicy === 'Always') return
+  const running = new Set(statuses.filter(({ state }) => state.terminated === undefined).map(({ name }) => name))
+  old.forEach(({ name, state: { terminated } }, index) => {
+    if (terminated === undefined || (terminated.exitCode !== 0 && restartPolicy === 'OnFailure')) return
+    if (running.has(name)) forbidden(report, `${at}[${index}].state`, 'may not be transitioned to non-terminated state')
+  })
+}
+
+/** At most one of each family. */
+function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
+  const seen = new Set<string>()
+  podIPs.forEach(({ ip = '' }, index) => {
+    if (ipFamily(ip) === 0) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')
+    if (seen.has(ip)) duplicate(report, `${at}[${index}]`, ip)
+    seen.add(ip)
+  })
+  const families = podIPs.map(({ ip = '' }) => ipFamily(ip))
+  if (podIPs.length > 2 || (podIPs.length === 2 && families[0] === families[1])) invalid(report, at, podIPs, 'may specify no more than one IP for each IP family')
+}

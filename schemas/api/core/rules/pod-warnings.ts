@@ -1,0 +1,110 @@
+/** What whoever makes pods, or templates of them, is told beside the answer: of what is deprecated, does nothing, or cannot be meant. */
+import { isWhole } from '../../../meta/quantity.js'
+import type { ObjectMeta } from '../../../meta/object.js'
+import type { PodSpec, PodTemplateSpec } from '../pod-spec.js'
+import { SECCOMP_OF_CONTAINER, SECCOMP_OF_POD } from './annotations.js'
+import { containersOf } from './visit.js'
+
+const NODE_LABELS: ReadonlyMap<string, string> = new Map([
+  ['beta.orch.io/arch', 'deprecated since v1.14; use "orch.io/arch" instead'],
+  ['beta.orch.io/os', 'deprecated since v1.14; use "orch.io/os" instead'],
+  ['failure-domain.beta.orch.io/region', 'deprecated since v1.17; use "topology.orch.io/region" instead'],
+  ['failure-domain.beta.orch.io/zone', 'deprecated since v1.17; use "topology.orch.io/zone" instead'],
+  ['beta.orch.io/instance-type', 'deprecated since v1.17; use "node.orch.io/instance-type" instead']
+])
+
+const ANNOTATIONS: ReadonlyArray<readonly [key: string, text: string]> = [
+  ['scheduler.alpha.orch.io/critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+  ['security.alpha.orch.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  ['security.alpha.orch.io/unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead']
+]
+const SECCOMP = 'deprecated since v1.19, non-functional in v1.25+; use the "seccompProfile" field instead'
+
+const VOLUMES = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, support removal is planned in v1.26'],
+  ['storageos', 'deprecated in v1.22, support removal is planned in v1.26'],
+  ['quobyte', 'deprecated in v1.22, support removal is planned in v1.26']
+] as const
+
+/** Resources of which there is no part of a unit. */
+const BYTES = ['memory', 'ephemeral-storage']
+
+type Warn = (text: string) => void
+type Amounts = Readonly<Record<string, string>> | undefined
+
+/** @param at the path of what has `metadata` and `spec`; '' for a pod itself */
+export function podWarnings ({ metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string): string[] {
+  const found: string[] = []
+  const warn: Warn = text => { found.push(text) }
+  const [specPath, annotationsPath] = at === '' ? ['spec', 'metadata.annotations'] : [`${at}.spec`, `${at}.metadata.annotations`]
+  warnOfNodeLabels(spec, specPath, warn)
+  warnOfAnnotations(metadata.annotations, spec, annotationsPath, warn)
+  for (const [index, volume] of (spec.volumes ?? []).entries()) {
+    for (const [source, text] of VOLUMES) if (volume[source] !== undefined) warn(`${specPath}.volumes[${index}].${source === 'storageos' ? 'storageOS' : source}: ${text}`) // the convention's own spelling
+  }
+  repeated(spec.hostAliases, 'ip', `${specPath}.hostAliases`, warn)
+  repeated(spec.imagePullSecrets, 'name', `${specPath}.imagePullSecrets`, warn)
+  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) if ((name ?? '') === '') warn(`${specPath}.imagePullSecrets[${index}].name: invalid empty name ""`)
+  fractional(spec.overhead, `${specPath}.overhead`, warn)
+  for (const [{ resources, env }, path] of containersOf(spec, specPath)) {
+    fractional(resources.limits, `${path}.resources.limits`, warn)
+    fractional(resources.requests, `${path}.resources.requests`, warn)
+    repeated(env, 'name', `${path}.env`, warn)
+  }
+  return found
+}
+
+function warnOfNodeLabels ({ nodeSelector, affinity, topologySpreadConstraints }: PodSpec, at: string, warn: Warn): void {
+  const label = (key: string, path: string): void => {
+    const text = NODE_LABELS.get(key)
+    if (text !== undefined) warn(`${path}: ${key} is ${text}`)
+  }
+  for (const key of Object.keys(nodeSelector ?? {})) {
+    const text = NODE_LABELS.get(key)
+    if (text !== undefined) warn(`${at}.nodeSelector[${key}]: ${text}`)
+  }
+  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity?.nodeAffinity ?? {}
+  const terms = [
+    ...(required?.nodeSelectorTerms ?? []).map((term, index) => [term, `requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`] as const),
+    ...(preferred ?? []).map(({ preference }, index) => [preference, `preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`] as const)
+  ]
+  for (const [{ matchExpressions = [] }, path] of terms) {
+    for (const [index, { key }] of matchExpressions.entries()) label(key, `${at}.affinity.nodeAffinity.${path}.matchExpressions[${index}].key`)
+  }
+  for (const [index, { topologyKey }] of (topologySpreadConstraints ?? []).entries()) label(topologyKey, `${at}.topologySpreadConstraints[${index}].topologyKey`)
+}
+
+function warnOfAnnotations (annotations: ObjectMeta['annotations'], spec: PodSpec, at: string, warn: Warn): void {
+  if (annotations === undefined) return
+  const annotated = (key: string, text: string): void => { if (Object.hasOwn(annotations, key)) warn(`${at}[${key}]: ${text}`) }
+  for (const [key, text] of ANNOTATIONS) annotated(key, text)
+  if (spec.securityContext?.seccompProfile === undefined) annotated(SECCOMP_OF_POD, SECCOMP)
+  for (const [{ name, securityContext }] of containersOf(spec, '')) if (securityContext?.seccompProfile === undefined) annotated(SECCOMP_OF_CONTAINER + name, SECCOMP)
+}
+
+function repeated<K extends string> (items: ReadonlyArray<{ readonly [key in K]?: string | undefined }> | undefined, key: K, at: string, warn: Warn): void {
+  const seen = new Set<string>()
+  for (const [index, item] of (items ?? []).entries()) {
+    const value = item[key] ?? ''
+    if (seen.has(value)) warn(`${at}[${index}].${key}: duplicate ${key} ${JSON.stringify(value)}`)
+    seen.add(value)
+  }
+}
+
+function fractional (amounts: Amounts, at: string, warn: Warn): void {
+  for (const name of BYTES) {
+    const amount = amounts?.[name]
+    if (amount !== undefined && !isWhole(amount)) warn(`${at}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`)
+  }
+}
+
+interface Generated { readonly metadata: Pick<ObjectMeta, 'generation'> }
+
+/** Of what keeps pods running by a template: told of a new one, and when what is desired changes. @param at the path of the template */
+export const templateWarnings = <T extends Generated>(at: string, templateOf: (object: T) => PodTemplateSpec | undefined) => (object: T, old: T | undefined): string[] => {
+  const template = templateOf(object)
+  return template === undefined || (old !== undefined && object.metadata.generation === old.metadata.generation) ? [] : podWarnings(template, at)
+}

@@ -1,0 +1,50 @@
+/** Rules on the ports of containers, and on ports that others name. */
+import { between, checkName, duplicate, invalid, required } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import type { IntOrStringValue } from '../../../meta/int-or-string.js'
+import { portName } from '../../../names.js'
+import type { Container, ContainerPort } from '../containers.js'
+
+const MOST = 65535
+
+export function checkPortNumber (port: number, field: string, report: Report): void {
+  between(report, field, port, 1, MOST)
+}
+
+/** A number, or a name that stands for one. */
+export function checkPort (port: IntOrStringValue = 0, field: string, report: Report): void {
+  if (typeof port === 'number') checkPortNumber(port, field, report)
+  else checkName(report, field, port, portName)
+}
+
+export function validateContainerPort ({ name = '', containerPort, hostPort = 0 }: ContainerPort, at: string, report: Report): void {
+  if (name !== '') checkName(report, `${at}.name`, name, portName)
+  if (containerPort === 0) required(report, `${at}.containerPort`)
+  else checkPortNumber(containerPort, `${at}.containerPort`, report)
+  if (hostPort !== 0) checkPortNumber(hostPort, `${at}.hostPort`, report)
+}
+
+export function checkPortNames (ports: readonly ContainerPort[], at: string, report: Report): void {
+  const names = new Set<string>()
+  ports.forEach(({ name = '' }, index) => {
+    if (names.has(name)) duplicate(report, `${at}[${index}].name`, name)
+    else if (name !== '' && portName(name).length === 0) names.add(name)
+  })
+}
+
+/** What runs at the same time can't have the same port of the node. */
+export function checkHostPorts (containers: readonly Container[], at: string, report: Report, taken = new Set<string>()): void {
+  containers.forEach(({ ports = [] }, number) => ports.forEach(({ protocol = '', hostIP = '', hostPort = 0 }, index) => {
+    if (hostPort === 0) return
+    const place = `${protocol}/${hostIP}/${hostPort}`
+    if (taken.has(place)) duplicate(report, `${at}[${number}].ports[${index}].hostPort`, place)
+    taken.add(place)
+  }))
+}
+
+/** On the network of the node ports are those of the node. */
+export function checkPortsOfHost (containers: readonly Container[], at: string, report: Report): void {
+  containers.forEach(({ ports = [] }, number) => ports.forEach(({ containerPort, hostPort = 0 }, index) => {
+    if (hostPort !== containerPort) invalid(report, `${at}[${number}].ports[${index}].containerPort`, containerPort, 'must match `hostPort` when `hostNetwork` is true')
+  }))
+}

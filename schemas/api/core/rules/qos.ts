@@ -1,0 +1,24 @@
+/** Which pods are the last to be evicted from a node that runs out of something. */
+import { compareQuantities } from '../../../meta/quantity.js'
+import type { PodSpec } from '../pod-spec.js'
+
+type Amounts = Readonly<Record<string, string>> | undefined
+
+function amount (amounts: Amounts, name: string): string {
+  return amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] ?? '0' : '0'
+}
+
+/** Guaranteed: every container is limited in both, and asks for as much. BestEffort: nothing is asked for. */
+export function qosClass ({ containers = [], initContainers = [] }: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  let guaranteed = true
+  let anything = false
+  for (const { resources: { limits, requests } } of [...containers, ...initContainers]) {
+    for (const name of ['cpu', 'memory']) {
+      const [limit, request] = [amount(limits, name), amount(requests, name)]
+      const limited = compareQuantities(limit, '0') > 0
+      if (limited || compareQuantities(request, '0') > 0) anything = true
+      if (!limited || compareQuantities(limit, request) !== 0) guaranteed = false
+    }
+  }
+  return !anything ? 'BestEffort' : guaranteed ? 'Guaranteed' : 'Burstable'
+}

@@ -1,0 +1,39 @@
+/** What names of compute resources mean. */
+import { checkName, invalid } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { qualifiedName } from '../../../names.js'
+
+const OF_CONTAINERS: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
+const OBJECTS: readonly string[] = ['pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers']
+const STANDARD: ReadonlySet<string> = new Set([
+  ...OF_CONTAINERS, ...OF_CONTAINERS.flatMap(name => [`requests.${name}`, `limits.${name}`]), 'storage', 'requests.storage', ...OBJECTS
+])
+
+export const HUGE_PAGES = 'hugepages-'
+export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES)
+/** Those of the system, as against those that others add to nodes. */
+export const isNative = (name: string): boolean => !name.includes('/') || name.includes('orch.io/')
+/** Added to nodes by others, counted in whole numbers, and given away but once. */
+export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
+export const mayBeOvercommitted = (name: string): boolean => isNative(name) && !isHugePages(name)
+export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name) || isExtended(name)
+
+/** Names of resources, wherever they are. */
+export function checkResourceName (name: string, field: string, report: Report): void {
+  const valid = qualifiedName(name).length === 0
+  if (!valid) checkName(report, field, name, qualifiedName)
+  else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) && !name.startsWith('requests.hugepages-')) {
+    invalid(report, field, name, 'must be a standard resource type or fully qualified')
+  }
+}
+
+/** Names of what a container can ask for. */
+export function checkContainerResourceName (name: string, field: string, report: Report): void {
+  if (OF_CONTAINERS.includes(name)) return
+  checkResourceName(name, field, report)
+  if (!name.includes('/')) {
+    if (!isHugePages(name)) invalid(report, field, name, 'must be a standard resource for containers')
+  } else if (!isNative(name) && !isExtended(name)) {
+    invalid(report, field, name, "doesn't follow extended resource name standard")
+  }
+}

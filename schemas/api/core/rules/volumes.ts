@@ -1,0 +1,77 @@
+/** Rules on the volumes of a pod: their names, and that each comes from one place. */
+import { checkName, duplicate, forbidden, invalid, required } from '../../../findings.js'
+import { Facts } from '../../../language/declare.js'
+import type { Message, Report } from '../../../language/declare.js'
+import { validatePart } from '../../../language/validation.js'
+import { dnsLabel, dnsSubdomain } from '../../../names.js'
+import { VolumeSource } from '../pod-volumes.js'
+import type { Volume } from '../pod-volumes.js'
+import type { Volumes } from './mounts.js'
+
+type Source = keyof VolumeSource
+
+/** In the order in which the first one that is set counts, and the others are too many. */
+const SOURCES: readonly Source[] = [
+  'emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte',
+  'downwardAPI', 'fc', 'flexVolume', 'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral'
+]
+/** Names the convention tells of them by, in findings, where those are others: of what is wrong in one, and of one too many. */
+const TOLD: Partial<Record<Source, string>> = { gcePersistentDisk: 'persistentDisk' }
+const TOLD_TOO_MANY: Partial<Record<Source, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
+
+/** @returns those in which nothing is wrong */
+export function checkVolumes (volumes: readonly Volume[], at: string, report: Report): Volumes {
+  const valid = new Map<string, Volume>()
+  volumes.forEach((volume, index) => {
+    const path = `${at}[${index}]`
+    let findings = 0
+    const count: Report = error => {
+      findings++
+      report(error)
+    }
+    checkSource(volume, path, count)
+    if (volume.name === '') required(count, `${path}.name`)
+    else checkName(count, `${path}.name`, volume.name, dnsLabel)
+    if (valid.has(volume.name)) duplicate(count, `${path}.name`, volume.name)
+    if (findings === 0) valid.set(volume.name, volume)
+  })
+  return valid
+}
+
+const INITIATOR_AND_PORTAL_MAX = 64
+
+function checkSource (volume: Volume, at: string, report: Report): void {
+  let found = false
+  for (const source of SOURCES) {
+    const value = volume[source]
+    if (value === undefined) continue
+    if (found) forbidden(report, `${at}.${TOLD_TOO_MANY[source] ?? source}`, 'may not specify more than 1 volume type')
+    // Each of them is a message, whose value this is.
+    else validatePart(VolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${TOLD[source] ?? source}`, report)
+    found = true
+  }
+  if (!found) required(report, at, 'must specify a volume type')
+  const { name, iscsi } = volume
+  if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
+    invalid(report, `${at}.name`, name, 'the name of the volume and iscsi.targetPortal can have at most 63 characters together where iscsi.initiatorName is set')
+  }
+}
+
+/** Claims made for a pod have its name and that of the volume, and are used as such alone. */
+export function checkClaims (volumes: readonly Volume[], pod: string, at: string, report: Report): void {
+  if (pod === '') return
+  const made = new Set(volumes.flatMap(({ name, ephemeral }) => ephemeral === undefined ? [] : [`${pod}-${name}`]))
+  volumes.forEach(({ name, ephemeral, persistentVolumeClaim }, index) => {
+    const path = `${at}[${index}]`
+    if (ephemeral !== undefined && name !== '') for (const detail of dnsSubdomain(`${pod}-${name}`)) invalid(report, `${path}.name`, name, `the name of its claim, ${pod}-${name}: ${detail}`)
+    const claim = persistentVolumeClaim?.claimName
+    if (claim !== undefined && made.has(claim)) invalid(report, `${path}.persistentVolumeClaim.claimName`, claim, 'must not reference a claim that gets created for an ephemeral volume')
+  })
+}
+
+/** What several pods write at once can't be a disk of theirs all. */
+export function checkSharedDisks (volumes: readonly Volume[], at: string, report: Report): void {
+  volumes.forEach(({ gcePersistentDisk: disk }, index) => {
+    if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods; a GCE PD can only be mounted on multiple machines if it is read-only')
+  })
+}

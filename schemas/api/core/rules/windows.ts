@@ -1,0 +1,78 @@
+/** Rules on containers of Windows, and on what the operating system of a pod leaves no place for. */
+import { checkName, forbidden, invalid, notSupported } from '../../../findings.js'
+import type { Report } from '../../../language/declare.js'
+import { dnsSubdomain } from '../../../names.js'
+import type { PodSpec } from '../pod-spec.js'
+import type { WindowsSecurityContextOptions } from '../security-contexts.js'
+import { containersOf } from './visit.js'
+
+const SPEC_MAX = 64 * 1024
+const DOMAIN_MAX = 255
+const USER_MAX = 104
+const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
+const DNS = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
+
+export function validateWindowsOptions ({ gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName }: WindowsSecurityContextOptions, at: string, report: Report): void {
+  if (name !== undefined) checkName(report, `${at}.gmsaCredentialSpecName`, name, dnsSubdomain)
+  if (spec === '') invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec cannot be an empty string')
+  else if (spec !== undefined && Buffer.byteLength(spec) > SPEC_MAX) invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec size must be under 64 KiB')
+  if (runAsUserName !== undefined) checkName(report, `${at}.runAsUserName`, runAsUserName, userName)
+}
+
+/** `DOMAIN\user`, where the domain may be missing. */
+function userName (name: string): readonly string[] {
+  if (name === '') return ['runAsUserName cannot be an empty string']
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(name)) return ['runAsUserName cannot contain control characters']
+  const parts = name.split('\\')
+  if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
+  const user = parts.at(-1) ?? ''
+  const domain = parts.length === 2 ? parts[0] : undefined
+  const found: string[] = []
+  if (domain !== undefined && domain.length > DOMAIN_MAX) found.push(`the domain can have at most ${DOMAIN_MAX} characters`)
+  if (domain !== undefined && !NETBIOS.test(domain) && !DNS.test(domain)) found.push('the domain is neither a NetBios nor a DNS name')
+  if (user === '') found.push('the user cannot be empty')
+  if (user.length > USER_MAX) found.push(`the user can have at most ${USER_MAX} characters`)
+  if (/^[. ]+$/.test(user)) found.push('the user cannot consist of periods or spaces alone')
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) found.push('the user cannot contain any of "/\\:;|=,+*?<>@[]')
+  return found
+}
+
+/** Containers that are processes of their host come alone, and on its network. */
+export function checkHostProcess (spec: PodSpec, at: string, report: Report): void {
+  const ofPod = spec.securityContext?.windowsOptions?.hostProcess
+  let all = 0
+  let onHost = 0
+  for (const [{ securityContext }, path] of containersOf(spec, at)) {
+    const own = securityContext?.windowsOptions?.hostProcess
+    if (ofPod !== undefined && own !== undefined && own !== ofPod) invalid(report, `${path}.securityContext.windowsOptions.hostProcess`, own, `must be that of the pod where both are specified, ${ofPod}`)
+    all++
+    if (own ?? ofPod === true) onHost++
+  }
+  if (onHost === 0) return
+  if (onHost !== all) invalid(report, at, '', 'if a pod contains any hostProcess containers, then all containers must be HostProcess containers')
+  if (spec.hostNetwork !== true) invalid(report, `${at}.hostNetwork`, false, 'must be true if pod contains any hostProcess containers')
+}
+
+const SYSTEMS = ['linux', 'windows']
+const NOT_ON_WINDOWS_PODS = ['seLinuxOptions', 'seccompProfile', 'fsGroup', 'fsGroupChangePolicy', 'sysctls', 'runAsUser', 'runAsGroup', 'supplementalGroups'] as const
+const NOT_ON_WINDOWS = ['seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'] as const
+
+export function checkSystem (spec: PodSpec, at: string, report: Report): void {
+  const system = spec.os?.name ?? ''
+  if (system === '') return
+  if (!SYSTEMS.includes(system)) return notSupported(report, `${at}.os`, system, SYSTEMS)
+  if (system === 'linux') {
+    const refuse = (path: string) => forbidden(report, `${path}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')
+    if (spec.securityContext?.windowsOptions !== undefined) refuse(at)
+    for (const [{ securityContext }, path] of containersOf(spec, at)) if (securityContext?.windowsOptions !== undefined) refuse(path)
+    return
+  }
+  const refuse = (field: string) => forbidden(report, field, 'cannot be set for a windows pod')
+  for (const field of ['hostPID', 'hostIPC'] as const) if (spec[field] === true) refuse(`${at}.${field}`)
+  if (spec.shareProcessNamespace !== undefined) refuse(`${at}.shareProcessNamespace`)
+  for (const field of NOT_ON_WINDOWS_PODS) if (spec.securityContext?.[field] !== undefined) refuse(`${at}.securityContext.${field}`)
+  for (const [{ securityContext }, path] of containersOf(spec, at)) {
+    for (const field of NOT_ON_WINDOWS) if (securityContext?.[field] !== undefined) refuse(`${path}.securityContext.${field}`)
+  }
+}

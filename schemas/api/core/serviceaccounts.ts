@@ -1,0 +1,31 @@
+/** ServiceAccount (v1): an identity for programs. */
+import { age, name, text } from '../../columns.js'
+import { bool, list } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { resource } from '../../resource.js'
+import { metadata } from '../../meta/object.js'
+import { kind } from './package.js'
+import { LocalObjectReference, ObjectReference } from './references.js'
+
+export type ServiceAccount = Static<typeof ServiceAccount>
+export const ServiceAccount = kind('ServiceAccount', 'An identity for programs, within a namespace.', {
+  metadata,
+  secrets: list(2, 'Secrets programs under this account may use.', ObjectReference, { patchStrategy: 'merge', patchMergeKey: 'name' }),
+  imagePullSecrets: list(3, 'Secrets images are pulled with.', LocalObjectReference),
+  automountServiceAccountToken: bool(4, 'Whether a token is mounted into pods that do not say so themselves.', { pointer: true })
+})
+
+/** A reference to a secret is a name; whatever else is said of it is dropped. */
+function prepare (account: ServiceAccount): void {
+  account.secrets &&= account.secrets.map(({ name }) => name === undefined ? {} : { name })
+}
+
+export const serviceAccounts = resource(ServiceAccount, {
+  plural: 'serviceaccounts',
+  shortNames: ['sa'],
+  namespaced: true,
+  subresources: [{ name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.orch.io', version: 'v1' }],
+  deleteReturns: 'Object',
+  columns: [name, text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0), age],
+  strategy: { prepareForCreate: prepare, prepareForUpdate: prepare }
+})

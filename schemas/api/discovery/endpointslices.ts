@@ -1,0 +1,72 @@
+/** EndpointSlice: some of the endpoints of a service. Stored as v1beta1, whose topology v1 tells in fields of its own. */
+import { age, firstThree, name, text, UNSET } from '../../columns.js'
+import { sameValue } from '../../language/values.js'
+import { resource } from '../../resource.js'
+import type { Column } from '../../resource.js'
+import * as v1 from './v1.js'
+import * as v1beta1 from './v1beta1.js'
+
+const ZONE = 'topology.orch.io/zone'
+const HOSTNAME = 'orch.io/hostname'
+
+function toV1 ({ topology, ...endpoint }: v1beta1.Endpoint): v1.Endpoint {
+  if (topology === undefined) return endpoint
+  const { [ZONE]: zone, ...rest } = topology
+  if (endpoint.nodeName !== undefined && rest[HOSTNAME] === endpoint.nodeName) delete rest[HOSTNAME]
+  return {
+    ...endpoint,
+    ...(Object.keys(rest).length > 0 ? { deprecatedTopology: rest } : {}),
+    ...(zone === undefined ? {} : { zone })
+  }
+}
+
+function toV1beta1 ({ deprecatedTopology, zone, ...endpoint }: v1.Endpoint): v1beta1.Endpoint {
+  return { ...endpoint, ...withTopology(endpoint.nodeName, { ...deprecatedTopology, ...(zone === undefined ? {} : { [ZONE]: zone }) }) }
+}
+
+/** The node is told in the topology too, where that does not name another. */
+function withTopology (nodeName: string | undefined, topology: Record<string, string>): { topology?: Record<string, string> } {
+  if (nodeName !== undefined) topology[HOSTNAME] ||= nodeName
+  return Object.keys(topology).length > 0 ? { topology } : {}
+}
+
+function fromStored (slice: v1beta1.EndpointSlice): v1.EndpointSlice {
+  return { ...slice, apiVersion: v1.API_VERSION, endpoints: slice.endpoints?.map(toV1) }
+}
+
+function toStored (slice: v1.EndpointSlice): v1beta1.EndpointSlice {
+  return { ...slice, apiVersion: v1beta1.API_VERSION, endpoints: slice.endpoints?.map(toV1beta1) }
+}
+
+function prepare (slice: v1beta1.EndpointSlice): void {
+  slice.endpoints = slice.endpoints?.map(endpoint => ({ ...endpoint, ...withTopology(endpoint.nodeName, { ...endpoint.topology }) }))
+}
+
+/** What v1 does not tell in fields of its own cannot be written through it: it stays only while the endpoints are as they were. */
+function dropTopology (slice: v1beta1.EndpointSlice, old: v1beta1.EndpointSlice | undefined): void {
+  if (old !== undefined && sameValue(slice.endpoints, old.endpoints)) return
+  slice.endpoints = slice.endpoints?.map(({ topology, ...endpoint }) => {
+    const zone = topology?.[ZONE]
+    return { ...endpoint, ...withTopology(endpoint.nodeName, zone === undefined ? {} : { [ZONE]: zone }) }
+  })
+}
+
+const columns: ReadonlyArray<Column<v1beta1.EndpointSlice>> = [
+  name,
+  text('AddressType', 'Type of all addresses.', ({ addressType }) => addressType),
+  text('Ports', 'Ports of every endpoint.', ({ ports = [] }) => firstThree(ports.map(({ port, name }) => String(port ?? name ?? '*'))) || UNSET),
+  text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => firstThree(endpoints.flatMap(({ addresses = [] }) => addresses)) || UNSET),
+  age
+]
+
+export const endpointSlices = resource(v1beta1.EndpointSlice, {
+  plural: 'endpointslices',
+  namespaced: true,
+  rounds: { metadata: 2, change: 1, object: 1 },
+  deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'discovery.orch.io/v1 EndpointSlice' },
+  // Labels say which service a slice belongs to.
+  generation: ({ addressType, endpoints, ports, metadata }) => [addressType, endpoints, ports, metadata.labels],
+  columns,
+  strategy: { prepareForCreate: prepare, prepareForUpdate: prepare },
+  others: [{ message: v1.EndpointSlice, fromStored, toStored: slice => toStored(slice as v1.EndpointSlice), rules: { prepare: dropTopology } }]
+})

@@ -1,0 +1,35 @@
+/** Event as events.orch.io/v1 has it. What is stored, and how this is made of it, stands in `../core/events.ts`. */
+import { apiPackage, int32, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { MicroTime, Time } from '../../meta/scalars.js'
+import { ObjectMeta } from '../../meta/object.js'
+import { EventSource, ObjectReference } from '../core/references.js'
+
+export const API_VERSION = 'events.orch.io/v1'
+
+const { message, kind } = apiPackage('events.orch.io', 'v1', 'io.orch.api.events.v1')
+
+export type EventSeries = Static<typeof EventSeries>
+export const EventSeries = message('EventSeries', 'An event that goes on happening.', {
+  count: int32(1, 'How often it has happened.', { required: true }),
+  lastObservedTime: one(2, 'When it was last seen.', MicroTime, { required: true })
+})
+
+export type Event = Static<typeof Event>
+export const Event = kind('Event', 'What happened to an object.', {
+  metadata: one(1, 'Standard object metadata.', ObjectMeta, { written: true }),
+  eventTime: one(2, 'When it was first observed.', MicroTime, { required: true, immutable: 'ruled' }),
+  series: one(3, 'Set while it goes on happening.', EventSeries, { pointer: true }),
+  reportingController: string(4, 'Name of the controller that tells of it.', { immutable: 'ruled' }),
+  reportingInstance: string(5, 'Which instance of it.', { immutable: 'ruled' }),
+  action: string(6, 'What was done about the object.', { immutable: 'ruled' }),
+  reason: string(7, 'Why, in one word for a machine.', { immutable: 'ruled' }),
+  regarding: one(8, 'The object it happened to.', ObjectReference, { immutable: 'ruled' }),
+  related: one(9, 'Another object that has to do with it.', ObjectReference, { pointer: true, immutable: 'ruled' }),
+  note: string(10, 'A sentence for a person.', { immutable: 'ruled' }),
+  type: string(11, 'Normal or Warning.', { immutable: 'ruled' }),
+  deprecatedSource: one(12, 'Who tells of it, as core v1 says it.', EventSource, { immutable: 'ruled' }),
+  deprecatedFirstTimestamp: one(13, 'When it was first seen, as core v1 says it.', Time, { immutable: 'ruled' }),
+  deprecatedLastTimestamp: one(14, 'When it was last seen, as core v1 says it.', Time, { immutable: 'ruled' }),
+  deprecatedCount: int32(15, 'How often it has happened, as core v1 says it.', { immutable: 'ruled' })
+})

@@ -1,0 +1,4 @@
+/** The resources of internal.apiserver.orch.io. */
+import { storageVersions } from './storageversions.js'
+
+export const internal = [storageVersions]

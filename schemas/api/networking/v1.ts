@@ -1,0 +1,10 @@
+/** The types of networking.orch.io/v1, for those who use them elsewhere. */
+export { IngressClass, IngressClassParametersReference, IngressClassSpec } from './ingressclasses.js'
+export {
+  HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressRuleValue, IngressServiceBackend, IngressSpec, IngressStatus,
+  IngressTLS, ServiceBackendPort
+} from './ingresses.js'
+export {
+  IPBlock, NetworkPolicy, NetworkPolicyEgressRule, NetworkPolicyIngressRule, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec,
+  NetworkPolicyStatus
+} from './networkpolicies.js'

@@ -1,0 +1,18 @@
+/** RuntimeClass: a container runtime that pods may ask for. */
+import { age, name, text } from '../../columns.js'
+import { sameFields } from '../../conversion.js'
+import { resource } from '../../resource.js'
+import type { Column } from '../../resource.js'
+import * as v1 from './v1.js'
+import * as v1beta1 from './v1beta1.js'
+
+const columns: ReadonlyArray<Column<v1.RuntimeClass>> = [name, text('Handler', 'Runtime configuration on the nodes.', ({ handler }) => handler), age]
+
+export const runtimeClasses = resource(v1.RuntimeClass, {
+  plural: 'runtimeclasses',
+  namespaced: false,
+  createOnUpdate: true,
+  unconditionalUpdate: false,
+  columns,
+  others: [{ ...sameFields(v1beta1.RuntimeClass, v1.RuntimeClass), deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'node.orch.io/v1 RuntimeClass' } }]
+})

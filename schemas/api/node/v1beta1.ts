@@ -1,0 +1,11 @@
+/** RuntimeClass as node.orch.io/v1beta1 has it. */
+import type { Static } from '../../language/declare.js'
+import { declare } from './declarations.js'
+
+export const API_VERSION = 'node.orch.io/v1beta1'
+
+export const { Overhead, Scheduling, RuntimeClass } = declare('v1beta1')
+
+export type Overhead = Static<typeof Overhead>
+export type Scheduling = Static<typeof Scheduling>
+export type RuntimeClass = Static<typeof RuntimeClass>

@@ -1,0 +1,12 @@
+/** PodDisruptionBudget and Eviction as policy/v1 has it. */
+import type { Static } from '../../language/declare.js'
+import { declare } from './declarations.js'
+
+export const API_VERSION = 'policy/v1'
+
+export const { PodDisruptionBudgetSpec, PodDisruptionBudgetStatus, PodDisruptionBudget, Eviction } = declare('v1')
+
+export type PodDisruptionBudgetSpec = Static<typeof PodDisruptionBudgetSpec>
+export type PodDisruptionBudgetStatus = Static<typeof PodDisruptionBudgetStatus>
+export type PodDisruptionBudget = Static<typeof PodDisruptionBudget>
+export type Eviction = Static<typeof Eviction>

@@ -1,0 +1,23 @@
+/** ClusterRoleBinding (v1): grants a ClusterRole everywhere. */
+import { one } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { resource } from '../../resource.js'
+import { bindingColumns, RoleRef, subjects, validateClusterSubjects } from './bindings.js'
+import { metadata } from '../../meta/object.js'
+import { common, kind } from './package.js'
+
+export type ClusterRoleBinding = Static<typeof ClusterRoleBinding>
+export const ClusterRoleBinding = kind('ClusterRoleBinding', 'Grants a ClusterRole everywhere to its subjects.', {
+  metadata,
+  subjects,
+  roleRef: one(3, 'The ClusterRole that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
+}, {
+  validate: (binding, at, report) => {
+    validateClusterSubjects(binding.subjects ?? [], report)
+    if (binding.roleRef.kind === 'Role') {
+      report({ type: 'FieldValueNotSupported', field: 'roleRef.kind', value: 'Role', detail: 'supported values: "ClusterRole"' })
+    }
+  }
+})
+
+export const clusterRoleBindings = resource(ClusterRoleBinding, { ...common, plural: 'clusterrolebindings', namespaced: false, columns: bindingColumns })

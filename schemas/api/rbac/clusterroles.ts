@@ -1,0 +1,42 @@
+/** ClusterRole (v1): rules that can be granted in any namespace, or for the whole cluster. */
+import { list, one } from '../../language/declare.js'
+import type { Report, Static } from '../../language/declare.js'
+import { LabelSelector } from '../../meta/options.js'
+import { resource } from '../../resource.js'
+import { validateLabelSelector } from '../../selectors/objects.js'
+import { metadata } from '../../meta/object.js'
+import { common, kind, message } from './package.js'
+import { rules, validateRule } from './rules.js'
+
+export type AggregationRule = Static<typeof AggregationRule>
+export const AggregationRule = message('AggregationRule', 'How the rules of a ClusterRole are gathered from others.', {
+  clusterRoleSelectors: list(1, 'Which ClusterRoles are gathered: those that any of these selectors matches.', LabelSelector)
+})
+
+export type ClusterRole = Static<typeof ClusterRole>
+export const ClusterRole = kind('ClusterRole', 'Rules that can be granted in any namespace, or for the whole cluster.', {
+  metadata,
+  rules,
+  aggregationRule: one(3, 'Has the rules filled in from other ClusterRoles.', AggregationRule, { pointer: true })
+}, { validate: (role, at, report) => validateClusterRole(role, report) })
+
+function validateClusterRole (role: ClusterRole, report: Report): void {
+  role.rules?.forEach((rule, index) => validateRule(rule, false, `rules[${index}]`, report))
+  const { aggregationRule } = role
+  if (aggregationRule === undefined) return
+  const selectors = aggregationRule.clusterRoleSelectors ?? []
+  if (selectors.length === 0) {
+    report({ type: 'FieldValueRequired', field: 'aggregationRule.clusterRoleSelectors', detail: 'must hold at least one selector with an aggregationRule' })
+  }
+  selectors.forEach((selector, index) => {
+    const at = `aggregationRule.clusterRoleSelectors[${index}]`
+    let found = 0
+    validateLabelSelector(selector, at, finding => {
+      found++
+      report(finding)
+    })
+    if (found > 0) report({ type: 'FieldValueInvalid', field: at, value: selector, detail: 'is no label selector' })
+  })
+}
+
+export const clusterRoles = resource(ClusterRole, { ...common, plural: 'clusterroles', namespaced: false })

@@ -1,0 +1,16 @@
+/** RoleBinding (v1): grants a Role, or a ClusterRole within one namespace. */
+import { one } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { resource } from '../../resource.js'
+import { bindingColumns, RoleRef, subjects } from './bindings.js'
+import { metadata } from '../../meta/object.js'
+import { common, kind } from './package.js'
+
+export type RoleBinding = Static<typeof RoleBinding>
+export const RoleBinding = kind('RoleBinding', 'Grants a Role, or a ClusterRole within one namespace, to its subjects.', {
+  metadata,
+  subjects,
+  roleRef: one(3, 'The Role of the same namespace, or the ClusterRole, that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
+})
+
+export const roleBindings = resource(RoleBinding, { ...common, plural: 'rolebindings', namespaced: true, columns: bindingColumns })

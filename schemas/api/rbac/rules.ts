@@ -1,0 +1,33 @@
+/** What both kinds of roles are made of: rules of what is allowed. */
+import { list } from '../../language/declare.js'
+import type { Report, Static } from '../../language/declare.js'
+import { message } from './package.js'
+
+export type PolicyRule = Static<typeof PolicyRule>
+export const PolicyRule = message('PolicyRule', 'What may be done with which resources, or with which URLs.', {
+  verbs: list(1, 'What may be done; * is everything.', 'string', { required: true }),
+  apiGroups: list(2, 'Groups of the resources; "" is the core group, * all.', 'string'),
+  resources: list(3, 'Resources, or resource/subresource; * is all.', 'string'),
+  resourceNames: list(4, 'Only the objects of these names; empty for all.', 'string'),
+  nonResourceURLs: list(5, 'Paths that are no resources, in place of groups and resources; a trailing * stands for any rest.', 'string')
+})
+
+export const rules = list(2, 'What is allowed.', PolicyRule, { written: true })
+
+/** A rule is about resources or about URLs, and within a namespace about resources alone. */
+export function validateRule (rule: PolicyRule, namespaced: boolean, at: string, report: Report): void {
+  const required = (field: string, detail: string) => report({ type: 'FieldValueRequired', field: `${at}.${field}`, detail })
+  const none = (list: string[] | undefined) => list === undefined || list.length === 0
+  if (none(rule.verbs)) required('verbs', 'verbs must contain at least one value')
+  if (!none(rule.nonResourceURLs)) {
+    if (namespaced) {
+      report({ type: 'FieldValueInvalid', field: `${at}.nonResourceURLs`, value: rule.nonResourceURLs, detail: 'namespaced rules cannot apply to non-resource URLs' })
+    }
+    if (!none(rule.apiGroups) || !none(rule.resources) || !none(rule.resourceNames)) {
+      report({ type: 'FieldValueInvalid', field: `${at}.nonResourceURLs`, value: rule.nonResourceURLs, detail: 'rules cannot apply to both regular resources and non-resource URLs' })
+    }
+    return
+  }
+  if (none(rule.apiGroups)) required('apiGroups', 'resource rules must supply at least one api group')
+  if (none(rule.resources)) required('resources', 'resource rules must supply at least one resource')
+}

@@ -1,0 +1,49 @@
+/** PriorityClass (v1): how important pods are. */
+import { age, flag, integer, name } from '../../columns.js'
+import { bool, int32, string } from '../../language/declare.js'
+import type { Report, Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import type { ObjectMeta } from '../../meta/object.js'
+import { resource } from '../../resource.js'
+import { forbidden } from '../../rules/findings.js'
+import type { Column } from '../../resource.js'
+import { kind } from './package.js'
+
+export type PriorityClass = Static<typeof PriorityClass>
+export const PriorityClass = kind('PriorityClass', 'A name for a priority that pods may have.', {
+  metadata,
+  value: int32(2, 'The priority; higher goes first; does not change.', { required: true, immutable: 'ruled' }),
+  globalDefault: bool(3, 'Whether pods without a priority class get this one.'),
+  description: string(4, 'When to use the class, for a person.'),
+  preemptionPolicy: string(5, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, immutable: true, values: ['PreemptLowerPriority', 'Never'], closed: true, default: 'PreemptLowerPriority' })
+}, {
+  validateCreate: (object, _at, report) => { validateNew(object, report) },
+  validateUpdate: ({ value }, { value: old }, _at, report) => { if (value !== old) forbidden(report, 'value', 'may not be changed in an update') }
+})
+
+const SYSTEM_PREFIX = 'system-'
+const SYSTEM_CLASSES: Readonly<Record<string, number>> = { 'system-node-critical': 2_000_001_000, 'system-cluster-critical': 2_000_000_000 }
+const HIGHEST = 1_000_000_000
+
+/** The two classes of the system are as they are; all others are below them. */
+function validateNew ({ metadata: { name = '' }, value, globalDefault }: { metadata: ObjectMeta, value: number, globalDefault?: boolean | undefined }, report: Report): void {
+  if (name.startsWith(SYSTEM_PREFIX)) {
+    if (SYSTEM_CLASSES[name] !== value || globalDefault === true) forbidden(report, 'metadata.name', `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`)
+  } else if (value > HIGHEST) forbidden(report, 'value', `maximum allowed value of a user defined priority is ${HIGHEST}`)
+}
+
+const columns: ReadonlyArray<Column<PriorityClass>> = [
+  name,
+  integer('Value', 'The priority.', ({ value }) => value),
+  flag('Global-Default', 'Whether pods without a priority class get this one.', ({ globalDefault }) => globalDefault),
+  age
+]
+
+export const priorityClasses = resource(PriorityClass, {
+  plural: 'priorityclasses',
+  shortNames: ['pc'],
+  namespaced: false,
+  rounds: { metadata: 1, change: 2, object: 0 },
+  generation: () => undefined, // stays at the first
+  columns
+})

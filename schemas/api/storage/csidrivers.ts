@@ -1,0 +1,61 @@
+/** CSIDriver (v1): how a storage driver wants to be used. */
+import { age, flag, join, name, NONE, text, UNSET } from '../../columns.js'
+import { bool, int64, list, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { sameValue } from '../../language/values.js'
+import { metadata, nextGeneration } from '../../meta/object.js'
+import { resource } from '../../resource.js'
+import { validateDriver } from '../core/persistent-source-rules.js'
+import { validateDriverSpec, validateDriverUpdate } from './csi-rules.js'
+import type { Column } from '../../resource.js'
+import { kind, message } from './package.js'
+
+export type TokenRequest = Static<typeof TokenRequest>
+export const TokenRequest = message('TokenRequest', 'A token that is made for a CSI driver.', {
+  audience: string(1, 'Who the token is meant for; empty for the API server.', { required: true, mayBeEmpty: true }),
+  expirationSeconds: int64(2, 'Seconds the token is valid.', { pointer: true })
+})
+
+export type CSIDriverSpec = Static<typeof CSIDriverSpec>
+export const CSIDriverSpec = message('CSIDriverSpec', 'How a CSI driver is to be used.', {
+  attachRequired: bool(1, 'Whether volumes must be attached before they are mounted; by default true.', { pointer: true, immutable: 'ruled', default: true }),
+  podInfoOnMount: bool(2, 'Whether the driver is told about the pod when it mounts.', { pointer: true, immutable: true, default: false }),
+  volumeLifecycleModes: list(3, 'Kinds of volume the driver supports: Persistent, Ephemeral or both.', 'string', { immutable: true, values: ['Persistent', 'Ephemeral'], listType: 'set' }),
+  storageCapacity: bool(4, 'Whether pods are scheduled by the storage capacity the driver reports.', { pointer: true, default: false }),
+  fsGroupPolicy: string(5, 'Whether ownership of volumes is changed: ReadWriteOnceWithFSType, File or None.', { pointer: true, immutable: true, values: ['ReadWriteOnceWithFSType', 'File', 'None'], default: 'ReadWriteOnceWithFSType' }),
+  tokenRequests: list(6, 'Service account tokens of the pod that the driver needs.', TokenRequest, { listType: 'atomic' }),
+  requiresRepublish: bool(7, 'Whether the driver is called from time to time to remount volumes.', { pointer: true, default: false })
+}, {
+  defaults: spec => { if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'] },
+  validate: (spec, at, report) => { validateDriverSpec(spec, at, report) },
+  validateUpdate: (spec, old, at, report) => { validateDriverUpdate(spec, old, at, report) }
+})
+
+export type CSIDriver = Static<typeof CSIDriver>
+export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in the cluster.', {
+  metadata,
+  spec: one(2, 'How the driver is to be used.', CSIDriverSpec, { required: true })
+}, { validateCreate: ({ metadata }, _at, report) => { validateDriver(metadata.name ?? '', 'name', report) } })
+
+const columns: ReadonlyArray<Column<CSIDriver>> = [
+  name,
+  flag('AttachRequired', 'Whether volumes must be attached before they are mounted.', ({ spec }) => spec.attachRequired ?? true),
+  flag('PodInfoOnMount', 'Whether the driver is told about the pod.', ({ spec }) => spec.podInfoOnMount),
+  flag('StorageCapacity', 'Whether pods are scheduled by the capacity it reports.', ({ spec }) => spec.storageCapacity),
+  text('TokenRequests', 'Whom the tokens that it needs are meant for.', ({ spec }) => spec.tokenRequests === undefined ? UNSET : join(spec.tokenRequests.map(({ audience }) => audience))),
+  flag('RequiresRepublish', 'Whether it is called from time to time to remount volumes.', ({ spec }) => spec.requiresRepublish),
+  text('Modes', 'Kinds of volume it supports.', ({ spec }) => join(spec.volumeLifecycleModes) || NONE),
+  age
+]
+
+export const csiDrivers = resource(CSIDriver, {
+  plural: 'csidrivers',
+  namespaced: false,
+  rounds: { metadata: 1, change: 2, object: 1 },
+  unconditionalUpdate: false,
+  deleteReturns: 'Object',
+  nameRule: () => [], // is looked at as a field of its own
+  // Has no generation before it is changed for the first time.
+  strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(driver.spec, old.spec)) driver.metadata.generation = nextGeneration(old) } },
+  columns
+})

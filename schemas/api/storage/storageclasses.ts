@@ -1,0 +1,46 @@
+/** StorageClass (v1): how volumes are made when they are asked for. */
+import { age, flag, name, text } from '../../columns.js'
+import { bool, list, map, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { TopologySelectorTerm } from '../core/topology.js'
+import { resource } from '../../resource.js'
+import { validateStorageClass, validateStorageClassUpdate } from './class-rules.js'
+import type { Column } from '../../resource.js'
+import { kind } from './package.js'
+
+export type StorageClass = Static<typeof StorageClass>
+export const StorageClass = kind('StorageClass', 'A class of storage and how volumes of it are made.', {
+  metadata,
+  provisioner: string(2, 'Name of the provisioner that makes the volumes.', { required: true, immutable: 'ruled' }),
+  parameters: map(3, 'Parameters for the provisioner.', 'string', { immutable: 'ruled' }),
+  reclaimPolicy: string(4, 'What happens to volumes without claim, Delete or Retain; by default Delete.', { pointer: true, immutable: 'ruled', values: ['Recycle', 'Delete', 'Retain'], closed: true, ruled: true, default: 'Delete' }),
+  mountOptions: list(5, 'Mount options of the volumes; not checked beforehand.', 'string'),
+  allowVolumeExpansion: bool(6, 'Whether volumes may be made larger.', { pointer: true }),
+  volumeBindingMode: string(7, 'When claims are bound, Immediate or WaitForFirstConsumer; by default Immediate.', { pointer: true, immutable: true, values: ['Immediate', 'WaitForFirstConsumer'], closed: true, default: 'Immediate' }),
+  allowedTopologies: list(8, 'Where volumes may be made; empty means anywhere.', TopologySelectorTerm, { listType: 'atomic' })
+}, {
+  validate: (object, _at, report) => { validateStorageClass(object, report) },
+  validateUpdate: (object, old, _at, report) => { validateStorageClassUpdate(object, old, report) }
+})
+
+/** The annotation has two names. */
+const DEFAULT = ['storageclass.orch.io/is-default-class', 'storageclass.beta.orch.io/is-default-class']
+const isDefault = ({ metadata }: StorageClass): boolean => DEFAULT.some(annotation => metadata.annotations?.[annotation] === 'true')
+
+const columns: ReadonlyArray<Column<StorageClass>> = [
+  { ...name, cell: storageClass => `${storageClass.metadata.name ?? ''}${isDefault(storageClass) ? ' (default)' : ''}` },
+  text('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner),
+  text('ReclaimPolicy', 'What happens to volumes without claim.', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete'),
+  text('VolumeBindingMode', 'When claims are bound.', ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate'),
+  { ...flag<StorageClass>('AllowVolumeExpansion', 'Whether volumes may be made larger.', ({ allowVolumeExpansion }) => allowVolumeExpansion), type: 'string' },
+  age
+]
+
+export const storageClasses = resource(StorageClass, {
+  plural: 'storageclasses',
+  shortNames: ['sc'],
+  namespaced: false,
+  deleteReturns: 'Object',
+  columns
+})

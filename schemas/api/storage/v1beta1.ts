@@ -1,0 +1,9 @@
+/** CSIStorageCapacity as storage.orch.io/v1beta1 has it. */
+import type { Static } from '../../language/declare.js'
+import { declare } from './capacity-declarations.js'
+
+export const API_VERSION = 'storage.orch.io/v1beta1'
+
+export const { CSIStorageCapacity } = declare('v1beta1')
+
+export type CSIStorageCapacity = Static<typeof CSIStorageCapacity>

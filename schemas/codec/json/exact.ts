@@ -1,0 +1,79 @@
+/**
+ * JSON whose integers beyond ±9007199254740991 keep all their digits: they are bigints in memory, every other number is a
+ * number. Text that has none, which is nearly all there is, costs a look at each sixteenth byte and goes through JSON.parse.
+ */
+import { randomBytes } from 'node:crypto'
+import { DecodeError } from '../../language/decode-error.js'
+
+/** No shorter integer is beyond what a number holds. */
+const LONG = 16
+/** Digits of an integer that is kept: turning text into an integer takes more than linear time. */
+const MOST_DIGITS = 1000
+
+const [QUOTE, MINUS, ZERO, NINE, BACKSLASH] = [0x22, 0x2d, 0x30, 0x39, 0x5c]
+const isDigit = (code: number | undefined): boolean => code !== undefined && code >= ZERO && code <= NINE
+
+/** Whether so many digits stand in a row anywhere, in texts too, that they may be an integer no number holds. */
+export function hasLongDigits (bytes: Uint8Array): boolean {
+  for (let at = LONG - 1; at < bytes.length; at += LONG) {
+    if (!isDigit(bytes[at])) continue
+    let first = at
+    while (isDigit(bytes[first - 1])) first--
+    while (isDigit(bytes[at + 1])) at++
+    if (at - first + 1 >= LONG) return true
+  }
+  return false
+}
+
+/* Marks texts that stand for integers on their way through JSON.parse and JSON.stringify; nobody outside can know it. */
+const MARK = `${randomBytes(18).toString('base64')}:`
+const MARKED = new RegExp(`"${MARK.replaceAll('+', '\\+')}(-?\\d+)"`, 'g')
+
+/** As JSON.parse of text in UTF-8 that is our own, or was accepted by it before. */
+export function parseExactly (bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  return hasLongDigits(bytes) ? parseLong(text) : JSON.parse(text)
+}
+
+/** @throws SyntaxError for what is no JSON, DecodeError for an integer of more than a thousand digits */
+export function parseLong (text: string): unknown {
+  const marked = markIntegers(text)
+  if (marked === text) return JSON.parse(text)
+  return JSON.parse(marked, (_key, value: unknown) => typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value)
+}
+
+function markIntegers (text: string): string {
+  let out = ''
+  let copied = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++
+    } else if (code === MINUS || isDigit(code)) {
+      const start = at
+      while (isPartOfNumber(text.charCodeAt(at + 1))) at++
+      if (at - start + 1 < LONG) continue
+      const literal = text.slice(start, at + 1)
+      if (!/^-?\d+$/.test(literal) || Number.isSafeInteger(Number(literal))) continue
+      if (literal.length > MOST_DIGITS) throw new DecodeError(`the body holds an integer of more than ${MOST_DIGITS} digits`)
+      out += `${text.slice(copied, start)}"${MARK}${literal}"`
+      copied = at + 1
+    }
+  }
+  return copied === 0 ? text : out + text.slice(copied)
+}
+
+/** Digits, `.`, `e`, `E`, `+` and `-`. */
+function isPartOfNumber (code: number): boolean {
+  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === MINUS
+}
+
+/** JSON.stringify for values that may hold bigints, which it refuses. */
+export function stringify (value: unknown, indent?: number): string | undefined {
+  try {
+    return JSON.stringify(value, null, indent)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return JSON.stringify(value, (_key, member: unknown) => typeof member === 'bigint' ? MARK + String(member) : member, indent)?.replace(MARKED, '$1')
+  }
+}

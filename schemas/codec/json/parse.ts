@@ -1,0 +1,163 @@
+/**
+ * Bytes to plain values, for JSON. Beyond what JSON.parse refuses: text that is not UTF-8, and nesting so deep that
+ * later walks could overflow the stack. Repeated keys are reported, not refused: the last one counts.
+ *
+ * Integers beyond ±9007199254740991 are bigints, see `exact.ts`.
+ *
+ * Limits: object keys that look like array indexes come first, in ascending order, whatever their order in the text; 1.0 and
+ * 1e3 are the integers they are equal to.
+ */
+import { isUtf8 } from 'node:buffer'
+import { DecodeError } from '../../language/decode-error.js'
+import { hasLongDigits, parseLong } from './exact.js'
+
+/** Levels of lists and objects; the deepest declared type has far fewer. */
+export const MAX_DEPTH = 1000
+/**
+ * List elements and object members in one body. No real object comes near; without a bound, 3 MiB of the smallest values
+ * would hold the event loop for a second.
+ */
+export const MAX_VALUES = 50_000
+export const tooManyValues = (most: number) => new DecodeError(`the body holds more than ${most} values`)
+const MAX_DUPLICATES = 100
+
+export interface Parsed {
+  readonly value: unknown
+  /** Paths of keys that occur more than once, such as `spec.foo`; at most 100. */
+  readonly duplicates: string[]
+}
+
+const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
+
+/** Number of object members in the text. Wrong for text that is no JSON, which JSON.parse then refuses. */
+function countMembers (bytes: Uint8Array, maxValues: number): number {
+  let depth = 0
+  let values = 0
+  let members = 0
+  for (let at = 0; at < bytes.length; at++) {
+    switch (bytes[at]) {
+      case QUOTE:
+        for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+        break
+      case COLON: members++; break
+      case COMMA: if (++values > maxValues) throw tooManyValues(maxValues); break
+      case OPEN_LIST: case OPEN_OBJECT:
+        if (++values > maxValues) throw tooManyValues(maxValues)
+        if (++depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
+        break
+      case CLOSE_LIST: case CLOSE_OBJECT: depth--; break
+    }
+  }
+  return members
+}
+
+function countKeys (value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') count += countKeys(item)
+    return count
+  }
+  for (const key of Object.keys(value)) {
+    count++
+    const member = (value as Record<string, unknown>)[key]
+    if (typeof member === 'object') count += countKeys(member)
+  }
+  return count
+}
+
+export function decodeText (bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  if (text.charCodeAt(0) === 0xfeff) throw new DecodeError('the body begins with a byte order mark, which JSON and YAML must not have')
+  return text
+}
+
+/** @throws DecodeError for anything that is not one JSON value in UTF-8 of at most `MAX_DEPTH` levels and `maxValues` values. */
+export function parseJson (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
+  const text = decodeText(bytes)
+  const members = countMembers(bytes, maxValues)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new DecodeError(`the body is not valid JSON: ${complaint(text, error)}`, { cause: error })
+  }
+  if (hasLongDigits(bytes)) value = parseLong(text)
+  return { value, duplicates: members === countKeys(value) ? [] : findDuplicates(text) }
+}
+
+/** The engine's own words quote the body, which may be a secret; only the position is passed on. */
+function complaint (text: string, error: unknown): string {
+  if (text.trim() === '') return 'it is empty'
+  const message = error instanceof Error ? error.message : ''
+  const position = /at position (\d+)/.exec(message)?.[1]
+  if (position !== undefined) return `something unexpected at character ${position}`
+  return message.includes('end of JSON') ? 'it ends in the middle of a value' : 'it holds an unexpected character'
+}
+
+/** Walks text that JSON.parse has accepted, so the grammar needs no checks. */
+function findDuplicates (text: string): string[] {
+  const found: string[] = []
+  const path: Array<string | number> = []
+  let at = 0
+
+  const string = (): string => {
+    const start = at++
+    while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
+    return JSON.parse(text.slice(start, ++at)) as string
+  }
+  const skipTo = (wanted: RegExp) => {
+    wanted.lastIndex = at
+    at = wanted.exec(text)?.index ?? text.length
+  }
+  const value = (): void => {
+    skipTo(/[^\s]/g)
+    const first = text.charCodeAt(at)
+    if (first === QUOTE) string()
+    else if (first === OPEN_OBJECT) object()
+    else if (first === OPEN_LIST) list()
+    else skipTo(/[\s,\]}]/g)
+  }
+  const object = (): void => {
+    const keys = new Set<string>()
+    at++
+    for (;;) {
+      skipTo(/["}]/g)
+      if (text.charCodeAt(at) !== QUOTE) break
+      const key = string()
+      path.push(key)
+      if (keys.has(key)) {
+        if (found.length < MAX_DUPLICATES) found.push(pathText(path))
+      } else keys.add(key)
+      skipTo(/:/g)
+      at++
+      value()
+      path.pop()
+    }
+    at++
+  }
+  const list = (): void => {
+    at++
+    for (let index = 0; ; index++) {
+      skipTo(/[^\s,]/g)
+      if (text.charCodeAt(at) === CLOSE_LIST) break
+      path.push(index)
+      value()
+      path.pop()
+    }
+    at++
+  }
+  value()
+  return found
+}
+
+/** `spec.list[0].name`. */
+export function pathText (path: ReadonlyArray<string | number>): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else text += text === '' ? part : `.${part}`
+  }
+  return text
+}

@@ -1,0 +1,172 @@
+/**
+ * Protobuf to objects. Fields nobody knows are stepped over; anything cut short, overlong, mistyped or too deep is a
+ * DecodeError. What comes out is canonical, as from JSON: see declare.ts.
+ */
+import { Facts } from '../../language/types.js'
+import type { Message, Plain, ScalarName } from '../../language/types.js'
+import { DecodeError } from '../../language/decode-error.js'
+import { checkType, decode } from '../../language/decode.js'
+import type { Decoded } from '../../language/decode.js'
+import { MAX_DEPTH, MAX_VALUES, parseJson, tooManyValues } from '../json/parse.js'
+import { fillRequired, planOf, wireTypeOf } from '../../language/plan.js'
+import type { Plan, PlannedField } from '../../language/plan.js'
+import { MAGIC } from './encode.js'
+import { BYTES, Reader, bytesTag } from './wire.js'
+
+export interface Envelope {
+  readonly apiVersion: string
+  readonly kind: string
+  /** A view of the input. */
+  readonly raw: Uint8Array
+  readonly contentEncoding: string
+  /** Empty for protobuf. */
+  readonly contentType: string
+}
+
+/** @throws DecodeError when the magic prefix is missing or what follows is no envelope. */
+export function openEnvelope (bytes: Uint8Array): Envelope {
+  if (bytes.length < MAGIC.length || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) {
+    throw new DecodeError('the body does not begin with the bytes 6b 38 73 00 that mark the protobuf form of an object')
+  }
+  const reader = new Reader(bytes.subarray(MAGIC.length))
+  const { end } = reader
+  const found: { -readonly [K in keyof Envelope]: Envelope[K] } = { apiVersion: '', kind: '', raw: new Uint8Array(0), contentEncoding: '', contentType: '' }
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    switch (tag) {
+      case bytesTag(1): {
+        const limit = reader.limit(end)
+        while (reader.at < limit) {
+          const inner = reader.varint(limit)
+          if (inner === bytesTag(1)) found.apiVersion = reader.string(limit)
+          else if (inner === bytesTag(2)) found.kind = reader.string(limit)
+          else reader.skip(inner & 7, limit)
+        }
+        break
+      }
+      case bytesTag(2): found.raw = reader.bytes(end); break
+      case bytesTag(3): found.contentEncoding = reader.string(end); break
+      case bytesTag(4): found.contentType = reader.string(end); break
+      default: reader.skip(tag & 7, end)
+    }
+  }
+  return found
+}
+
+/** A field that may stand once can be repeated at the cost of two bytes each time, and the last one counts. */
+const FIELDS_PER_VALUE = 5
+
+/** `unknown` and `duplicates` are empty unless the envelope holds JSON: protobuf can't tell. */
+export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
+
+/**
+ * Opens the envelope and decodes what is in it as `message`. kind and apiVersion are checked as `decode` does.
+ * `maxValues` bounds list elements and map entries: MAX_VALUES for the body of a request, none for what is stored.
+ */
+export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, maxValues = Infinity): DecodedProtobuf<T> {
+  const { apiVersion, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
+  if (contentEncoding !== '') throw new DecodeError(`the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`)
+  if (contentType === 'application/json') {
+    const { value, duplicates } = parseJson(raw, maxValues)
+    return { ...decode(message, value, maxValues), duplicates }
+  }
+  if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
+    throw new DecodeError(`the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`)
+  }
+  return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind), maxValues), unknown: [], duplicates: [] }
+}
+
+/** The message alone, without an envelope; `type` is what its object begins with. */
+export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain, maxValues = Infinity): T {
+  const { name, protobuf, special, alternatives, type: kind } = message[Facts]
+  if (!protobuf) throw new DecodeError(`${kind?.kind ?? name} has no protobuf form`)
+  const reader = new Reader(bytes)
+  reader.valuesLeft = maxValues
+  reader.fieldsLeft = maxValues * FIELDS_PER_VALUE
+  const object = special === undefined
+    ? read(reader, reader.end, planOf(message), type ?? {}, 0)
+    : special.fromProtobuf(bytes)
+  return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T // made field by field from the declaration of T
+}
+
+function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: number): Plain {
+  if (depth > MAX_DEPTH) throw new DecodeError('the protobuf message nests too deeply')
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    const field = plan.byNumber.get(tag >>> 3)
+    if (field === undefined || tag < 8) {
+      if (tag < 8) throw new DecodeError('the protobuf message holds a field of number 0')
+      reader.skip(tag & 7, end)
+      continue
+    }
+    readField(reader, end, field, tag & 7, object, depth)
+  }
+  return fillRequired(plan, object)
+}
+
+function readField (reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number): void {
+  if (--reader.fieldsLeft < 0) throw tooManyValues(MAX_VALUES)
+  if ((field.shape !== 'one' || field.scalar === undefined) && --reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
+  const packed = field.shape === 'list' && wireType === BYTES && (field.tag & 7) !== BYTES
+  if (wireType !== (field.tag & 7) && !packed) {
+    throw new DecodeError(`the protobuf message holds field ${field.number} (${field.name}) with the wire type ${wireType}, not ${field.tag & 7}`)
+  }
+  switch (field.shape) {
+    case 'inline': read(reader, reader.limit(end), field.plan, object, depth + 1); return
+    case 'list': {
+      const items = (object[field.name] ??= []) as unknown[] // only this line puts something there
+      if (packed) for (const limit = reader.limit(end); reader.at < limit;) items.push(readValue(reader, limit, field, depth))
+      else items.push(readValue(reader, end, field, depth))
+      return
+    }
+    case 'map': {
+      // No prototype: whatever a key is called, it is only data.
+      const map = (object[field.name] ??= Object.create(null)) as Plain
+      readEntry(reader, reader.limit(end), field, map, depth)
+      return
+    }
+    default: {
+      const value = readValue(reader, end, field, depth)
+      if (value === undefined || (value === field.zero && !field.pointer && !field.required)) delete object[field.name]
+      else object[field.name] = value
+    }
+  }
+}
+
+function readEntry (reader: Reader, end: number, field: PlannedField, map: Plain, depth: number): void {
+  const valueTag = 2 << 3 | (field.scalar === undefined ? BYTES : wireTypeOf(field.scalar))
+  let key = ''
+  let value: unknown
+  while (reader.at < end) {
+    const tag = reader.varint(end)
+    if (tag === bytesTag(1)) key = reader.string(end)
+    else if (tag === valueTag) value = readValue(reader, end, field, depth)
+    else reader.skip(tag & 7, end)
+  }
+  map[key] = value ?? (field.scalar === undefined && field.special === undefined && !field.alternatives ? fillRequired(field.plan, {}) : field.zero)
+}
+
+function readValue (reader: Reader, end: number, field: PlannedField, depth: number): unknown {
+  if (field.scalar !== undefined) return readScalar(reader, end, field.scalar)
+  if (field.special !== undefined) return field.special.fromProtobuf(reader.bytes(end))
+  const object = read(reader, reader.limit(end), field.plan, {}, depth + 1)
+  return field.alternatives ? chosenOf(field.plan, object) : object
+}
+
+/** What a message of several fields of which one counts is in memory: a list before an object, and that before a boolean. */
+function chosenOf ({ fields }: Plan, object: Plain): unknown {
+  const rank = ({ shape, scalar }: PlannedField): number => shape === 'list' ? 0 : scalar === undefined ? 1 : 2
+  const chosen = [...fields].sort((one, other) => rank(one) - rank(other)).find(({ name }) => object[name] !== undefined)
+  return chosen === undefined ? fields.find(({ scalar, shape }) => scalar !== undefined && shape === 'one')?.zero : object[chosen.name]
+}
+
+function readScalar (reader: Reader, end: number, scalar: ScalarName): unknown {
+  switch (scalar) {
+    case 'string': return reader.string(end)
+    case 'bool': return reader.bool(end)
+    case 'bytes': return reader.bytes(end).toString('base64')
+    case 'int32': return reader.integer(end, 32)
+    case 'int64': return reader.int64(end)
+    case 'double': return reader.double(end)
+  }
+}

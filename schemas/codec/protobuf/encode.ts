@@ -1,0 +1,215 @@
+/**
+ * Objects to protobuf: fields by ascending number, scalars and messages that are no pointers always written, maps by
+ * ascending key. The writer works backwards, so everything here runs from last to first.
+ */
+import { Facts } from '../../language/types.js'
+import type { Int64, Message, Plain, ScalarName } from '../../language/types.js'
+import type { ListMeta } from '../../meta/object.js'
+import { ListMeta as ListMetaMessage } from '../../meta/object.js'
+import { sortedKeys } from '../json/escape.js'
+import { alternativeOf, planOf, wireTypeOf } from '../../language/plan.js'
+import type { Plan, PlannedField } from '../../language/plan.js'
+import type { Representation } from '../../resource.js'
+import { Writer, bytesTag } from './wire.js'
+
+const NOTHING: Plain = Object.freeze({})
+export const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
+
+/** The message alone, as items of lists are. @throws TypeError for a type without a protobuf form */
+export function encodeMessage<T> (message: Message<T>, object: T & object): Buffer {
+  const writer = new Writer()
+  writeBody(writer, message, object)
+  return writer.finish()
+}
+
+let scratch = new Writer(64 * 1024)
+const MOST_SCRATCH = 1024 * 1024
+
+/** The same in memory that the next call writes over: for one look, or to be copied at once. Makes no garbage. */
+export function encodeMessageOnce<T> (message: Message<T>, object: T & object): Buffer {
+  if (scratch.size > MOST_SCRATCH) scratch = new Writer(64 * 1024)
+  scratch.reset()
+  writeBody(scratch, message, object)
+  return scratch.finish()
+}
+
+/** With the magic prefix and the envelope. kind and apiVersion are those of the object, else of the message. */
+export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buffer {
+  const { type } = message[Facts]
+  const { kind = type?.kind, apiVersion = type?.apiVersion } = object as Plain
+  const writer = new Writer()
+  return envelope(writer, String(apiVersion ?? ''), String(kind ?? ''), () => writeBody(writer, message, object))
+}
+
+/** Neither an encoding nor a type of the content: the last fields of an envelope. */
+const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
+
+/**
+ * A list in the pieces it is sent in. Lengths stand before what they are the lengths of, so those of all items are
+ * needed first, but an item, by `encodeMessage`, only when its turn comes. @throws Error for one of another length
+ */
+export function * protobufListParts ({ apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta, lengths: readonly number[], items: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const meta = new Writer()
+  nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
+  let length = meta.length
+  for (const one of lengths) length += 1 + sizeOfVarint(one) + one
+  const head = new Writer()
+  head.bytes(meta.finish())
+  head.varint(length)
+  head.varint(bytesTag(2))
+  writeType(head, apiVersion, listKind)
+  yield head.finish()
+  let at = 0
+  for (const item of items) {
+    // The lengths that are sent already would be wrong, and all that follows with them.
+    if (item.length !== lengths[at++]) throw new Error('an item of a list has another length than before')
+    yield prefix(2, item.length)
+    yield item
+  }
+  yield TAIL
+}
+
+/** The same in one piece. */
+export function encodeProtobufList (resource: Representation, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items)])
+}
+
+function sizeOfVarint (value: number): number {
+  let size = 1
+  for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++
+  return size
+}
+
+/** What stands before the bytes of a nested message. */
+function prefix (number: number, length: number): Uint8Array {
+  const writer = new Writer(6)
+  writer.varint(length)
+  writer.varint(bytesTag(number))
+  return writer.finish()
+}
+
+/**
+ * One frame of a protobuf watch: its length in four bytes, then the event, whose object is in its own envelope
+ * (an `encodeProtobuf` result) while the event itself has none.
+ */
+export function protobufWatchFrame (type: string, object: Uint8Array): Buffer {
+  const writer = new Writer(object.length + 64)
+  const start = writer.length
+  nested(writer, 1, object)
+  writer.varint(writer.length - start)
+  writer.varint(bytesTag(2))
+  writer.string(type)
+  writer.varint(bytesTag(1))
+  const prefix = Buffer.allocUnsafe(4)
+  prefix.writeUInt32BE(writer.length)
+  writer.bytes(prefix)
+  return writer.finish()
+}
+
+function envelope (writer: Writer, apiVersion: string, kind: string, writeRaw: () => void): Buffer {
+  writer.bytes(TAIL)
+  const raw = writer.length
+  writeRaw()
+  writer.varint(writer.length - raw)
+  writer.varint(bytesTag(2))
+  writeType(writer, apiVersion, kind)
+  return writer.finish()
+}
+
+/** The begin of an envelope: the magic prefix and the typeMeta. */
+function writeType (writer: Writer, apiVersion: string, kind: string): void {
+  const start = writer.length
+  writer.string(kind)
+  writer.varint(bytesTag(2))
+  writer.string(apiVersion)
+  writer.varint(bytesTag(1))
+  writer.varint(writer.length - start)
+  writer.varint(bytesTag(1))
+  writer.bytes(MAGIC)
+}
+
+function nested (writer: Writer, number: number, body: Uint8Array | undefined): void {
+  if (body === undefined) return
+  writer.bytes(body)
+  writer.varint(body.length)
+  writer.varint(bytesTag(number))
+}
+
+function writeBody (writer: Writer, message: Message, object: unknown): void {
+  const { name, protobuf, special, alternatives } = message[Facts]
+  if (!protobuf) throw new TypeError(`${name} has no protobuf form`)
+  if (special !== undefined) writer.bytes(special.toProtobuf(object))
+  else if (alternatives !== undefined) write(writer, planOf(message), asChosen(planOf(message), object))
+  else write(writer, planOf(message), object as Plain) // an object of a message has its fields by name
+}
+
+function write (writer: Writer, plan: Plan, object: Plain): void {
+  for (const field of plan.descending) {
+    const value = field.shape === 'inline' ? object : object[field.name]
+    const unset = value === undefined || value === null
+    switch (field.shape) {
+      case 'list':
+        if (unset) break
+        for (let items = value as readonly unknown[], index = items.length - 1; index >= 0; index--) {
+          writeValue(writer, field, items[index])
+          writer.varint(field.tag)
+        }
+        break
+      case 'map':
+        if (!unset) writeMap(writer, field, value as Plain)
+        break
+      default:
+        if (unset && (field.pointer || field.scalar === 'bytes' || field.special?.nullable)) break
+        writeValue(writer, field, value)
+        writer.varint(field.tag)
+    }
+  }
+}
+
+function writeMap (writer: Writer, field: PlannedField, map: Plain): void {
+  const keys = sortedKeys(map)
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index] ?? ''
+    const start = writer.length
+    writeValue(writer, field, map[key])
+    writer.varint(2 << 3 | (field.scalar === undefined ? 2 : wireTypeOf(field.scalar)))
+    writer.string(key)
+    writer.varint(bytesTag(1))
+    writer.varint(writer.length - start)
+    writer.varint(field.tag)
+  }
+}
+
+/** A value and, where it has one, its length; not its tag. */
+function writeValue (writer: Writer, field: PlannedField, value: unknown): void {
+  if (field.scalar !== undefined) {
+    writeScalar(writer, field.scalar, value ?? field.zero)
+    return
+  }
+  const start = writer.length
+  if (field.special !== undefined) writer.bytes(field.special.toProtobuf(value ?? undefined))
+  else write(writer, field.plan, field.alternatives ? asChosen(field.plan, value) : (value ?? NOTHING) as Plain)
+  writer.varint(writer.length - start)
+}
+
+/** The value of one of several fields as the message of them all. */
+function asChosen (plan: Plan, value: unknown): Plain {
+  const chosen = alternativeOf(plan, value)
+  return chosen === undefined ? NOTHING : { ...plan.message.alternatives?.beside, [chosen.name]: value }
+}
+
+function writeScalar (writer: Writer, scalar: ScalarName, value: unknown): void {
+  // Objects of a message hold what its fields declare; a mistake in the server shows here as a TypeError of Buffer or as 0.
+  switch (scalar) {
+    case 'string': writer.string(value as string); break
+    case 'bool': writer.varint(value === true ? 1 : 0); break
+    case 'bytes': {
+      const bytes = Buffer.from(value as string, 'base64')
+      writer.bytes(bytes)
+      writer.varint(bytes.length)
+      break
+    }
+    case 'double': writer.double(value as number); break
+    default: writer.integer(value as Int64)
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * YAML 1.2 with the core schema to plain values: what JSON can say, and nothing else. Dates stay text, repeated keys
+ * are reported like those of JSON, aliases may not blow a small document up. The library is loaded at first use.
+ */
+import type * as Yaml from 'yaml'
+import { DecodeError } from '../../language/decode-error.js'
+import { decodeText, parseJson, pathText, tooManyValues, MAX_DEPTH, MAX_VALUES } from '../json/parse.js'
+import type { Parsed } from '../json/parse.js'
+import { onDemand } from '../../on-demand.js'
+import { setMember } from '../../language/values.js'
+
+const yaml = onDemand<typeof Yaml>('yaml')
+
+/** Nodes of the document with its aliases followed, for each value it may have: a member is two. */
+const NODES = 2
+/** Those of them that aliases repeat: a bomb is small, and not worth the time of more. */
+const MAX_REPEATED = 10_000
+const MAX_DUPLICATES = 100
+/** Block collections on one line nest by their indicators; the parser recurses on them before anything can be counted. */
+const DEEP_LINE = /(?:[-?:][ \t]+){200}/
+const MAX_FLOW_DEPTH = 200
+
+/** One document of at most so many values. @throws DecodeError for anything JSON could not hold, more than one document, or nesting beyond reason */
+export function parseYaml (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
+  const text = decodeText(bytes)
+  if (/^\s*[{[]/.test(text)) {
+    try {
+      return parseJson(bytes, maxValues)
+    } catch {
+      // Flow style that is no JSON: the parser below has the last word.
+    }
+  }
+  refuseDepth(text)
+  const { parseDocument } = yaml()
+  let document: Yaml.Document.Parsed
+  try {
+    document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false, intAsBigInt: true })
+  } catch (error) {
+    throw new DecodeError('the body is not valid YAML: it nests too deeply or is malformed', { cause: error })
+  }
+  const [first] = document.errors
+  if (first !== undefined) {
+    if (first.code === 'MULTIPLE_DOCS') throw new DecodeError('the body holds more than one YAML document')
+    throw new DecodeError(`the body is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
+  }
+  return new Conversion(document, maxValues).result()
+}
+
+const lineOf = (text: string, position: number) => text.slice(0, position).split('\n').length
+
+function refuseDepth (text: string): void {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === 0x5b || character === 0x7b) {
+      // Brackets in quoted text count too, yet only when hundreds of them stay open.
+      if (++depth > MAX_FLOW_DEPTH) throw new DecodeError(`the body nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
+    } else if ((character === 0x5d || character === 0x7d) && depth > 0) depth--
+  }
+  if (DEEP_LINE.test(text)) throw new DecodeError('the body nests too many YAML collections in one line')
+}
+
+/** Its digits come from a document of bounded length; far fewer are what JSON may have. */
+function integer (value: bigint): number | bigint {
+  const number = Number(value)
+  if (Number.isSafeInteger(number)) return number
+  if (!Number.isFinite(number)) throw new DecodeError('the body holds an integer of more than 300 digits')
+  return value
+}
+
+class Conversion {
+  readonly #document: Yaml.Document.Parsed
+  readonly #maxValues: number
+  readonly #duplicates: string[] = []
+  readonly #path: Array<string | number> = []
+  /** The latest node of each anchor so far, which is the one an alias means. */
+  readonly #anchors = new Map<string, unknown>()
+  #nodes = 0
+  #repeated = 0
+  #following = 0
+
+  constructor (document: Yaml.Document.Parsed, maxValues: number) {
+    this.#document = document
+    this.#maxValues = maxValues
+  }
+
+  result (): Parsed {
+    return { value: this.#value(this.#document.contents, 0), duplicates: this.#duplicates }
+  }
+
+  #value (node: unknown, depth: number): unknown {
+    const { isAlias, isMap, isNode, isScalar, isSeq } = yaml()
+    this.#nodes++
+    if (this.#following > 0) this.#repeated++
+    if (this.#nodes > NODES * this.#maxValues || this.#repeated > MAX_REPEATED) {
+      throw this.#repeated > 0 ? new DecodeError('the body is too large a YAML document once its aliases are followed') : tooManyValues(this.#maxValues)
+    }
+    if (depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
+    if (node === null || node === undefined) return null
+    if (isAlias(node)) {
+      const target = this.#anchors.get(node.source)
+      if (target === undefined) throw new DecodeError('the body uses a YAML alias that was never defined')
+      this.#following++
+      const value = this.#value(target, depth + 1)
+      this.#following--
+      return value
+    }
+    if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
+    if (isScalar(node)) return this.#scalar(node.value)
+    if (isSeq(node)) {
+      return node.items.map((item, index) => {
+        this.#path.push(index)
+        const value = this.#value(item, depth + 1)
+        this.#path.pop()
+        return value
+      })
+    }
+    if (isMap(node)) return this.#map(node, depth)
+    throw new DecodeError('the body holds a YAML value that JSON does not know')
+  }
+
+  #map (node: Yaml.YAMLMap, depth: number): Record<string, unknown> {
+    const target: Record<string, unknown> = {}
+    for (const pair of node.items) {
+      const name = this.#value(pair.key, depth + 1)
+      if (typeof name === 'object' && name !== null) throw new DecodeError(`the body has a YAML key that is a list or map, at ${pathText(this.#path) || 'the top'}`)
+      const key = String(name)
+      this.#path.push(key)
+      if (Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES) this.#duplicates.push(pathText(this.#path))
+      setMember(target, key, this.#value(pair.value, depth + 1))
+      this.#path.pop()
+    }
+    return target
+  }
+
+  #scalar (value: unknown): unknown {
+    if (value === null || value === undefined) return null
+    if (typeof value === 'bigint') return integer(value)
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new DecodeError(`${pathText(this.#path) || 'the body'}: infinity and not-a-number are no JSON values`)
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+    throw new DecodeError(`${pathText(this.#path) || 'the body'}: a YAML value that JSON does not know`)
+  }
+}

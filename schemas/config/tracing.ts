@@ -1,0 +1,28 @@
+/**
+ * Where spans of requests are sent and of how many. The connection has no TLS, as convention: a receiver is beside the server.
+ *
+ * @see interface, `--tracing-config-file`
+ */
+import { apiPackage, int32, string } from '../language/declare.js'
+import type { Report, Static } from '../language/declare.js'
+
+const { kind } = apiPackage('apiserver.config.orch.io', 'v1alpha1', 'io.orch.apiserver.v1alpha1')
+
+const MILLION = 1_000_000
+const SCHEMES = ['dns:', 'unix:', 'unix-abstract:']
+
+export type TracingConfiguration = Static<typeof TracingConfiguration>
+export const TracingConfiguration = kind('TracingConfiguration', 'Where spans are sent, and of how many requests.', {
+  endpoint: string(1, 'Name of a receiver of OTLP over gRPC: HOST:PORT, dns:///HOST:PORT or unix:///PATH. Default localhost:4317.', { pointer: true }),
+  samplingRatePerMillion: int32(2, 'Of a million requests whose callers do not decide. Default 0.', { pointer: true })
+}, { validate: (configuration, at, report) => { validateTracing(configuration, at, report) } })
+
+function validateTracing ({ endpoint, samplingRatePerMillion: rate = 0 }: TracingConfiguration, at: string, report: Report): void {
+  const path = (field: string): string => at === '' ? field : `${at}.${field}`
+  const invalid = (field: string, value: unknown, detail: string): void => { report({ type: 'FieldValueInvalid', field: path(field), value, detail }) }
+  if (rate < 0) invalid('samplingRatePerMillion', rate, 'sampling rate must be positive')
+  if (rate > MILLION) invalid('samplingRatePerMillion', rate, 'sampling rate per million must be less than or equal to one million')
+  if (endpoint === undefined) return
+  const scheme = endpoint.includes('//') ? /^([a-z][a-z\d+.-]*:)?\/\//i.exec(endpoint)?.[1]?.toLowerCase() ?? '' : 'dns:'
+  if (!SCHEMES.includes(scheme)) invalid('endpoint', endpoint, `unsupported scheme: ${scheme.slice(0, -1)}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`)
+}

@@ -1,0 +1,233 @@
+/**
+ * Plain values (from JSON or YAML) to objects of a declared type: members of the wrong type are refused with their path,
+ * unknown ones reported and dropped, null is unset, zero of an optional scalar is unset and so is an empty list or map, which protobuf cannot tell from none. What comes out shares nothing with what went in,
+ * except raw JSON within.
+ */
+import { Facts } from './types.js'
+import type { Declaration, Message, Plain, ScalarName } from './types.js'
+import { DecodeError, nameOfType } from './decode-error.js'
+import { MAX_VALUES, pathText, tooManyValues } from '../codec/json/parse.js'
+import { alternativeOf, fillRequired, planOf } from './plan.js'
+import type { Plan, PlannedField } from './plan.js'
+import { canonicalBase64, setMember } from './values.js'
+
+const MAX_UNKNOWN = 100
+
+export interface Decoded<T> {
+  readonly object: T
+  /** Paths of members the declaration does not know, such as `spec.foo`; at most 100. */
+  readonly unknown: string[]
+}
+
+/**
+ * @throws DecodeError naming the path and what was expected there. For a kind, a missing kind or apiVersion is
+ * filled in and another one refused. `maxValues` bounds list elements and map entries: Infinity for what is already stored.
+ */
+export function decode<T> (message: Message<T>, value: unknown, maxValues = MAX_VALUES): Decoded<T> {
+  const decoding = new Decoding(message, maxValues)
+  const object = decoding.root(value)
+  return { object: object as T, unknown: decoding.unknown } // made field by field from the declaration of T
+}
+
+/** Refuses another kind or version than that of the message; empty ones are filled in. Members are set first. */
+export function checkType (message: Message, apiVersion: string, kind: string): { kind: string, apiVersion: string } | undefined {
+  const { type } = message[Facts]
+  if (type === undefined) return undefined
+  if (kind !== '' && kind !== type.kind) throw new DecodeError(`kind: expected ${JSON.stringify(type.kind)}, got ${clip(kind)}`)
+  const asSent = apiVersion !== '' && (type.anyVersion || apiVersion === type.alsoAs)
+  if (apiVersion !== '' && apiVersion !== type.apiVersion && !asSent) {
+    throw new DecodeError(`apiVersion: expected ${JSON.stringify(type.apiVersion)}, got ${clip(apiVersion)}`)
+  }
+  return { kind: type.kind, apiVersion: asSent ? apiVersion : type.apiVersion }
+}
+
+const clip = (text: string) => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+
+/** Stands for a value that must not be shown. */
+const BAD_TEXT = Symbol('text')
+
+class Decoding {
+  readonly unknown: string[] = []
+  readonly #message: Message
+  readonly #path: Array<string | number> = []
+
+  readonly #maxValues: number
+  #values = 0
+
+  constructor (message: Message, maxValues: number) {
+    this.#message = message
+    this.#maxValues = maxValues
+  }
+
+  root (value: unknown): unknown {
+    const facts = this.#message[Facts]
+    const { special, type } = facts
+    if (special !== undefined) return this.#special(facts, value)
+    if (facts.alternatives !== undefined) return this.#alternative(planOf(this.#message), value)
+    if (value === null && facts.fields['metadata'] !== undefined) return this.root({}) // as convention: a body that says nothing
+    const plan = planOf(this.#message)
+    if (type === undefined) return this.#object(plan, value)
+    const source = this.#plain(value)
+    const types = checkType(this.#message, this.#typeMember(source, 'apiVersion'), this.#typeMember(source, 'kind'))
+    return this.#object(plan, value, types)
+  }
+
+  #typeMember (source: Plain, name: string): string {
+    const value = Object.hasOwn(source, name) ? source[name] : undefined
+    if (value === undefined || value === null) return ''
+    if (typeof value !== 'string') throw new DecodeError(`${name}: expected a string, got ${nameOfType(value)}`)
+    return value
+  }
+
+  #refuse (expected: string, value: unknown): never {
+    const path = pathText(this.#path)
+    const { name, type } = this.#message[Facts]
+    const got = value === BAD_TEXT ? 'other text' : typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? `${nameOfType(value)} (${clip(String(value))})` : nameOfType(value)
+    throw new DecodeError(`${type?.kind ?? name}${path === '' ? '' : path.startsWith('[') ? path : `.${path}`}: expected ${expected}, got ${got}`)
+  }
+
+  #plain (value: unknown): Plain {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#refuse('an object', value)
+    return value as Plain // what is left are objects with string keys
+  }
+
+  #object (plan: Plan, value: unknown, type?: Plain): Plain {
+    const source = this.#plain(value)
+    const target: Plain = type ?? {}
+    let known = 0
+    if (plan.message.type !== undefined) {
+      for (const name of ['kind', 'apiVersion']) {
+        if (source[name] === undefined) continue
+        known++
+        if (type === undefined && typeof source[name] === 'string' && source[name] !== '') target[name] = source[name]
+      }
+    }
+    for (const field of plan.fields) {
+      const member = source[field.name]
+      if (member === undefined) continue
+      known++
+      if (member === null) {
+        if (field.nullable) target[field.name] = null
+        continue
+      }
+      this.#path.push(field.name)
+      const decoded = this.#field(field, member)
+      this.#path.pop()
+      if (decoded !== undefined) target[field.name] = decoded
+    }
+    if (known !== Object.keys(source).length) {
+      if (plan.message.preserveUnknown) keepUnknown(plan, source, target)
+      else this.#reportUnknown(plan, source)
+    }
+    return fillRequired(plan, target)
+  }
+
+  #reportUnknown (plan: Plan, source: Plain): void {
+    for (const name of Object.keys(source)) {
+      if (!isUnknown(plan, name)) continue
+      if (this.unknown.length >= MAX_UNKNOWN) return
+      this.unknown.push(pathText([...this.#path, name]))
+    }
+  }
+
+  #field (field: PlannedField, value: unknown): unknown {
+    switch (field.shape) {
+      case 'list': {
+        if (!Array.isArray(value)) return this.#refuse('a list', value)
+        if (value.length === 0 && !field.pointer && field.field.heardEmpty !== true) return undefined
+        return value.map((item, index) => {
+          this.#path.push(index)
+          const decoded = this.#element(field, item)
+          this.#path.pop()
+          return decoded
+        })
+      }
+      case 'map': {
+        // No prototype: whatever a key is called, it is only data.
+        const target: Plain = Object.create(null)
+        const source = this.#plain(value)
+        const keys = Object.keys(source)
+        if (keys.length === 0 && !field.pointer) return undefined
+        for (const key of keys) {
+          this.#path.push(key)
+          this.#wellFormed(key, BAD_TEXT)
+          target[key] = this.#element(field, source[key])
+          this.#path.pop()
+        }
+        return target
+      }
+      default: {
+        const decoded = field.scalar === undefined ? this.#nested(field, value) : this.#scalar(field.scalar, value)
+        return decoded === field.zero && !field.pointer && !field.required ? undefined : decoded
+      }
+    }
+  }
+
+  /** Of a list or map, where null stands for zero. */
+  #element (field: PlannedField, value: unknown): unknown {
+    if (++this.#values > this.#maxValues) throw tooManyValues(this.#maxValues)
+    if (field.element !== undefined) return value === null && field.element.nullable ? null : this.#field(field.element, value)
+    if (field.scalar !== undefined) return value === null || value === undefined ? field.zero : this.#scalar(field.scalar, value)
+    if (value === null) return field.special !== undefined ? field.zero : field.alternatives ? undefined : fillRequired(field.plan, {})
+    return this.#nested(field, value)
+  }
+
+  #nested (field: PlannedField, value: unknown): unknown {
+    if (field.alternatives) return this.#alternative(field.plan, value)
+    return field.special === undefined ? this.#object(field.plan, value) : this.#special(field.plan.message, value)
+  }
+
+  /** The value of the field that takes such a one. */
+  #alternative (plan: Plan, value: unknown): unknown {
+    const chosen = alternativeOf(plan, value)
+    return chosen === undefined ? this.#refuse(plan.fields.map(formOf).join(' or '), value) : this.#field(chosen, value)
+  }
+
+  #special (message: Declaration, value: unknown): unknown {
+    return message.special?.decode(value, expected => this.#refuse(expected, value))
+  }
+
+  /** Half a surrogate pair has no UTF-8 form: two texts that differ would be stored as one. */
+  #wellFormed (text: string, value: unknown): string {
+    return text.isWellFormed() ? text : this.#refuse('Unicode text without lone surrogates', value)
+  }
+
+  #scalar (scalar: ScalarName, value: unknown): unknown {
+    switch (scalar) {
+      case 'string': return typeof value === 'string' ? this.#wellFormed(value, value) : this.#refuse('a string', value)
+      case 'bool': return typeof value === 'boolean' ? value : this.#refuse('true or false', value)
+      case 'bytes': {
+        if (typeof value !== 'string') return this.#refuse('base64 text', value)
+        // The text may be a secret, so the complaint does not show it.
+        return canonicalBase64(value) ?? this.#refuse('base64 text (standard alphabet, with padding)', BAD_TEXT)
+      }
+      case 'double':
+        if (typeof value === 'bigint') return this.#scalar(scalar, Number(value))
+        return typeof value === 'number' && Number.isFinite(value) ? value : this.#refuse('a number', value)
+      case 'int32':
+        if (typeof value === 'bigint') return this.#refuse('an integer of 32 bits', value)
+        if (typeof value !== 'number' || !Number.isInteger(value)) return this.#refuse('an integer', value)
+        return (value | 0) === value ? value + 0 : this.#refuse('an integer of 32 bits', value)
+      case 'int64':
+        if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : this.#refuse('an integer of 64 bits', value)
+        if (typeof value !== 'number' || !Number.isInteger(value)) return this.#refuse('an integer', value)
+        return Number.isSafeInteger(value) ? value + 0 : this.#refuse('an integer of 64 bits', value)
+    }
+  }
+}
+
+const formOf = ({ shape, message }: PlannedField): string => shape === 'list' ? 'a list' : message === undefined ? 'true or false' : 'an object'
+
+/** Members that are not declared, as they are. */
+function keepUnknown (plan: Plan, source: Plain, target: Plain): void {
+  for (const name of Object.keys(source)) if (isUnknown(plan, name)) setMember(target, name, source[name])
+}
+
+function isUnknown (plan: Plan, name: string): boolean {
+  return !plan.byName.has(name) && (plan.message.type === undefined || (name !== 'kind' && name !== 'apiVersion'))
+}
+
+/** The sentences fieldValidation Strict refuses with and Warn warns with. */
+export function strictFindings (unknown: readonly string[], duplicates: readonly string[]): string[] {
+  return [...unknown.map(path => `unknown field "${path}"`), ...duplicates.map(path => `duplicate field "${path}"`)]
+}

@@ -1,0 +1,42 @@
+/** Objects as they are read from JSON of our own, in which unset lists, pointers and times are null where they are always written. */
+import type { Message, Plain } from './types.js'
+import { anywhere, planOf } from './plan.js'
+import type { Plan, PlannedField } from './plan.js'
+
+const isWrittenAsNull = ({ shape, written, special, pointer, nullable }: PlannedField): boolean =>
+  !nullable && ((written && (shape !== 'one' || pointer)) || (special !== undefined && special.zero === undefined && !pointer))
+
+const mayHoldNulls = anywhere(({ fields }) => fields.some(field => isWrittenAsNull(field.innermost) || isWrittenAsNull(field)))
+
+/** The object as the decoder would have made it: what is null because it is not set is not there. The same one where nothing is null. */
+export function withoutNulls<T extends object> (message: Message<T>, object: T): T {
+  return strip(planOf(message), object as Plain) as T // an object of the message still
+}
+
+function strip (plan: Plan, object: Plain): Plain {
+  if (!mayHoldNulls(plan)) return object
+  let made = object
+  for (const field of plan.fields) {
+    const value = object[field.name]
+    if (value === undefined || (value === null && field.nullable)) continue
+    const next = value === null ? undefined : stripValue(field, value)
+    if (next === value) continue
+    if (made === object) made = { ...object }
+    if (next === undefined) delete made[field.name]
+    else made[field.name] = next
+  }
+  return made
+}
+
+function stripValue (field: PlannedField, value: unknown): unknown {
+  if (field.element !== undefined || field.message === undefined || field.special !== undefined || !mayHoldNulls(field.plan)) return value
+  // Values have the shape their field declares.
+  if (field.shape === 'one') return strip(field.plan, value as Plain)
+  if (field.shape === 'list') {
+    const items = value as Plain[]
+    const made = items.map(item => strip(field.plan, item))
+    return made.some((item, index) => item !== items[index]) ? made : items
+  }
+  const entries = Object.entries(value as Record<string, Plain>).map(([key, item]) => [key, item, strip(field.plan, item)] as const)
+  return entries.some(([, item, made]) => item !== made) ? Object.fromEntries(entries.map(([key, , made]) => [key, made])) : value
+}

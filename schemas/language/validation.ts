@@ -1,0 +1,208 @@
+/**
+ * Validation from the declaration: required texts, closed enumerations, lengths, ranges and patterns, immutable fields,
+ * then the rules of each message. Findings come in the order of the fields, at most a hundred; nothing throws.
+ */
+import type { FieldFacts, Message, Plain, Report } from './types.js'
+import { validateAnyMetadata, validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
+import { alternativeOf, anywhere, fieldAt, fieldsThat, planOf } from './plan.js'
+import type { Plan, PlannedField } from './plan.js'
+import type { ApiObject, Representation, Subresource, UpdateRounds } from '../resource.js'
+import type { FieldError } from '../status.js'
+import { sameValue, valueAt } from './values.js'
+
+const MAX_FINDINGS = 100
+
+/** Ends a walk that has found enough: what is wrong ten thousand times costs no more. */
+const ENOUGH = new Error('enough has been found')
+
+/** What is found, up to a hundred findings. */
+export function collect (run: (report: Report) => void): FieldError[] {
+  const found: FieldError[] = []
+  try {
+    run(error => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH })
+  } catch (error) {
+    if (error !== ENOUGH) throw error
+  }
+  return found
+}
+
+/** What is wrong with an object that is to be created. */
+export function validateObject (resource: Representation, object: ApiObject): FieldError[] {
+  return collect(report => {
+    validateMetadata(resource, object.metadata, report)
+    walk(planOf(resource.message), asPlain(object), '', true, report)
+  })
+}
+
+/** What is wrong with an object that is to replace `old`: all that `validateObject` finds, and what may not change; as often as the type says. */
+export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject): FieldError[] {
+  return collect(report => {
+    checkMetadata(resource, object, old, resource.rounds, report)
+    const plan = planOf(resource.message)
+    compare(plan, asPlain(object), asPlain(old), '', report)
+    repeat(resource.rounds.object, found => { walk(plan, asPlain(object), '', false, found) }, report)
+  })
+}
+
+/** Of a subresource that doesn't say. */
+const OF_SUBRESOURCES: UpdateRounds = { metadata: 1, change: 2, object: 1 }
+
+/**
+ * What is wrong with a change of an object by one of its subresources: in the metadata, in what the subresource changes, and
+ * nowhere else; anywhere, where the subresource does not say what it changes.
+ */
+export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, rounds = OF_SUBRESOURCES }: Subresource): FieldError[] {
+  return collect(report => {
+    checkMetadata(resource, object, old, rounds, report)
+    repeat(rounds.object, found => {
+      if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, found)
+      else for (const path of changes) walkValue(checkOf(fieldAt(resource.message, path)), valueAt(object, path), path, false, found)
+    }, report)
+    validate?.(object, old, report)
+  })
+}
+
+/** Tells what is found so many times. */
+function repeat (times: number, run: (report: Report) => void, report: Report): void {
+  if (times === 0) return
+  const found = collect(run)
+  for (let time = 0; time < times; time++) for (const error of found) report(error)
+}
+
+function checkMetadata (resource: Representation, { metadata }: ApiObject, { metadata: old }: ApiObject, rounds: UpdateRounds, report: Report): void {
+  validateAnyMetadata(resource, metadata, report)
+  repeat(rounds.change, found => { validateMetadataUpdate(metadata, old, found) }, report)
+  repeat(rounds.metadata - 1, found => { validateMetadata(resource, metadata, found) }, report)
+}
+
+/** Findings in a message that is no resource, such as options. */
+export function validateMessage<T extends object> (message: Message<T>, object: T): FieldError[] {
+  return collect(report => { walk(planOf(message), asPlain(object), '', false, report) })
+}
+
+/** Reports what is wrong with a part of an object, for rules that say themselves which parts are looked at, or where they stand. */
+export function validatePart<T extends object> (message: Message<T>, part: T, at: string, report: Report): void {
+  walk(planOf(message), asPlain(part), at, false, report)
+}
+
+const asPlain = (object: object) => object as Plain // objects of a message have their fields by name
+
+const join = (at: string, name: string) => at === '' ? name : `${at}.${name}`
+
+/** What can't be wrong anywhere below is not walked. */
+const hasRules = anywhere(({ messages, fields }) =>
+  messages.some(({ validate, validateCreate }) => validate !== undefined || validateCreate !== undefined) || fields.some(({ innermost }) => isConstrained(innermost)))
+
+const nests = (field: PlannedField) => field.message !== undefined && field.special === undefined
+
+function isConstrained ({ field, scalar, shape }: PlannedField): boolean {
+  return field.ruled !== true && (field.closed === true || field.maxLength !== undefined || field.pattern !== undefined || field.minimum !== undefined ||
+    field.maximum !== undefined || (field.required === true && field.mayBeEmpty !== true && scalar === 'string' && shape === 'one'))
+}
+
+interface Checked {
+  readonly field: PlannedField
+  /** What is said of its values, of those in a list or map one by one. */
+  readonly constrained: boolean
+  /** What is said of what they hold. */
+  readonly nested: boolean
+}
+
+const checkedFields = new WeakMap<Plan, readonly Checked[]>()
+
+/** Its fields in which something can be wrong. */
+function checked (plan: Plan): readonly Checked[] {
+  let known = checkedFields.get(plan)
+  if (known === undefined) checkedFields.set(plan, known = plan.fields.filter(({ field }) => field.ruled !== true).map(checkOf).filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
+  return known
+}
+
+function checkOf (field: PlannedField): Checked {
+  return { field, constrained: field.element === undefined && isConstrained(field), nested: field.element === undefined && nests(field) && hasRules(field.plan) }
+}
+
+/** `created`: the rules for new objects too. */
+function walk (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
+  if (!hasRules(plan)) return
+  for (const check of checked(plan)) {
+    const { name, required } = check.field
+    if (at === '' && name === 'metadata') continue // has its own file
+    const value = object[name]
+    if (value !== undefined || required) walkValue(check, value, join(at, name), created, report)
+  }
+  for (const { validate, validateCreate } of plan.messages) {
+    validate?.(object, at, report)
+    if (created) validateCreate?.(object, at, report)
+  }
+}
+
+function walkValue (check: Checked, value: unknown, path: string, created: boolean, report: Report): void {
+  const { field } = check
+  if (field.shape === 'one') return walkItem(check, value, path, created, report)
+  const { element } = field
+  const item = element === undefined ? undefined : checkOf(element)
+  each(value, path, (value, path) => item === undefined ? walkItem(check, value, path, created, report) : walkValue(item, value, path, created, report))
+}
+
+function walkItem ({ field, constrained, nested }: Checked, value: unknown, path: string, created: boolean, report: Report): void {
+  if (constrained) constrain(field.field, value, path, report)
+  // Values were decoded by their declaration, so messages are objects.
+  if (nested && value !== undefined && value !== null) walkMessage(field, value, path, created, report)
+}
+
+function walkMessage ({ alternatives, plan }: PlannedField, value: unknown, path: string, created: boolean, report: Report): void {
+  if (!alternatives) return walk(plan, value as Plain, path, created, report)
+  const chosen = alternativeOf(plan, value)
+  if (chosen !== undefined) walkValue(checkOf(chosen), value, path, created, report)
+}
+
+function each (value: unknown, path: string, visit: (item: unknown, path: string) => void): void {
+  if (Array.isArray(value)) value.forEach((item, index) => visit(item, `${path}[${index}]`))
+  else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) visit(item, `${path}[${key}]`)
+}
+
+function constrain (field: FieldFacts, value: unknown, path: string, report: Report): void {
+  if (value === undefined || (value === '' && field.pointer !== true)) {
+    if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: '' })
+    return
+  }
+  if (typeof value === 'string') {
+    if (field.closed === true && field.values !== undefined && !field.values.includes(value)) {
+      report({ type: 'FieldValueNotSupported', field: path, value, detail: `supported values: ${[...field.values].sort().map(known => JSON.stringify(known)).join(', ')}` })
+    }
+    if (field.maxLength !== undefined && value.length > field.maxLength) {
+      report({ type: 'FieldValueTooLong', field: path, detail: `must have at most ${field.maxLength} bytes` })
+    }
+    if (field.pattern !== undefined && !field.pattern.test(value)) {
+      report({ type: 'FieldValueInvalid', field: path, value, detail: `must match ${field.pattern.source}` })
+    }
+  }
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    if (field.minimum !== undefined && value < field.minimum) {
+      report({ type: 'FieldValueInvalid', field: path, value, detail: `must be greater than or equal to ${field.minimum}` })
+    }
+    if (field.maximum !== undefined && value > field.maximum) {
+      report({ type: 'FieldValueInvalid', field: path, value, detail: `must be less than or equal to ${field.maximum}` })
+    }
+  }
+}
+
+const hasUpdateRules = anywhere(({ messages, fields }) => messages.some(({ validateUpdate }) => validateUpdate !== undefined) || fields.some(({ field }) => field.immutable === true))
+/** Elements of lists have no counterpart to compare with, nor has what is one of several things. */
+const isCompared = (field: PlannedField): boolean => field.shape === 'one' && nests(field) && !field.alternatives && hasUpdateRules(field.plan)
+const compared = fieldsThat(field => field.field.immutable === true || isCompared(field))
+
+/** What may not change, down through nested messages. */
+function compare (plan: Plan, object: Plain, old: Plain, at: string, report: Report): void {
+  for (const field of compared(plan)) {
+    if (at === '' && field.name === 'metadata') continue
+    const [value, before] = [object[field.name], old[field.name]]
+    const path = join(at, field.name)
+    if (field.field.immutable === true && !sameValue(value, before)) {
+      report({ type: 'FieldValueInvalid', field: path, value, detail: 'field is immutable' })
+    } else if (isCompared(field) && value !== undefined && before !== undefined) {
+      compare(field.plan, value as Plain, before as Plain, path, report)
+    }
+  }
+  for (const { validateUpdate } of plan.messages) validateUpdate?.(object, old, at, report)
+}

@@ -1,0 +1,85 @@
+/** Plain values: comparing and copying them, and what base64 text stands for. */
+
+/** Deep equality of objects as the codecs make them: an absent member, an undefined one and an empty list or map are the same. */
+export function sameValue (a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isEmpty(a) && isEmpty(b)
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => sameValue(item, b[index]))
+  }
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  return Object.keys(left).every(key => sameValue(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) &&
+    Object.keys(right).every(key => Object.hasOwn(left, key) || isEmpty(right[key]))
+}
+
+function isEmpty (value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (typeof value !== 'object') return false
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+}
+
+/** A deep copy that shares nothing that can change. Any key stays data, `__proto__` too. */
+export function clone<T> (value: T): T {
+  return copy(value) as T // a copy has the shape of its original
+}
+
+function copy (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy)
+  const source = value as Record<string, unknown>
+  const target: Record<string, unknown> = Object.getPrototypeOf(value) === null ? Object.create(null) : {}
+  for (const key of Object.keys(source)) {
+    if (key === '__proto__') setMember(target, key, copy(source[key]))
+    else target[key] = copy(source[key])
+  }
+  return target
+}
+
+/** What stands at a path such as `spec.nodeName`; undefined where something on the way is missing. */
+export function valueAt (object: unknown, path: string): unknown {
+  let at = object
+  for (const name of path.split('.')) at = typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
+  return at
+}
+
+/** Puts a value there, or takes it away, in copies of what stands above it: nothing else that holds those sees it. */
+export function putAt (object: Record<string, unknown>, path: string, value: unknown): void {
+  const [name = '', ...rest] = path.split('.')
+  if (rest.length > 0) {
+    const inner = object[name]
+    if (value === undefined && inner === undefined) return
+    const copy = { ...inner as Record<string, unknown> | undefined } // paths lead through messages
+    putAt(copy, rest.join('.'), value)
+    object[name] = copy
+  } else if (value === undefined) delete object[name]
+  else object[name] = value
+}
+
+/** Sets a member whatever its name. */
+export function setMember (target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+export function byteLengthOfBase64 (text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  return text.length / 4 * 3 - padding
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Base64 in the standard alphabet with padding; line breaks are allowed and dropped. Undefined when it is not. */
+export function canonicalBase64 (text: string): string | undefined {
+  const joined = text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, '') : text
+  if (joined.length % 4 !== 0 || !isBase64(joined)) return undefined
+  // Leftover bits of the last group may be set; encoding again clears them.
+  return joined.endsWith('=') ? Buffer.from(joined, 'base64').toString('base64') : joined
+}
+
+/* In pieces: on megabytes the regular expression would recurse deeply. */
+function isBase64 (text: string): boolean {
+  for (let at = 0; at < text.length; at += 4096) {
+    const piece = text.slice(at, at + 4096)
+    if (!BASE64.test(piece) || (piece.includes('=') && at + 4096 < text.length)) return false
+  }
+  return true
+}

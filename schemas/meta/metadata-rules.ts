@@ -1,0 +1,22 @@
+/** Rules on names within metadata that other declarations use too. */
+import type { Report } from '../language/declare.js'
+import { qualifiedName } from '../names.js'
+
+/** Holds a namespace until its contents are gone. */
+export const NAMESPACE_FINALIZER = 'orch'
+/** By which a garbage collector is asked to deal with the dependents first. */
+export const ORPHAN_FINALIZER = 'orphan'
+export const FOREGROUND_FINALIZER = 'foregroundDeletion'
+
+/** Finalizers the server itself knows need no domain. */
+const STANDARD: ReadonlySet<string> = new Set([NAMESPACE_FINALIZER, ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
+
+/** What every name has to keep to. */
+export function validateFinalizerName (name: string, at: string, report: Report): void {
+  for (const detail of qualifiedName(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail })
+}
+
+/** What is particular to finalizers. */
+export function validateFinalizerDomain (name: string, at: string, report: Report): void {
+  if (!name.includes('/') && !STANDARD.has(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail: 'must be a finalizer of the server or begin with a domain, as in example.com/name' })
+}

@@ -1,0 +1,148 @@
+/**
+ * Rules on the metadata of every object, and what an update may not change in it. The document names name, generateName,
+ * namespace, uid, timestamps, finalizers, labels, annotations and managedFields; the rules are those of convention.
+ */
+import type { Report } from '../language/declare.js'
+import type { ObjectMeta, OwnerReference } from './object.js'
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
+import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../names.js'
+import type { NameRule } from '../names.js'
+import type { Representation } from '../resource.js'
+import { sameValue } from '../language/values.js'
+
+const MAX_ANNOTATIONS_SIZE = 256 * 1024
+const MAX_MANAGER = 128
+/** Owners that a finding about all of them shows. */
+const MOST_SHOWN = 10
+
+interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, readonly anyFinalizer: boolean }
+
+/** What every object is held to when it is changed, whatever its type asks for beside. */
+export const validateAnyMetadata = ({ namespaced }: Representation, metadata: ObjectMeta, report: Report): void => {
+  validateMetadata({ namespaced, nameRule: pathSegment, anyFinalizer: true }, metadata, report)
+}
+
+export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
+  validateName(resource, metadata, report)
+  validateNamespace(resource, metadata, report)
+  if ((metadata.generation ?? 0) < 0) {
+    report({ type: 'FieldValueInvalid', field: 'metadata.generation', value: metadata.generation, detail: 'must be greater than or equal to 0' })
+  }
+  validateLabels(metadata.labels, 'metadata.labels', report)
+  validateAnnotations(metadata.annotations, 'metadata.annotations', report)
+  validateOwners(metadata.ownerReferences ?? [], report)
+  validateFinalizers(metadata.finalizers ?? [], resource.anyFinalizer, report)
+  validateManagedFields(metadata, report)
+}
+
+function validateName (resource: Ruled, { name, generateName }: ObjectMeta, report: Report): void {
+  if (generateName) {
+    for (const detail of resource.nameRule(generateName, true)) report({ type: 'FieldValueInvalid', field: 'metadata.generateName', value: generateName, detail })
+  }
+  if (!name) {
+    report({ type: 'FieldValueRequired', field: 'metadata.name', detail: 'name or generateName is required' })
+    return
+  }
+  for (const detail of resource.nameRule(name)) report({ type: 'FieldValueInvalid', field: 'metadata.name', value: name, detail })
+}
+
+function validateNamespace (resource: Ruled, { namespace }: ObjectMeta, report: Report): void {
+  if (!resource.namespaced) {
+    if (namespace) report({ type: 'FieldValueForbidden', field: 'metadata.namespace', detail: 'not allowed on this type' })
+    return
+  }
+  if (!namespace) {
+    report({ type: 'FieldValueRequired', field: 'metadata.namespace', detail: '' })
+    return
+  }
+  for (const detail of dnsLabel(namespace)) report({ type: 'FieldValueInvalid', field: 'metadata.namespace', value: namespace, detail })
+}
+
+/** Of an object, or those that a selector looks for. */
+export function validateLabels (labels: ObjectMeta['labels'], at: string, report: Report): void {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    for (const detail of qualifiedName(key)) report({ type: 'FieldValueInvalid', field: at, value: key, detail })
+    for (const detail of labelValue(value)) report({ type: 'FieldValueInvalid', field: at, value, detail })
+  }
+}
+
+export function validateAnnotations (annotations: ObjectMeta['annotations'], at: string, report: Report): void {
+  let size = 0
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    // Annotation keys may have capitals in their domain, labels may not.
+    for (const detail of qualifiedName(key.toLowerCase())) report({ type: 'FieldValueInvalid', field: at, value: key, detail })
+    size += Buffer.byteLength(key) + Buffer.byteLength(value)
+  }
+  if (size > MAX_ANNOTATIONS_SIZE) {
+    report({ type: 'FieldValueTooLong', field: at, detail: `must have at most ${MAX_ANNOTATIONS_SIZE} bytes` })
+  }
+}
+
+/** Findings stand at members of the list as a whole: which of the owners it is, its value says. */
+function validateOwners (owners: readonly OwnerReference[], report: Report): void {
+  const field = 'metadata.ownerReferences'
+  const invalid = (member: string, value: unknown, detail: string) => report({ type: 'FieldValueInvalid', field: member === '' ? field : `${field}.${member}`, value, detail })
+  let controller: string | undefined
+  for (const owner of owners) {
+    const { apiVersion, kind, name, uid } = owner
+    const parts = apiVersion.split('/')
+    if (parts.length > 2 || parts.at(-1) === '') invalid('apiVersion', apiVersion, 'must be a version or group/version')
+    if (kind === '') invalid('kind', kind, 'must not be empty')
+    if (name === '') invalid('name', name, 'must not be empty')
+    if (uid === '') invalid('uid', uid, 'must not be empty')
+    if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, '/v1, Kind=Event is disallowed from being an owner')
+    if (owner.controller !== true) continue
+    if (controller !== undefined) invalid('', owners.slice(0, MOST_SHOWN), `only one reference may have controller set to true, not both ${controller} and ${kind}/${name}`)
+    controller ??= `${kind}/${name}`
+  }
+}
+
+function validateFinalizers (finalizers: readonly string[], any: boolean, report: Report): void {
+  const field = 'metadata.finalizers'
+  finalizers.forEach((name, index) => {
+    validateFinalizerName(name, field, report)
+    if (!any) validateFinalizerDomain(name, `${field}[${index}]`, report)
+  })
+  if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
+    report({ type: 'FieldValueInvalid', field, value: finalizers, detail: `${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set` })
+  }
+}
+
+export function validateManagedFields ({ managedFields }: ObjectMeta, report: Report): void {
+  managedFields?.forEach((entry, index) => {
+    const field = `metadata.managedFields[${index}]`
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
+      report({ type: 'FieldValueInvalid', field: `${field}.operation`, value: entry.operation ?? '', detail: 'must be `Apply` or `Update`' })
+    }
+    if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') {
+      report({ type: 'FieldValueInvalid', field: `${field}.fieldsType`, value: entry.fieldsType, detail: 'must be `FieldsV1`' })
+    }
+    // eslint-disable-next-line no-control-regex -- unprintable characters are what is looked for
+    if (entry.manager !== undefined && /[\u0000-\u001f\u007f]/.test(entry.manager)) {
+      report({ type: 'FieldValueInvalid', field: `${field}.manager`, value: entry.manager, detail: 'should only contain printable characters' })
+    }
+    if ((entry.manager?.length ?? 0) > MAX_MANAGER) {
+      report({ type: 'FieldValueTooLong', field: `${field}.manager`, detail: `must have at most ${MAX_MANAGER} bytes` })
+    }
+  })
+}
+
+const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+
+export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
+  for (const name of FROZEN) {
+    if ((metadata[name] ?? '') !== (old[name] ?? '')) {
+      report({ type: 'FieldValueInvalid', field: `metadata.${name}`, value: metadata[name] ?? '', detail: 'field is immutable' })
+    }
+  }
+  if ((metadata.generation ?? 0) < (old.generation ?? 0)) {
+    report({ type: 'FieldValueInvalid', field: 'metadata.generation', value: metadata.generation ?? 0, detail: 'must not be decremented' })
+  }
+  if (old.deletionTimestamp !== undefined && !sameValue(metadata.finalizers, old.finalizers)) {
+    const before = new Set(old.finalizers)
+    const added = (metadata.finalizers ?? []).filter(name => !before.has(name))
+    if (added.length > 0) {
+      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` })
+    }
+  }
+}

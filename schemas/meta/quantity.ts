@@ -1,0 +1,201 @@
+/**
+ * Quantity: an exact number with a unit (`100m`, `1.5Gi`, `12e6`), kept and written in its canonical form: no fraction, the
+ * largest unit that needs none, at most nine decimals.
+ */
+import { apiPackage, string } from '../language/declare.js'
+import type { Special } from '../language/declare.js'
+import { quote } from '../codec/json/escape.js'
+import { bytesTag, Reader, Writer } from '../codec/protobuf/wire.js'
+
+const { special } = apiPackage('', '', 'io.orch.apimachinery.pkg.api.resource', { name: 'resource' })
+
+const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*)([+-]?\d*)$/
+const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
+const DECIMAL_UNIT: Readonly<Record<number, string>> = Object.fromEntries(Object.entries(DECIMAL).map(([unit, exponent]) => [exponent, unit]))
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
+const SMALLEST = -9
+/** Binary quantities above are this one. */
+const LARGEST = 2n ** 63n - 1n
+/** Of an exponent, as many as the longest number of a body may have anyhow. */
+const MOST_EXPONENT = 1000
+const MOST_CHARACTERS = 1024
+
+/** value × 10^scale */
+export interface Amount { readonly value: bigint, readonly scale: number }
+
+type Format = 'decimal' | 'exponent' | 'binary'
+
+interface Parsed extends Amount { readonly format: Format }
+
+const power = (exponent: number): bigint => 10n ** BigInt(exponent)
+
+function divideAway (value: bigint, by: bigint): bigint {
+  const quotient = value / by
+  if (value % by === 0n) return quotient
+  return value > 0n ? quotient + 1n : quotient - 1n
+}
+
+/** Away from zero, to a multiple of 10^scale. */
+function roundUp (amount: Amount, scale: number): Amount {
+  return amount.scale >= scale ? amount : { value: divideAway(amount.value, power(scale - amount.scale)), scale }
+}
+
+function parse (text: string): Parsed | undefined {
+  const match = text.length > MOST_CHARACTERS ? null : SYNTAX.exec(text)
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = '', unit = '', digits = ''] = match
+  if (whole === '' && fraction === '') return undefined
+  const number = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
+  const exponential = (unit === 'e' || unit === 'E') && digits !== ''
+  if (exponential ? !/\d/.test(digits) : digits !== '') return undefined
+  if (exponential) {
+    const exponent = Number(digits)
+    return Math.abs(exponent) > MOST_EXPONENT ? undefined : bounded({ value: number, scale: exponent - fraction.length, format: 'exponent' })
+  }
+  const binary = BINARY.indexOf(unit as typeof BINARY[number])
+  if (binary > 0) return bounded({ value: number * 1024n ** BigInt(binary), scale: -fraction.length, format: 'binary' })
+  const scale = DECIMAL[unit]
+  return scale === undefined ? undefined : bounded({ value: number, scale: scale - fraction.length, format: 'decimal' })
+}
+
+function bounded (parsed: Parsed): Parsed {
+  const { format } = parsed
+  const { value, scale } = roundUp(parsed, SMALLEST)
+  if (format !== 'binary') return { value, scale, format }
+  const whole = scale >= 0 ? value * power(scale) : value / power(-scale)
+  if (whole > LARGEST) return { value: LARGEST, scale: 0, format }
+  if (whole < -LARGEST) return { value: -LARGEST, scale: 0, format }
+  return { value, scale, format }
+}
+
+function canonical ({ value, scale, format }: Parsed): string {
+  if (value === 0n) return '0'
+  if (format === 'binary') {
+    const divisor = scale < 0 ? power(-scale) : 1n
+    if (value % divisor === 0n) {
+      let whole = scale < 0 ? value / divisor : value * power(scale)
+      if (whole <= -1024n || whole >= 1024n) {
+        let unit = 0
+        for (; unit < BINARY.length - 1 && whole % 1024n === 0n; unit++) whole /= 1024n
+        return `${whole}${BINARY[unit] ?? ''}`
+      }
+    }
+  }
+  while (value % 10n === 0n) {
+    value /= 10n
+    scale++
+  }
+  for (; scale % 3 !== 0; scale--) value *= 10n
+  const unit = format === 'exponent' ? undefined : DECIMAL_UNIT[scale]
+  return `${value}${unit ?? (scale === 0 ? '' : `e${scale}`)}`
+}
+
+/** What nearly all are: nothing to bring into a form. */
+const PLAIN = /^(?:0|[1-9]\d{0,2}(?:[mkMGT]|[KMGT]i)?)$/
+
+/** @returns undefined for what is no quantity */
+export function canonicalQuantity (text: string): string | undefined {
+  if (PLAIN.test(text)) return text
+  const parsed = parse(text)
+  return parsed === undefined ? undefined : canonical(parsed)
+}
+
+/** Of a quantity; what is none, or unset, is zero. */
+export function amountOf (text: string | undefined): Amount {
+  return (text === undefined ? undefined : parse(text)) ?? { value: 0n, scale: 0 }
+}
+
+const KI = 1024
+/** In thousandths, so that all of them are whole. */
+const PLAIN_UNITS: Readonly<Record<string, number>> = { m: 1, '': 1e3, k: 1e6, M: 1e9, G: 1e12, T: 1e15, Ki: 1e3 * KI, Mi: 1e3 * KI ** 2, Gi: 1e3 * KI ** 3, Ti: 1e3 * KI ** 4 }
+
+/** Of what nearly all are: exact, as no product has more than 53 bits that count. */
+function plainThousandths (text: string): number | undefined {
+  if (!PLAIN.test(text)) return undefined
+  const unit = text.search(/\D|$/)
+  return Number(text.slice(0, unit)) * (PLAIN_UNITS[text.slice(unit)] ?? NaN)
+}
+
+const sign = (value: bigint): number => value < 0n ? -1 : value > 0n ? 1 : 0
+
+/** Less than zero when the first is the smaller one. */
+export function compareQuantities (one: string | undefined, other: string | undefined): number {
+  if (one === other) return 0
+  const [plain, otherPlain] = [plainThousandths(one ?? '0'), plainThousandths(other ?? '0')]
+  if (plain !== undefined && otherPlain !== undefined) return Math.sign(plain - otherPlain)
+  const [a, b] = [amountOf(one), amountOf(other)]
+  // Of those on different sides of zero, or at it, none is multiplied out.
+  const signs = sign(a.value) - sign(b.value)
+  if (signs !== 0 || a.value === 0n) return Math.sign(signs)
+  const scale = Math.min(a.scale, b.scale)
+  const difference = a.value * power(a.scale - scale) - b.value * power(b.scale - scale)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+/** The sum of two, or with `times` -1 their difference, in the format of the first one, or of the second where the first is zero. What is none is zero. */
+export function sumQuantities (one: string, other: string, times: 1 | -1 = 1): string {
+  const [a, b] = [parse(one) ?? NOTHING, parse(other) ?? NOTHING]
+  const scale = Math.min(a.scale, b.scale)
+  const value = a.value * power(a.scale - scale) + BigInt(times) * b.value * power(b.scale - scale)
+  return canonical({ value, scale, format: a.value === 0n ? b.format : a.format })
+}
+
+const NOTHING: Parsed = { value: 0n, scale: 0, format: 'decimal' }
+
+/** The same amount in the decimal format. */
+export function decimalQuantity (text: string): string { return canonical({ ...(parse(text) ?? NOTHING), format: 'decimal' }) }
+
+/** Without a fraction. */
+export function isWhole (text: string): boolean {
+  const { value, scale } = amountOf(text)
+  return scale >= 0 || value % power(-scale) === 0n
+}
+
+/** As a whole number, a fraction rounded away from zero. */
+export function wholeUnits (text: string): bigint {
+  const { value, scale } = roundUp(amountOf(text), 0)
+  return value * power(scale)
+}
+
+const FINER_THAN_MILLI = /(?:[nu]|e-\d+)$/
+
+/** Amounts of resources are in thousandths, whatever was sent. In place. */
+export function roundToMilli (amounts: Record<string, string> | undefined): void {
+  for (const [name, text] of Object.entries(amounts ?? {})) {
+    if (!FINER_THAN_MILLI.test(text)) continue
+    const parsed = parse(text)
+    if (parsed !== undefined && amounts !== undefined) amounts[name] = canonical({ ...roundUp(parsed, -3), format: parsed.format })
+  }
+}
+
+const quantity: Special<string> = {
+  decode: (value, refuse) => {
+    const text = typeof value === 'string' ? value.trim() : typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined
+    return (text === undefined ? undefined : canonicalQuantity(text)) ?? refuse('a quantity such as 100m, 1.5 or 2Gi')
+  },
+  json: value => quote(value ?? '0'),
+  toProtobuf: value => {
+    const writer = new Writer(16)
+    writer.string(value ?? '0')
+    writer.varint(bytesTag(1))
+    return writer.finish()
+  },
+  fromProtobuf: body => {
+    const reader = new Reader(body)
+    let text = '0'
+    while (reader.at < reader.end) {
+      const tag = reader.varint(reader.end)
+      if (tag === bytesTag(1)) text = reader.string(reader.end)
+      else reader.skip(tag & 7, reader.end)
+    }
+    return text === '' ? '0' : canonicalQuantity(text)
+  },
+  zero: '0',
+  openapi: { type: 'string' },
+  schema: { type: 'string' }
+}
+
+export const Quantity = special('Quantity', 'A number with a unit, as in 100m, 1.5 or 2Gi.', { string: string(1, 'The number in its canonical form.') }, quantity)
+
+/** The same where a language needs it as a type of its own; nothing here does. */
+export const QuantityValue = special('QuantityValue', 'A quantity.', { string: string(1, 'The number in its canonical form.') }, quantity)

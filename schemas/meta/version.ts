@@ -1,0 +1,20 @@
+/** What `/version` answers. */
+import { apiPackage, string } from '../language/declare.js'
+import type { Static } from '../language/declare.js'
+
+const { message } = apiPackage('', '', 'io.orch.apimachinery.pkg.version', { name: 'version' })
+
+const stated = { required: true, mayBeEmpty: true } as const
+
+export type Info = Static<typeof Info>
+export const Info = message('Info', 'Which release and which build a server is.', {
+  major: string(null, 'Major version of the release whose interface is served.', stated),
+  minor: string(null, 'Minor version of the release whose interface is served.', stated),
+  gitVersion: string(null, 'Release that is served, and version of the package.', stated),
+  gitCommit: string(null, 'Empty: the package does not know its commit.', stated),
+  gitTreeState: string(null, 'Empty: the package does not know its tree.', stated),
+  buildDate: string(null, 'Empty: a build has no date in it.', stated),
+  goVersion: string(null, 'Empty: there is no Go in it.', stated),
+  compiler: string(null, 'Version of Node that runs it.', stated),
+  platform: string(null, 'Operating system and processor architecture.', stated)
+}, { protobuf: false })

@@ -1,0 +1,104 @@
+/** Paths and what is done there, in the words that both documents are made of. */
+import type { Message, Plain } from '../language/types.js'
+import { APPLY_TYPE, JSON_TYPE, patchTypesOf, PROTOBUF_TYPE, YAML_TYPE } from '../media-types.js'
+import type { Representation, ResourceVerb } from '../resource.js'
+import type { GroupVersion } from './naming.js'
+import { byName } from './parameters.js'
+import type { Parameter } from './parameters.js'
+
+/** The order in which documents have them. */
+export const METHODS = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const
+export type Method = (typeof METHODS)[number]
+
+export interface Gvk extends GroupVersion { readonly kind: string }
+
+/** What is sent or answered: a message, the list kind of a resource, or text. */
+export type Content = Message | { readonly listOf: Representation } | 'text'
+
+export interface Operation {
+  readonly id: string
+  readonly description: string
+  readonly tag: string
+  /** By name. */
+  readonly query: readonly Parameter[]
+  readonly body?: { readonly content: Message, readonly required: boolean }
+  readonly consumes: readonly string[]
+  readonly produces: readonly string[]
+  readonly answers: Readonly<Record<string, Content>>
+  /** Of operations on resources. */
+  readonly action?: string
+  readonly gvk?: Gvk
+  readonly deprecated?: boolean
+}
+
+export interface Route {
+  readonly path: string
+  /** Parameters of the path itself. */
+  readonly scope: readonly Parameter[]
+  readonly operations: Readonly<Partial<Record<Method, Operation>>>
+}
+
+/** What operations are on: a resource, or a subresource with what it takes. */
+export interface Part {
+  readonly verbs: readonly ResourceVerb[]
+  readonly namespaced: boolean
+  readonly message: Message
+  readonly gvk: Gvk
+  /** As descriptions call it. */
+  readonly subject: string
+  readonly suffix: string
+}
+
+export const ANYTHING = ['*/*']
+/** What is said about the server itself. */
+export const DOCUMENTS = [JSON_TYPE, YAML_TYPE]
+
+/* The same lists each time: documents that are written once know them again. */
+const FORMS = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
+const STREAMED = [...FORMS, `${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
+const TEXT_FORMS = [JSON_TYPE, YAML_TYPE]
+const TEXT_STREAMED = [...TEXT_FORMS, `${JSON_TYPE};stream=watch`]
+
+export const formsOf = ({ protobuf }: Representation): readonly string[] => protobuf ? FORMS : TEXT_FORMS
+
+/** Of what may be a list or a stream. */
+export const streamedOf = ({ protobuf }: Representation): readonly string[] => protobuf ? STREAMED : TEXT_STREAMED
+
+/** What PATCH takes of a resource. Types that are defined at run time say nothing of how strategic patches merge. */
+export const patchBodiesOf = (resource: Representation): string[] => [...patchTypesOf(resource), APPLY_TYPE]
+
+/** What is said of an answer by its code. */
+export const MEANINGS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 401: 'Unauthorized' }
+
+/** Parameters in their places, by name: those that all operations of a path have stand beside them, once. */
+function placed ({ scope, operations }: Route): { readonly shared: Parameter[], readonly own: (operation: Operation) => Parameter[] } {
+  const [first = [], ...others] = Object.values(operations).map(({ query }) => query)
+  const common = first.filter(parameter => others.every(query => query.includes(parameter)))
+  return {
+    shared: scope.length === 0 ? common : [...scope, ...common].sort(byName),
+    own: ({ query }) => query.length === common.length ? [] : query.filter(parameter => !common.includes(parameter))
+  }
+}
+
+/** How a document writes one parameter: one object for each, wherever it is. */
+export function parameterWriter (write: (described: Plain, type: Parameter['type']) => Plain): (source: Parameter) => Plain {
+  const written = new Map<Parameter, Plain>()
+  return source => {
+    let made = written.get(source)
+    if (made === undefined) {
+      const { name, in: where, type, description } = source
+      written.set(source, made = write({ name, in: where, description, ...(where === 'path' ? { required: true } : {}) }, type))
+    }
+    return made
+  }
+}
+
+/** What a document says of a path: each operation under its method, and what all of them share. */
+export function pathItemOf (route: Route, parameter: (source: Parameter) => Plain, written: (operation: Operation, own: readonly Parameter[]) => Plain): Plain {
+  const { shared, own } = placed(route)
+  const operations = METHODS.flatMap(method => {
+    const source = route.operations[method]
+    return source === undefined ? [] : [[method, written(source, own(source))] as const]
+  })
+  return { ...Object.fromEntries(operations), ...(shared.length > 0 ? { parameters: shared.map(parameter) } : {}) }
+}

@@ -1,0 +1,72 @@
+/** The paths below objects: parts of them, kinds of other groups that they take, and connections to where they run. */
+import { Facts } from '../language/types.js'
+import type { Message } from '../language/types.js'
+import { TokenRequest } from '../api/authentication/tokenrequests.js'
+import { Scale } from '../api/autoscaling/scale.js'
+import { Binding } from '../api/core/bindings.js'
+import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from '../api/core/pod-options.js'
+import { Eviction } from '../api/policy/v1.js'
+import type { Representation, Subresource } from '../resource.js'
+import { capital, operationId, tagOf } from './naming.js'
+import { ANYTHING, METHODS, formsOf } from './operations.js'
+import type { Method, Operation, Part, Route } from './operations.js'
+import { byName, PRETTY, queryOf, REST } from './parameters.js'
+import type { Parameter } from './parameters.js'
+
+/** Kinds that subresources take beside those of their resources. */
+const TAKEN = [Binding, Eviction, Scale, TokenRequest, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, NodeProxyOptions, ServiceProxyOptions]
+const BY_KIND: ReadonlyMap<string, Message> = new Map(TAKEN.map(message => [`${message[Facts].type?.apiVersion}/${message[Facts].type?.kind}`, message]))
+
+export function subresourceRoutes (resource: Representation, object: string, scope: readonly Parameter[], operations: (part: Part) => Route['operations']): Route[] {
+  return resource.subresources.flatMap(subresource => {
+    const { name, verbs, view, kind = resource.kind, group = resource.group, version = resource.version } = subresource
+    const path = `${object}/${name}`
+    if (name === 'log') return [{ path, scope, operations: { get: log(resource, subresource) } }]
+    const message = view?.message ?? (kind === resource.kind ? resource.message : BY_KIND.get(`${group === '' ? version : `${group}/${version}`}/${kind}`))
+    if (message === undefined) return [] // of a kind that is not known here
+    if (kind.endsWith('Options')) return connections({ resource, subresource, message, path, scope })
+    const part = { verbs, namespaced: resource.namespaced, message, gvk: { group, version, kind }, subject: `${resource.kind}: its ${name}`, suffix: capital(name) }
+    return [{ path, scope, operations: operations(part) }]
+  })
+}
+
+/** What is read is text, and no kind. */
+function log (resource: Representation, { name }: Subresource): Operation {
+  const { group, version, kind, namespaced } = resource
+  return {
+    id: operationId(resource, 'read', { namespaced, kind, suffix: capital(name) }),
+    description: `The log of a ${kind}.`,
+    tag: tagOf(resource),
+    query: [PRETTY, ...queryOf(PodLogOptions)].sort(byName),
+    consumes: ANYTHING,
+    produces: ['text/plain', ...formsOf(resource)],
+    answers: { 200: 'text' },
+    action: 'get',
+    gvk: { group, version, kind }
+  }
+}
+
+interface Connection { readonly resource: Representation, readonly subresource: Subresource, readonly message: Message, readonly path: string, readonly scope: readonly Parameter[] }
+
+/** A proxy takes every method, and what is below its path too; the others are opened with GET or POST. */
+function connections ({ resource, subresource: { name, verbs, kind = '' }, message, path, scope }: Connection): Route[] {
+  const { group, version, namespaced } = resource
+  const query = queryOf(message)
+  const proxies = verbs.includes('update')
+  const methods: readonly Method[] = proxies ? METHODS : ['get', 'post']
+  const connect = (suffix: string): Route['operations'] => Object.fromEntries(methods.map(method => [method, {
+    id: operationId(resource, 'connect', { way: capital(method), namespaced, kind: resource.kind, suffix: `${capital(name)}${suffix}` }),
+    description: `${method.toUpperCase()} requests to the ${name} of a ${resource.kind}.`,
+    tag: tagOf(resource),
+    query,
+    consumes: ANYTHING,
+    produces: ANYTHING,
+    answers: { 200: 'text' },
+    action: 'connect',
+    gvk: { group, version, kind }
+  } satisfies Operation]))
+  return [
+    { path, scope, operations: connect('') },
+    ...(proxies ? [{ path: `${path}/{path}`, scope: [...scope, REST], operations: connect('WithPath') }] : [])
+  ]
+}

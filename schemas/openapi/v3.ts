@@ -1,0 +1,52 @@
+/**
+ * The OpenAPI 3.0 documents of what is served: one for each group version, and for what says which there are. Each has the
+ * definitions that it mentions, which are made once for all of them.
+ */
+import type { Plain } from '../language/types.js'
+import { apiVersionOf } from '../groups.js'
+import type { Representation } from '../resource.js'
+import { DefinitionSet } from './definitions.js'
+import { groupVersions, rootOf } from './naming.js'
+import type { Route } from './operations.js'
+import { OPENAPI3, pathItem3 } from './openapi3.js'
+import { routesOf } from './resource-routes.js'
+import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
+import { BEARER_TOKEN, members, objectOf } from './v2.js'
+import type { OpenApiInfo } from './v2.js'
+
+export class OpenApi3 {
+  readonly #definitions: DefinitionSet<string>
+  readonly #routes: ReadonlyMap<string, () => Route[]>
+  readonly #info: OpenApiInfo
+
+  /** @param resources with the subresources that can be asked for */
+  constructor (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo) {
+    this.#info = { title, version }
+    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, JSON.stringify)
+    this.#routes = new Map(documents(resources, issuer))
+  }
+
+  /** What documents there are, as their paths below `/openapi/v3/`. */
+  get names (): string[] { return [...this.#routes.keys()] }
+
+  /** One of them, as JSON; undefined for what there is not. */
+  json (name: string): Buffer | undefined {
+    const routes = this.#routes.get(name)?.()
+    if (routes === undefined) return undefined
+    const paths = routes.map(route => [route.path, JSON.stringify(pathItem3(route, this.#definitions))] as const).sort(([one], [other]) => one < other ? -1 : 1)
+    const head: Plain = { openapi: '3.0.0', info: this.#info }
+    return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(this.#definitions.take())},"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)
+  }
+}
+
+function * documents (resources: readonly Representation[], issuer: boolean): Generator<[string, () => Route[]]> {
+  if (issuer) for (const route of ISSUER_ROUTES) yield [route.path.slice(1, -1), () => [route]]
+  yield ['api', () => [CORE_ROUTE]]
+  yield ['apis', () => [GROUPS_ROUTE]]
+  yield ['version', () => [RELEASE_ROUTE]]
+  for (const { group, version } of groupVersions(resources)) {
+    if (group !== '') yield [`apis/${group}`, () => [groupRoute(group)]]
+    const own = resources.filter(resource => apiVersionOf(resource.group, resource.version) === apiVersionOf(group, version))
+    yield [rootOf(group, version).slice(1), () => [versionRoute({ group, version }), ...own.flatMap(routesOf)]]
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What of the tokens of service accounts is kept beside the serving certificate: without flags that name keys, a key that
+ * signs them is made in --cert-dir and found again; and Secrets with tokens get the authority that this server is verified by.
+ *
+ * @see interface, --service-account-key-file, --service-account-signing-key-file, --cert-dir
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseCertificates } from '../config/certificates.js'
+import { reasonOf } from '../config/files.js'
+import { FlagError } from '../config/flag.js'
+import type { Parsed } from '../config/command-line.js'
+import type { ServerOptions } from '../config/server-options.js'
+import { makeSigningKey, signingKeyProblem } from '../config/service-accounts.js'
+import { authoritiesOf } from '../schemas/auth/authorities.js'
+import { makeFolder } from '../storage/folder.js'
+import { createFile, replaceFile } from './kept-files.js'
+
+const NAME = 'service-account.key'
+
+interface Kept { readonly key: string, readonly notes: readonly string[] }
+
+/** Completes options. @param chain PEM of the serving certificate and those of its issuers. @throws FlagError */
+export function withKeptKey (options: ServerOptions, parsed: Parsed, chain: string): { options: ServerOptions, notes: readonly string[] } {
+  const { authentication } = options
+  const certificateAuthority = authorityOf(chain, authoritiesOf(authentication?.clientAuthorities ?? '').pem)
+  const kept = parsed.values['service-account-key-file'].length > 0 ? undefined : keptKey(parsed)
+  return {
+    options: {
+      ...options,
+      authentication: {
+        ...authentication,
+        serviceAccounts: {
+          ...authentication?.serviceAccounts, ...(kept === undefined ? {} : { signingKey: kept.key }), ...(certificateAuthority === undefined ? {} : { certificateAuthority })
+        }
+      }
+    },
+    notes: kept?.notes ?? []
+  }
+}
+
+function keptKey ({ values, given }: Parsed): Kept {
+  const directory = values['cert-dir']
+  const own = values['etcd-servers'].length === 0 ? [] : ['tokens of service accounts are signed with a key that this server alone has; for several servers give all the same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer']
+  const fallback = join(values['data-dir'], 'certs')
+  let problem: unknown
+  for (const folder of directory === '' ? [fallback] : given.has('cert-dir') ? [directory] : [directory, fallback]) {
+    try {
+      const { key, notes } = keptIn(folder)
+      return { key, notes: [...notes, ...own] }
+    } catch (error) {
+      if (given.has('cert-dir') && directory !== '') throw new FlagError('cert-dir', directory, `cannot keep a key for tokens of service accounts there: ${reasonOf(error)}; name another folder or give --service-account-key-file`, { cause: error })
+      problem = error
+    }
+  }
+  return { key: makeSigningKey(), notes: [`the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are good until this server ends; give --service-account-key-file, --service-account-signing-key-file and --service-account-issuer`] }
+}
+
+/** @throws Error of the system */
+function keptIn (folder: string): Kept {
+  const path = join(folder, NAME)
+  const read = (): string => readFileSync(path, 'utf8')
+  let there: string
+  try {
+    there = read()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    makeFolder(folder)
+    const made = makeSigningKey()
+    if (createFile(path, made, 0o600)) return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`] }
+    there = read()
+  }
+  const problem = signingKeyProblem(there)
+  if (problem === undefined) return { key: there, notes: [] }
+  const made = makeSigningKey()
+  replaceFile(path, made, 0o600)
+  return { key: made, notes: [`the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that it signed are refused`] }
+}
+
+/** What clients verify the certificate by: the root at the end of its chain, else whoever of the others issued that. */
+export function authorityOf (chain: string, others = ''): string | undefined {
+  const last = parseCertificates(chain).at(-1)
+  if (last === undefined) return undefined
+  if (last.checkIssued(last)) return last.toString()
+  const known = others === '' ? [] : parseCertificates(others)
+  return known.find(one => last.checkIssued(one) && last.verify(one.publicKey))?.toString()
+}

@@ -1,0 +1,164 @@
+/**
+ * The TLS side of the listener: the pair of the flags or a self-signed one that is kept in --cert-dir,
+ * further pairs chosen by the name a client asks for, versions, suites, and the authorities of client
+ * certificates.
+ *
+ * @see interface, 'Server start-up options': --cert-dir, --tls-*, and --client-ca-file
+ */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls'
+import { makeFolder } from '../storage/folder.js'
+import { publicAddress } from '../config/addresses.js'
+import { checkPair, namesOf, parseCertificates, readBundle, readPair, type Pair } from '../config/certificates.js'
+import { reasonOf } from '../config/files.js'
+import { FlagError } from '../config/flag.js'
+import type { Values } from '../config/flags/index.js'
+import type { Parsed } from '../config/command-line.js'
+import { selfSigned } from './certify.js'
+import { replaceFile } from './kept-files.js'
+import { cipherString, secureVersion } from '../config/tls-names.js'
+
+/** Files of authorities that vouch for clients. */
+const AUTHORITY_FLAGS = ['client-ca-file', 'requestheader-client-ca-file'] as const
+
+export interface TlsSetup {
+  readonly options: TlsOptions
+  /** For `setSecureContext`, when others are to vouch for clients: all that the options are, with these authorities in PEM. */
+  readonly trusting: (authorities: readonly string[]) => SecureContextOptions
+  /** PEM of the certificate and those of its issuers. */
+  readonly chain: string
+  /** What the log should say of it. */
+  readonly notes: readonly string[]
+}
+
+/** Reads and checks everything. @throws FlagError */
+export function tlsSetup ({ values, given }: Parsed): TlsSetup {
+  const { pair, notes } = servingPair(values, given.has('cert-dir'))
+  const authorities = AUTHORITY_FLAGS.flatMap(flag => values[flag] === '' ? [] : [readBundle(flag, values[flag])])
+  const ciphers = cipherString(values['tls-cipher-suites'], values['tls-min-version'])
+  const sharedBy = (ca: readonly string[]): SecureContextOptions => ({
+    minVersion: secureVersion(values['tls-min-version']),
+    ...(ciphers === undefined ? {} : { ciphers }),
+    ...(ca.length === 0 ? {} : { ca: [...ca] })
+  })
+  const shared = sharedBy(authorities)
+  try {
+    createSecureContext({ ...shared, cert: pair.certificate, key: pair.key })
+  } catch (error) {
+    const flag = values['tls-cert-file'] === '' ? 'tls-cipher-suites' : 'tls-cert-file'
+    throw new FlagError(flag, given.get(flag), `is not accepted by the TLS library: ${reasonOf(error)}`, { cause: error })
+  }
+  const pairs = namedPairs(values['tls-sni-cert-key'])
+  let named = contextsOf(pairs, shared)
+  return {
+    notes,
+    trusting: ca => {
+      named = contextsOf(pairs, sharedBy(ca))
+      return { ...sharedBy(ca), cert: pair.certificate, key: pair.key }
+    },
+    chain: pair.certificate,
+    options: {
+      ...shared,
+      cert: pair.certificate,
+      key: pair.key,
+      requestCert: authorities.length > 0,
+      rejectUnauthorized: false, // a client without a certificate may have a token; who verified is for authentication
+      ...(named.length === 0 ? {} : { SNICallback: (name, done) => { done(null, choose(named, name)) } })
+    }
+  }
+}
+
+function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair, notes: string[] } {
+  if (values['tls-cert-file'] !== '') {
+    return { pair: readPair({ certificate: 'tls-cert-file', key: 'tls-private-key-file' }, values['tls-cert-file'], values['tls-private-key-file']), notes: [] }
+  }
+  const directory = values['cert-dir']
+  try {
+    return keptPair(directory, values)
+  } catch (error) {
+    if (explicitDirectory) throw new FlagError('cert-dir', directory, `cannot keep a certificate there: ${reasonOf(error)}; name another folder or give --tls-cert-file`, { cause: error })
+    // The interface's default is a place that ordinary users cannot write to.
+    const fallback = join(values['data-dir'], 'certs')
+    try {
+      const { pair, notes } = keptPair(fallback, values)
+      return { pair, notes: [`the default --cert-dir ${directory} cannot be written to (${reasonOf(error)}): certificates are kept in ${fallback}`, ...notes] }
+    } catch (second) {
+      throw new FlagError('cert-dir', directory, `cannot keep a certificate there (${reasonOf(error)}), nor in ${fallback} (${reasonOf(second)}); name another folder or give --tls-cert-file`, { cause: second })
+    }
+  }
+}
+
+/** The pair of a folder; made anew when there is none, or it is broken or has expired. */
+function keptPair (directory: string, values: Values, now = new Date()): { pair: Pair, notes: string[] } {
+  const files = { certificate: join(directory, 'apiserver.crt'), key: join(directory, 'apiserver.key') }
+  const { pair: kept, problem } = readKept(files, now)
+  if (kept !== undefined) return { pair: kept, notes: [] }
+  makeFolder(directory)
+  const address = publicAddress(values)
+  const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'])
+  if (values['external-hostname'] !== '') names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
+  const pair = selfSigned(`${address}@${Math.floor(now.getTime() / 1000)}`, [...names], now)
+  replaceFile(files.key, pair.key, 0o600)
+  replaceFile(files.certificate, pair.certificate, 0o644)
+  return { pair, notes: [`${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ${files.certificate}`] }
+}
+
+function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
+  let pair: Pair
+  try {
+    pair = { certificate: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') }
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? {} : { problem: `the kept certificate cannot be read (${reasonOf(error)})` }
+  }
+  try {
+    const leaf = checkPair(pair)
+    if (new Date(leaf.validTo) <= now) return { problem: 'the kept certificate has expired' }
+    return { pair }
+  } catch (error) {
+    return { problem: `the kept certificate is unusable (${reasonOf(error)})` }
+  }
+}
+
+export interface NamedPair {
+  readonly names: readonly string[]
+  /** The names were given as patterns, not taken from the certificate. */
+  readonly explicit: boolean
+  readonly context: SecureContext
+}
+
+interface PairOfNames extends Omit<NamedPair, 'context'> { readonly pair: Pair }
+
+const contextsOf = (pairs: readonly PairOfNames[], shared: SecureContextOptions): NamedPair[] =>
+  pairs.map(({ pair, ...rest }) => ({ ...rest, context: createSecureContext({ ...shared, cert: pair.certificate, key: pair.key }) }))
+
+function namedPairs (flags: readonly string[]): PairOfNames[] {
+  return flags.map(value => {
+    const [files = '', patterns] = value.split(':')
+    const [certificatePath = '', keyPath = ''] = files.split(',')
+    const pair = readPair({ certificate: 'tls-sni-cert-key', key: 'tls-sni-cert-key' }, certificatePath, keyPath)
+    const [leaf] = parseCertificates(pair.certificate)
+    const names = patterns?.toLowerCase().split(',') ?? (leaf === undefined ? [] : namesOf(leaf))
+    const bad = names.find(name => !/^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name))
+    if (bad !== undefined) throw new FlagError('tls-sni-cert-key', value, `"${bad}" must be a domain or *.domain`)
+    if (names.length === 0) throw new FlagError('tls-sni-cert-key', value, 'the certificate names no domain; add patterns after a colon')
+    return { names, explicit: patterns !== undefined, pair }
+  })
+}
+
+/**
+ * The pair for a name: the name itself before a wildcard for its domain, given patterns before names out of
+ * certificates, the first given before later ones; undefined for the default pair.
+ */
+export function choose (pairs: readonly NamedPair[], asked: string): SecureContext | undefined {
+  const name = asked.toLowerCase().replace(/\.$/, '')
+  const wildcard = name.replace(/^[^.]+/, '*')
+  for (const wanted of [name, wildcard]) {
+    for (const explicit of [true, false]) {
+      const found = pairs.find(pair => pair.explicit === explicit && pair.names.includes(wanted))
+      if (found !== undefined) return found.context
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,53 @@
+/** How ImagePolicyWebhook is configured: whom it asks, and how long an answer counts. The document has no kind. */
+import { resolve } from 'node:path'
+import { ConfigurationError } from '../configuration.js'
+import type { PluginConfiguration } from '../configuration.js'
+
+export interface ImagePolicyConfiguration {
+  readonly kubeConfigFile: string
+  /** Milliseconds that answers are kept; 0 not at all. */
+  readonly allowTTL: number
+  readonly denyTTL: number
+  /** Milliseconds before the second attempt. */
+  readonly retryBackoff: number
+  /** Whether pods are let in when the server cannot be asked. */
+  readonly defaultAllow: boolean
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+/** In units of milliseconds, with what they are when they are 0, and their bounds. */
+const TIMES = {
+  allowTTL: { unit: SECOND, default: 5 * MINUTE, least: SECOND, most: 30 * MINUTE },
+  denyTTL: { unit: SECOND, default: 30 * SECOND, least: SECOND, most: 30 * MINUTE },
+  retryBackoff: { unit: 1, default: 500, least: 1, most: 5 * MINUTE }
+}
+const FIELDS: ReadonlySet<string> = new Set(['kubeConfigFile', 'defaultAllow', ...Object.keys(TIMES)])
+/** Says that there is to be no time at all. */
+const NONE = -1
+
+/** @throws ConfigurationError */
+export function imagePolicyIn (plugin: string, given: PluginConfiguration | undefined): ImagePolicyConfiguration {
+  const refuse = (why: string): never => { throw new ConfigurationError(plugin, given ?? { value: undefined }, why) }
+  if (given === undefined) return refuse('it needs one, which names a kubeconfig: give it in --admission-control-config-file')
+  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+  const whole = isObject(given.value) ? given.value : refuse('it is not an object')
+  const other = Object.keys(whole).find(name => name !== 'imagePolicy')
+  if (other !== undefined) refuse(`unknown field ${JSON.stringify(other)}`)
+  const fields = isObject(whole['imagePolicy']) ? whole['imagePolicy'] : refuse('imagePolicy: expected an object')
+  const unknown = Object.keys(fields).find(name => !FIELDS.has(name))
+  if (unknown !== undefined) refuse(`unknown field ${JSON.stringify(`imagePolicy.${unknown}`)}`)
+  const { kubeConfigFile, defaultAllow = false } = fields
+  if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') return refuse('imagePolicy.kubeConfigFile: Required value')
+  if (typeof defaultAllow !== 'boolean') return refuse('imagePolicy.defaultAllow: expected true or false')
+  const time = (name: keyof typeof TIMES): number => {
+    const { unit, default: usual, least, most } = TIMES[name]
+    const value = fields[name] ?? 0
+    if (typeof value !== 'number' || !Number.isInteger(value)) return refuse(`imagePolicy.${name}: expected an integer`)
+    if (value === 0) return usual
+    if (value === NONE) return 0
+    return value * unit >= least && value * unit <= most ? value * unit : refuse(`imagePolicy.${name}: must be between ${least / unit} and ${most / unit}`)
+  }
+  return { kubeConfigFile: resolve(given.folder ?? '', kubeConfigFile), allowTTL: time('allowTTL'), denyTTL: time('denyTTL'), retryBackoff: time('retryBackoff'), defaultAllow }
+}

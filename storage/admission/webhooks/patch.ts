@@ -1,0 +1,47 @@
+/** What a webhook changes: a JSON patch of the form of the object that it was shown. */
+import { isDecodeError, parseJson } from '../../../schemas/index.js'
+import { isStatusError } from '../../../schemas/status.js'
+import { applyJsonPatch, parseJsonPatch } from '../../patch/json-patch.js'
+import type { Form } from './forms.js'
+import { internal } from './refusals.js'
+import { HookFailure } from './target.js'
+
+type Members = Record<string, unknown>
+
+export interface Patched {
+  /** The operations, as the hook sent them. */
+  readonly patch: unknown
+  readonly changed: boolean
+}
+
+/**
+ * Changes the object in place.
+ * @returns undefined for a patch of no operations
+ * @throws HookFailure for what is no patch, StatusError 500 for one that does not fit the object
+ */
+export async function applyHookPatch (hook: string, text: string, form: Form, object: Members | undefined): Promise<Patched | undefined> {
+  const patch = listIn(text)
+  if (patch.length === 0) return undefined
+  if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
+  const before = form.json(object)
+  try {
+    form.put(object, await applyJsonPatch(JSON.parse(before), parseJsonPatch(patch)))
+  } catch (error) {
+    if (!isStatusError(error) && !isDecodeError(error)) throw error
+    throw internal(error.message, error)
+  }
+  return { patch, changed: form.json(object) !== before }
+}
+
+function listIn (text: string): unknown[] {
+  let value: unknown
+  try {
+    ({ value } = parseJson(Buffer.from(text)))
+  } catch (cause) {
+    throw undecodable(cause instanceof Error ? cause.message.replace('the body', 'it') : String(cause), cause)
+  }
+  if (!Array.isArray(value)) throw undecodable('it is no list of operations')
+  return value
+}
+
+const undecodable = (why: string, cause?: unknown): HookFailure => new HookFailure(`received undecodable patch in webhook response: ${why}`, 503, { cause })

@@ -1,0 +1,120 @@
+/**
+ * Reads all of an embedded store that no server holds, by its file and not through LMDB, so that whatever it holds
+ * can be told. What is damaged is of two kinds: that of the store, which no server starts with, and that of single
+ * values, beside which all others are served.
+ */
+import { addKey, CHECKED, faultOfTally, FIRST_FORMAT, FORMAT, metaKey, parseLease, parseTally, parseVersionKey, TALLY_KEY, UNCHECKED, unseal, type Tally } from './record.js'
+import { walkPages } from './pages.js'
+
+export interface Inspection {
+  /** Of the store. */
+  readonly problems: string[]
+  /** Of single values, each with its key and revision. */
+  readonly values: string[]
+  /** Versions of objects, those of the past that are still kept included. */
+  readonly versions: number
+  /** Keys that have a value in the newest state. */
+  readonly keys: number
+  readonly bytes: number
+}
+
+/** Of everything else but the first so many no more is said than that they are. */
+const MOST = 1000
+
+/** @param file exists and is not written to meanwhile */
+export async function inspect (file: string): Promise<Inspection> {
+  const reader = new Reader()
+  await walkPages(file, {
+    problem: text => { reader.problem(text) },
+    enough: () => false,
+    valuePage: (_offset, _header, key) => { reader.valuePage(key) },
+    record: (key, value) => { reader.record(key, value) }
+  })
+  return reader.end()
+}
+
+class Reader {
+  readonly #problems: string[] = []
+  readonly #values: string[] = []
+  readonly #live = new Set<string>()
+  #versions = 0
+  #keys = 0
+  #bytes = 0
+  #revision = 0
+  #format: string | undefined
+  #tally: Tally | undefined
+  #badPage = ''
+
+  problem (text: string): void {
+    if (this.#problems.length < MOST) this.#problems.push(text)
+  }
+
+  record (key: Buffer, value: Buffer): void {
+    this.#bytes += value.length
+    try {
+      const kind = key[0]
+      if (kind === 0) this.#meta(key, value)
+      else if (kind === 1) parseLease(value)
+      else if (kind === UNCHECKED || kind === CHECKED) this.#version(key, value)
+      else if (key.equals(TALLY_KEY)) this.#tally = parseTally(value) ?? this.#none('the count of its versions can not be read')
+      else this.problem(`it has a record of the unknown kind ${kind}`)
+    } catch (error) {
+      this.problem(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** The record follows. */
+  valuePage (key: Buffer): void {
+    this.#badPage = key.toString('latin1')
+  }
+
+  end (): Inspection {
+    const tally = this.#tally
+    if (this.#problems.length === 0) {
+      if (this.#format === undefined) this.problem('it holds the data of another program, or nothing')
+      else if (tally === undefined && this.#format === FORMAT && this.#versions > 0) this.problem('the count of its versions is missing')
+      else if (tally !== undefined) this.#none(faultOfTally({ revision: this.#revision, versions: this.#versions, keys: this.#keys }, tally))
+    }
+    return { problems: this.#problems, values: this.#values, versions: this.#versions, keys: this.#live.size, bytes: this.#bytes }
+  }
+
+  #none (text: string | undefined): undefined {
+    if (text !== undefined) this.problem(text)
+  }
+
+  #meta (key: Buffer, value: Buffer): void {
+    const text = value.toString('latin1')
+    if (key.equals(metaKey('format'))) {
+      this.#format = text
+      if (text !== FORMAT && text !== FIRST_FORMAT) this.problem(`it is of the format '${text.slice(0, 40)}', this program reads '${FORMAT}'`)
+    } else if (key.equals(metaKey('compacted'))) {
+      if (!/^\d{1,16}$/.test(text)) this.problem('the revision it is compacted to can not be read')
+    } else this.problem(`it has a record of the unknown name ${JSON.stringify(key.toString('latin1', 1, 41))}`)
+  }
+
+  #version (key: Buffer, stored: Buffer): void {
+    this.#versions++
+    this.#keys = addKey(this.#keys, key, 1)
+    const version = parseVersionKey(key)
+    if (version.revision <= this.#revision) this.problem(`it has revision ${version.revision} after revision ${this.#revision}`)
+    this.#revision = version.revision
+    if (version.created === 0) this.#live.delete(version.key)
+    else this.#live.add(version.key)
+    const value = version.kind === CHECKED ? unseal(key, stored) : stored
+    const page = this.#badPage === key.toString('latin1') ? 'lies on a damaged page' : undefined
+    const wrong = value === undefined ? 'does not have its checksum' : page !== undefined ? page : version.kind === CHECKED || version.created === 0 ? undefined : faultOf(stored)
+    if (wrong !== undefined && this.#values.length < MOST) this.#values.push(`the value of ${version.key} at revision ${version.revision} ${wrong}`)
+  }
+}
+
+/** Of a value of the first format, which has no checksum, as far as its form tells. */
+function faultOf (value: Buffer): string | undefined {
+  if (value.length === 0) return 'is empty'
+  if (value[0] !== 0x7b) return undefined
+  try {
+    JSON.parse(value.toString())
+    return undefined
+  } catch {
+    return 'is no JSON'
+  }
+}

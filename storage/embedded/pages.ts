@@ -1,0 +1,287 @@
+/**
+ * A look at every page of an LMDB file that its two trees are made of, by reading the file and not through LMDB, which
+ * trusts its pages: where one is damaged it reads on wherever the page leads it, and the process ends by a signal
+ * or goes on with what is left. What was walked without a finding leads LMDB nowhere outside of its file. Of values
+ * no more is read than the header of a large one, from which LMDB learns which pages to free, except for `record`.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { headOf, META_PAGES, NO_PAGE, wide, type Head, type Tree } from './header.js'
+import { Pace } from './pace.js'
+
+const HEADER = 24
+const NODE = 8
+/** Of the words of a page: where the index of its nodes begins. */
+const FIRST = HEADER / 2
+const BRANCH = 1
+const LEAF = 2
+const OVERFLOW = 4
+/** Kinds of pages there can be in a tree; other bits are of pages in memory. */
+const KINDS = 0x6f
+const BIG_DATA = 1
+const BIG_NODE = 24
+const DEEPEST = 32
+const AHEAD = 16
+
+export interface PagesVisitor {
+  /** A damage. The walk goes on past what it can't make sense of. */
+  readonly problem: (text: string) => void
+  /** The first page of a large value is not what it has to be: `header` is what has to stand at its beginning. */
+  readonly valuePage: (offset: number, header: Buffer, key: Buffer) => void
+  /** True ends the walk. */
+  readonly enough: () => boolean
+  /** The records of the main tree in their order, when the values are wanted too. Both are valid until it returns. */
+  readonly record?: (key: Buffer, value: Buffer) => void
+}
+
+const LABELS = { entries: 'records', branch: 'branch pages', leaf: 'leaf pages', overflow: 'pages of large values' }
+
+/** Walks the newest state in the file, which exists and is not written to meanwhile. */
+export async function walkPages (file: string, visitor: PagesVisitor): Promise<void> {
+  const fd = openSync(file, 'r')
+  try {
+    const head = headOf(fd, fstatSync(fd).size)
+    if (typeof head === 'string') return visitor.problem(head)
+    if (head !== undefined) await new Walk(fd, head, visitor).run()
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** A page, also by the 16-bit words that LMDB aligns everything in it to. */
+interface Page { readonly bytes: Buffer, readonly words: Uint16Array }
+
+/** What stands before a large value. */
+function headerOf (first: number, transaction: Buffer, pages: number): Buffer {
+  const header = Buffer.alloc(HEADER)
+  header.writeUIntLE(first, 0, 6)
+  transaction.copy(header, 8)
+  header.writeUInt16LE(OVERFLOW, 18)
+  header.writeUInt32LE(pages, 20)
+  return header
+}
+
+/** Keys of the free pages are numbers of transactions. */
+const compare = (one: Buffer, other: Buffer, free: boolean): number => free ? one.readUIntLE(0, 6) - other.readUIntLE(0, 6) : one.compare(other)
+const signed = (value: Buffer, at: number): number => Number(value.readBigInt64LE(at))
+const word = (words: Uint16Array, at: number): number => words[at] ?? 0
+
+interface Counts { entries: number, branch: number, leaf: number, overflow: number }
+
+class Walk {
+  readonly #fd: number
+  readonly #head: Head
+  readonly #visitor: PagesVisitor
+  /** A bit for each page that something is in. */
+  readonly #used: Uint8Array
+  readonly #pace = new Pace()
+  /** A page for each level of a tree. */
+  readonly #pages: Page[]
+  #value = Buffer.alloc(0)
+  #counts: Counts = { entries: 0, branch: 0, leaf: 0, overflow: 0 }
+  readonly #last = Buffer.alloc(65536)
+  #lastLength = -1
+  /** Keys that the next leaf may not begin before. */
+  readonly #bounds: Buffer[] = []
+  /** Pages of values that were read at once, and the last one of them that was asked for. */
+  readonly #ahead: { bytes: Buffer, first: number, pages: number, last: number }
+  /** Runs of free pages: first page, number of pages, in turns. */
+  readonly #free: number[] = []
+
+  constructor (fd: number, head: Head, visitor: PagesVisitor) {
+    this.#fd = fd
+    this.#head = head
+    this.#visitor = visitor
+    this.#used = new Uint8Array((head.allocated >>> 3) + 1)
+    this.#ahead = { bytes: Buffer.alloc(AHEAD * head.pageSize), first: 0, pages: 0, last: 0 }
+    this.#pages = Array.from({ length: DEEPEST }, () => {
+      const buffer = new ArrayBuffer(head.pageSize)
+      return { bytes: Buffer.from(buffer), words: new Uint16Array(buffer) }
+    })
+  }
+
+  async run (): Promise<void> {
+    const { trees: [free, main] } = this.#head
+    await this.#tree('the table of records', main, false)
+    await this.#tree('the table of free pages', free, true)
+    for (let at = 0; at < this.#free.length; at += 2) {
+      if (!this.#take(this.#free[at] ?? 0, this.#free[at + 1] ?? 0, this.#head.allocated)) return
+    }
+  }
+
+  async #tree (name: string, tree: Tree, free: boolean): Promise<void> {
+    const { problem, enough } = this.#visitor
+    this.#counts = { entries: 0, branch: 0, leaf: 0, overflow: 0 }
+    this.#lastLength = -1
+    this.#bounds.length = 0
+    if (tree.depth > DEEPEST) return problem(`${name} is said to be ${tree.depth} pages deep`)
+    if (tree.root !== NO_PAGE) await this.#page(tree.root, 1, tree, free)
+    if (enough()) return
+    for (const what of ['entries', 'branch', 'leaf', 'overflow'] as const) {
+      if (this.#counts[what] !== tree[what]) problem(`${name} has ${this.#counts[what]} ${LABELS[what]} where there are to be ${tree[what]}`)
+    }
+  }
+
+  async #page (number: number, level: number, tree: Tree, free: boolean): Promise<void> {
+    const { problem, enough } = this.#visitor
+    if (enough() || !this.#take(number, 1)) return
+    if (this.#pace.spent()) await this.#pace.rest()
+    const page = this.#pages[level - 1] as Page // levels are no more than the depth
+    if (!this.#read(page.bytes, number, this.#head.pageSize)) return
+    const branch = level < tree.depth
+    const fault = this.#faultOf(page, number, branch, free)
+    if (fault !== undefined) return problem(`page ${number} ${fault}`)
+    const { words } = page
+    const count = word(words, 10) >>> 1
+    if (!branch) {
+      this.#counts.leaf++
+      this.#counts.entries += count
+      return this.#leaf(page, number, count, free)
+    }
+    this.#counts.branch++
+    for (let at = 0; at < count; at++) {
+      const node = (HEADER + word(words, FIRST + at)) >>> 1
+      // All there is before it is less than its key, and nothing behind it.
+      if (at > 0) {
+        const key = page.bytes.subarray(node * 2 + NODE, node * 2 + NODE + word(words, node + 3))
+        if (!this.#follows(key, free)) problem(`page ${number} has its entries out of order`)
+        this.#bounds.push(Buffer.from(key))
+      }
+      await this.#page(word(words, node) + word(words, node + 1) * 2 ** 16 + word(words, node + 2) * 2 ** 32, level + 1, tree, free)
+    }
+  }
+
+  #follows (key: Buffer, free: boolean): boolean {
+    return this.#lastLength < 0 || compare(this.#last.subarray(0, this.#lastLength), key, free) < 0
+  }
+
+  /** What is wrong with the page itself: afterwards every node lies within it. */
+  #faultOf ({ bytes, words }: Page, number: number, branch: boolean, free: boolean): string | undefined {
+    const kind = word(words, 9) & KINDS
+    if (wide(bytes, 0) !== number || kind !== (branch ? BRANCH : LEAF)) return 'is not what belongs there'
+    if (wide(bytes, 8) > this.#head.transaction) return 'is of a later transaction than the newest'
+    const lower = word(words, 10)
+    const upper = word(words, 11)
+    const room = bytes.length - HEADER
+    const count = lower >>> 1
+    if ((lower & 1) !== 0 || lower > upper || upper > room || count < (branch && !free ? 2 : 1)) return 'has a damaged header'
+    for (let at = 0; at < count; at++) {
+      const node = word(words, FIRST + at)
+      if (node < upper || (node & 1) !== 0 || node + NODE > room) return 'has a damaged index'
+      const start = (HEADER + node) >>> 1
+      const data = branch ? 0 : (word(words, start + 2) & BIG_DATA) !== 0 ? BIG_NODE : word(words, start) + word(words, start + 1) * 2 ** 16
+      const key = word(words, start + 3)
+      if (node + NODE + key + data > room || (free && key !== (branch && at === 0 ? 0 : 8))) return 'has a damaged entry'
+      if (free && key === 8 && word(words, start + 7) !== 0) return 'has a damaged entry' // the highest of the number
+    }
+    return undefined
+  }
+
+  #leaf (page: Page, number: number, count: number, free: boolean): void {
+    const { problem, record } = this.#visitor
+    const { bytes, words } = page
+    let before: Buffer = this.#last
+    let beforeStart = 0
+    let beforeEnd = this.#lastLength
+    for (let at = 0; at < count; at++) {
+      const node = (HEADER + word(words, FIRST + at)) >>> 1
+      const start = node * 2 + NODE
+      const end = start + word(words, node + 3)
+      if (at === 0) {
+        const key = bytes.subarray(start, end)
+        if (this.#bounds.some(bound => compare(key, bound, free) < 0)) return problem(`page ${number} has its entries out of order`)
+        this.#bounds.length = 0
+      }
+      if (beforeEnd >= 0 && !(free ? before.readUIntLE(beforeStart, 6) < bytes.readUIntLE(start, 6) : before.compare(bytes, start, end, beforeStart, beforeEnd) < 0)) {
+        return problem(`page ${number} has its entries out of order`)
+      }
+      before = bytes
+      beforeStart = start
+      beforeEnd = end
+      const big = (word(words, node + 2) & BIG_DATA) !== 0
+      if (!big && record === undefined && !free) continue
+      const size = word(words, node) + word(words, node + 1) * 2 ** 16
+      if (!big) {
+        this.#tell(free, bytes.subarray(start, end), bytes.subarray(end, end + size))
+        continue
+      }
+      const first = wide(bytes, end)
+      const pages = wide(bytes, end + 16)
+      const { pageSize, transaction } = this.#head
+      if (pages !== Math.floor((HEADER - 1 + size) / pageSize) + 1 || wide(bytes, end + 8) > transaction) return problem(`page ${number} has a damaged entry`)
+      if (!this.#take(first, pages)) continue
+      this.#counts.overflow += pages
+      const whole = record !== undefined || free
+      const value = whole ? this.#whole(first, pages) : this.#beginning(first)
+      if (value === undefined) continue
+      const header = value.subarray(0, HEADER)
+      if (wide(header, 0) !== first || wide(header, 8) > transaction || header.readUInt32LE(20) !== pages || (header.readUInt16LE(18) & KINDS) !== OVERFLOW) {
+        if (free) problem(`page ${first} is not what belongs there`)
+        else this.#visitor.valuePage(first * pageSize, headerOf(first, bytes.subarray(end + 8, end + 16), pages), bytes.subarray(start, end))
+      }
+      if (whole) this.#tell(free, bytes.subarray(start, end), value.subarray(HEADER, HEADER + size))
+    }
+    this.#lastLength = before.copy(this.#last, 0, beforeStart, beforeEnd)
+  }
+
+  #whole (first: number, pages: number): Buffer | undefined {
+    const bytes = pages * this.#head.pageSize
+    if (this.#value.length < bytes) this.#value = Buffer.alloc(bytes * 2)
+    return this.#read(this.#value, first, bytes) ? this.#value.subarray(0, bytes) : undefined
+  }
+
+  /** Values written together lie together: what follows the last one is read with it. */
+  #beginning (first: number): Buffer | undefined {
+    const { pageSize, pages } = this.#head
+    if (first < this.#ahead.first || first >= this.#ahead.first + this.#ahead.pages) {
+      const near = first >= this.#ahead.last && first - this.#ahead.last < AHEAD
+      const count = near ? Math.min(AHEAD, pages - first) : 1
+      if (!this.#read(this.#ahead.bytes, first, near ? count * pageSize : HEADER)) return undefined
+      this.#ahead.first = first
+      this.#ahead.pages = count
+    }
+    this.#ahead.last = first
+    const at = (first - this.#ahead.first) * pageSize
+    return this.#ahead.bytes.subarray(at, at + HEADER)
+  }
+
+  #tell (free: boolean, key: Buffer, value: Buffer): void {
+    if (!free) return this.#visitor.record?.(key, value)
+    // How many words follow; of these a page, or, negated, how many pages there are from the next one on; 0 is nothing.
+    const count = value.length >= 8 ? signed(value, 0) : -1
+    if (count < 0 || (count + 1) * 8 > value.length) return this.#visitor.problem('a list of free pages is damaged')
+    for (let at = 1; at <= count; at++) {
+      const page = signed(value, at * 8)
+      if (page > 0) this.#free.push(page, 1)
+      else if (page < 0 && ++at <= count) this.#free.push(signed(value, at * 8), -page)
+    }
+  }
+
+  /** Marks the pages as used. False, with a problem told, when they can't be. */
+  #take (first: number, count: number, limit = this.#head.pages): boolean {
+    const { problem } = this.#visitor
+    if (!(first >= META_PAGES && first + count <= limit)) {
+      problem(`page ${first} is referred to, where there are ${limit}`)
+      return false
+    }
+    for (let number = first; number < first + count; number++) {
+      const bit = 1 << (number & 7)
+      const byte = this.#used[number >>> 3] ?? 0
+      if ((byte & bit) !== 0) {
+        problem(`page ${number} is in use twice, or in use and free`)
+        return false
+      }
+      this.#used[number >>> 3] = byte | bit
+    }
+    return true
+  }
+
+  #read (into: Buffer, number: number, bytes: number): boolean {
+    try {
+      if (readSync(this.#fd, into, 0, bytes, number * this.#head.pageSize) === bytes) return true
+      this.#visitor.problem(`page ${number} is cut off`)
+    } catch (error) {
+      this.#visitor.problem(`page ${number} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    return false
+  }
+}

@@ -1,0 +1,126 @@
+/** What differs between two objects of a type, as sets of fields. Costs one walk over both, and sets only where they differ. */
+import { fieldElement, sortElements } from './elements.js'
+import { EMPTY, asMember, part } from './field-set.js'
+import type { FieldSet } from './field-set.js'
+import { wholePart } from './fields-of.js'
+import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
+import type { Shape } from './shape.js'
+
+export interface Changes {
+  /** Added, or another value. */
+  readonly changed: FieldSet
+  readonly removed: FieldSet
+}
+
+export const UNCHANGED: Changes = { changed: EMPTY, removed: EMPTY }
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** @param ignored fields of the object that do not count */
+export function compare (shape: Shape, before: object, after: object, ignored = NO_NAMES): Changes {
+  const { changed, removed } = differByMember(shape, before, after, ignored) ?? {}
+  return changed === undefined && removed === undefined ? UNCHANGED : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
+}
+
+/** Parts of the two sets; undefined where there is nothing. */
+interface Parts { readonly changed: FieldSet | undefined, readonly removed: FieldSet | undefined }
+
+const CHANGED: Parts = { changed: EMPTY, removed: undefined }
+
+class Found {
+  #changed: Array<[string, FieldSet]> | undefined
+  #removed: Array<[string, FieldSet]> | undefined
+
+  add (element: string, parts: Parts | undefined): void {
+    if (parts?.changed !== undefined) (this.#changed ??= []).push([element, parts.changed])
+    if (parts?.removed !== undefined) (this.#removed ??= []).push([element, parts.removed])
+  }
+
+  parts (): Parts | undefined {
+    if (this.#changed === undefined && this.#removed === undefined) return undefined
+    return { changed: part(false, inOrder(this.#changed ?? [])), removed: part(false, inOrder(this.#removed ?? [])) }
+  }
+}
+
+function inOrder (found: ReadonlyArray<[string, FieldSet]>): ReadonlyArray<[string, FieldSet]> {
+  if (found.length < 2) return found
+  const byElement = new Map(found)
+  return sortElements([...byElement.keys()]).map(element => [element, byElement.get(element) ?? EMPTY])
+}
+
+function differ (shape: Shape, a: unknown, b: unknown): Parts | undefined {
+  if (a === b) return undefined
+  if (a === undefined) return { changed: wholePart(shape, b), removed: undefined }
+  if (b === undefined) return { changed: undefined, removed: wholePart(shape, a) }
+  switch (shape.kind) {
+    case 'leaf': return shape.same(a, b) ? undefined : CHANGED
+    case 'items':
+    case 'set': return differByItem(shape, itemsOf(a), itemsOf(b))
+    case 'open': return isObject(a) && isObject(b) ? differByMember(shape, a, b) : differOpenly(shape, a, b)
+    default: return differByMember(shape, a, b)
+  }
+}
+
+/** Of values that are no objects both. */
+function differOpenly (shape: Shape, a: unknown, b: unknown): Parts | undefined {
+  if (!isObject(a) && !isObject(b)) return shape.same(a, b) ? undefined : CHANGED
+  return { changed: wholePart(shape, b), removed: isObject(a) ? wholePart(shape, a) : undefined }
+}
+
+/** Only members that one of the two has are looked at: most fields of large structs are not set. */
+function differByMember (shape: Shape, a: unknown, b: unknown, ignored = NO_NAMES): Parts | undefined {
+  const [before, after] = [membersOf(a), membersOf(b)]
+  const found = new Found()
+  const visit = (name: string, one: unknown, other: unknown): void => {
+    if (one === other || ignored.has(name)) return
+    const declared = shape.declared(name)
+    if (declared !== undefined) found.add(declared.element, differ(declared, declared.present(one), declared.present(other)))
+    else {
+      const item = shape.kind === 'entries' ? shape.item : shape.field(name)
+      if (item !== undefined) found.add(fieldElement(name), differAsItem(item, one, other))
+    }
+  }
+  for (const name of Object.keys(before)) visit(name, before[name], memberOf(after, name))
+  for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) visit(name, undefined, after[name])
+  return found.parts()
+}
+
+/** Of what is a field of its own beside what is in it. */
+function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined {
+  const parts = differ(shape, a, b)
+  if (parts === undefined || (a !== undefined && b !== undefined)) return parts
+  return a === undefined ? { changed: asMember(parts.changed ?? EMPTY), removed: undefined } : { changed: undefined, removed: asMember(parts.removed ?? EMPTY) }
+}
+
+function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
+  const found = new Found()
+  // As a rule the items are where they were: no keys are written for those that are the same.
+  const inPlace = a.length === b.length && a.every((item, index) => shape.sameItem(item, b[index]))
+  if (inPlace) {
+    a.forEach((item, index) => {
+      const parts = differ(shape.item, item, b[index])
+      if (parts !== undefined) found.add(shape.elementOf(item), parts)
+    })
+    return found.parts()
+  }
+  const [before, after] = [byElement(shape, a), byElement(shape, b)]
+  for (const [element, items] of before) found.add(element, differItems(shape.item, items, after.get(element) ?? []))
+  for (const [element, items] of after) if (!before.has(element)) found.add(element, differItems(shape.item, [], items))
+  return found.parts()
+}
+
+function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknown[]> {
+  const found = new Map<string, unknown[]>()
+  for (const item of items) {
+    const element = shape.elementOf(item)
+    const same = found.get(element)
+    if (same === undefined) found.set(element, [item])
+    else same.push(item)
+  }
+  return found
+}
+
+/** Of items with the same keys: of several nobody can say which is which, and they change as one. */
+function differItems (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
+  if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0])
+  return a.length === b.length && a.every((item, index) => differ(shape, item, b[index]) === undefined) ? undefined : CHANGED
+}

@@ -1,0 +1,60 @@
+/** What somebody applies: only what they said, in the form the type gives it. */
+import type { FieldError } from '../../schemas/index.js'
+import { setMember } from '../../schemas/language/values.js'
+import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
+import type { Shape } from './shape.js'
+
+/**
+ * The part of a decoded object that stood in the body it was decoded from: decoding adds what every object has and drops
+ * zeros, but who applies owns what they wrote and nothing else. Null is what they did not say.
+ */
+export function said (shape: Shape, body: unknown, decoded: unknown): unknown {
+  if (decoded === undefined) return body
+  switch (shape.kind) {
+    case 'struct': return saidMembers(shape, membersOf(body), membersOf(decoded))
+    case 'entries': return saidMembers(shape, membersOf(body), membersOf(decoded))
+    case 'items': return itemsOf(decoded).map((item, index) => said(shape.item, itemsOf(body)[index], item))
+    default: return decoded
+  }
+}
+
+function saidMembers (shape: Shape, body: Readonly<Record<string, unknown>>, decoded: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const made: Record<string, unknown> = {}
+  for (const name of Object.keys(body)) {
+    const field = shape.kind === 'entries' ? shape.item : shape.field(name)
+    const value = body[name]
+    if (field === undefined || value === undefined || (value === null && memberOf(decoded, name) === undefined)) continue
+    setMember(made, name, said(field, value, memberOf(decoded, name)))
+  }
+  return made
+}
+
+/** What keeps an object from being applied: items without their keys, and items that are there twice. */
+export function validateConfig (shape: Shape, config: unknown, report: (error: FieldError) => void, at = ''): void {
+  const below = (name: string): string => at === '' ? name : `${at}.${name}`
+  switch (shape.kind) {
+    case 'items':
+    case 'set': return validateItems(shape, itemsOf(config), report, at)
+    case 'struct':
+      for (const [name, value] of Object.entries(membersOf(config))) {
+        const field = shape.field(name)
+        if (field !== undefined) validateConfig(field, value, report, below(name))
+      }
+      return
+    case 'entries':
+      for (const [name, value] of Object.entries(membersOf(config))) validateConfig(shape.item, value, report, `${at}[${name}]`)
+  }
+}
+
+function validateItems (shape: Shape, items: readonly unknown[], report: (error: FieldError) => void, at: string): void {
+  const seen = new Set<string>()
+  items.forEach((item, index) => {
+    const field = `${at}[${index}]`
+    const missing = shape.keys.find(name => memberOf(membersOf(item), name) === undefined && shape.item.field(name)?.default === undefined)
+    if (missing !== undefined) report({ type: 'FieldValueRequired', field: `${field}.${missing}`, detail: `items of this list are told apart by ${shape.keys.join(', ')}` })
+    const element = shape.elementOf(item)
+    if (seen.has(element)) report({ type: 'FieldValueDuplicate', field, value: isObject(item) ? element.slice(2) : item, detail: '' })
+    seen.add(element)
+    validateConfig(shape.item, item, report, field)
+  })
+}

@@ -1,0 +1,138 @@
+/**
+ * Sets of fields as trees in the very form they have on the wire, so that sets that are stored are used as they are:
+ * `{"f:spec":{"f:replicas":{}}}`. What is empty is a field of the set, and so is what has `.` among what is below it. Sets are
+ * never changed, share parts, and have their elements in canonical order.
+ */
+import { SELF, parseElement, sortElements } from './elements.js'
+
+export interface FieldSet { readonly [element: string]: FieldSet }
+
+/** No field, and as part of a set a field with nothing below it. */
+export const EMPTY: FieldSet = Object.freeze({})
+
+export function isEmpty (set: FieldSet): boolean {
+  for (const _ in set) return false // eslint-disable-line no-unreachable-loop -- a list of all its elements would be made for nothing
+  return true
+}
+
+/** Whether a part of a set is a field of it itself. */
+export const isMember = (part: FieldSet): boolean => part[SELF] !== undefined || isEmpty(part)
+
+/** What is below in a part of a set that is a field as well, or not. */
+export function below (part: FieldSet): string[] {
+  const elements = Object.keys(part)
+  return part[SELF] === undefined ? elements : elements.filter(element => element !== SELF)
+}
+
+/** The part of a set that has `children` below it, in canonical order; undefined for nothing at all. */
+export function part (member: boolean, children: ReadonlyArray<readonly [string, FieldSet]>): FieldSet | undefined {
+  if (children.length === 0) return member ? EMPTY : undefined
+  const made: Record<string, FieldSet> = member ? { [SELF]: EMPTY } : {}
+  for (const [element, child] of children) made[element] = child
+  return made
+}
+
+/** The part itself as a field, beside what is below it. */
+export const asMember = (node: FieldSet): FieldSet => isMember(node) ? node : { [SELF]: EMPTY, ...node }
+
+export function union (a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a)) return b
+  return isEmpty(b) ? a : joined(a, b, false)
+}
+
+const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : joined(a, b, isMember(a) || isMember(b))
+
+function joined (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
+  const added: string[] = []
+  const changed = new Map<string, FieldSet>()
+  for (const element of below(b)) {
+    const [mine, other] = [a[element], b[element] as FieldSet] // its own element
+    if (mine === undefined) added.push(element)
+    const both = mine === undefined ? other : unionOfParts(mine, other)
+    if (both !== mine) changed.set(element, both)
+  }
+  if (changed.size === 0 && (!member || isMember(a))) return a
+  const elements = below(a)
+  const all = added.length === 0 ? elements : sortElements([...elements, ...added])
+  return part(member, all.map(element => [element, changed.get(element) ?? a[element] as FieldSet])) ?? EMPTY // from one of both
+}
+
+/** The fields of `a` that are not in `b`; what is below a field of `b` stays. The very same set when there are none. */
+export function difference (a: FieldSet, b: FieldSet): FieldSet {
+  return isEmpty(a) ? a : remainder(a, b, false) ?? EMPTY
+}
+
+function remainder (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+  let same = member === (a[SELF] !== undefined || isEmpty(a))
+  const children: Array<[string, FieldSet]> = []
+  for (const element of below(a)) {
+    const [mine, other] = [a[element] as FieldSet, b[element]] // its own element
+    const left = other === undefined ? mine : remainder(mine, other, isMember(mine) && !isMember(other))
+    if (left !== mine) same = false
+    if (left !== undefined) children.push([element, left])
+  }
+  return same ? a : part(member, children)
+}
+
+export function intersection (a: FieldSet, b: FieldSet): FieldSet {
+  return isEmpty(a) || isEmpty(b) ? EMPTY : shared(a, b, false) ?? EMPTY
+}
+
+function shared (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+  const children: Array<[string, FieldSet]> = []
+  for (const element of below(b)) {
+    const [mine, other] = [a[element], b[element] as FieldSet] // its own element
+    const both = mine === undefined ? undefined : shared(mine, other, isMember(mine) && isMember(other))
+    if (both !== undefined) children.push([element, both])
+  }
+  return part(member, children)
+}
+
+/** The set without some fields of the object and whatever is below them. */
+export function without (set: FieldSet, names: ReadonlySet<string>): FieldSet {
+  const kept = below(set).filter(element => !names.has(element.slice(2)))
+  return kept.length === below(set).length ? set : part(false, kept.map(element => [element, set[element] as FieldSet])) ?? EMPTY
+}
+
+export function has (set: FieldSet, path: readonly string[]): boolean {
+  let at: FieldSet | undefined = set
+  for (const element of path) at = at?.[element]
+  return at !== undefined && path.length > 0 && isMember(at)
+}
+
+export function equals (a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  const elements = Object.keys(a)
+  return elements.length === Object.keys(b).length && elements.every(element => {
+    const other = b[element]
+    return other !== undefined && equals(a[element] as FieldSet, other)
+  })
+}
+
+/** The path of each field. */
+export function * paths (set: FieldSet, at: readonly string[] = []): Generator<string[]> {
+  for (const element of below(set)) {
+    const path = [...at, element]
+    const child = set[element] as FieldSet // its own element
+    if (isMember(child)) yield path
+    yield * paths(child, path)
+  }
+}
+
+/**
+ * A set that somebody else wrote, in canonical form.
+ * @throws TypeError saying what is wrong with it
+ */
+export function parseFieldSet (value: unknown): FieldSet {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('a set of fields is an object')
+  const children = new Map<string, FieldSet>()
+  let member = false
+  for (const [text, below] of Object.entries(value)) {
+    const element = parseElement(text)
+    if (element === undefined) continue
+    const child = parseFieldSet(below)
+    if (element === SELF) member = true
+    else children.set(element, unionOfParts(children.get(element) ?? child, child))
+  }
+  return part(member, sortElements([...children.keys()]).map(element => [element, children.get(element) ?? EMPTY])) ?? EMPTY
+}

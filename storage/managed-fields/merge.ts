@@ -1,0 +1,78 @@
+/** Putting what is applied into what is there, and taking fields out of it. Both change the object they are given. */
+import { setMember } from '../../schemas/language/values.js'
+import { EMPTY, below, isMember } from './field-set.js'
+import type { FieldSet } from './field-set.js'
+import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
+import type { Shape } from './shape.js'
+
+/** `live` with everything `config` says. Items keep their places; new ones come after them. */
+export function merge (shape: Shape, live: unknown, config: unknown): unknown {
+  switch (shape.kind) {
+    case 'leaf': return config
+    case 'items':
+    case 'set': return Array.isArray(live) && Array.isArray(config) ? mergeItems(shape, live, config) : config
+    default: return isObject(live) && isObject(config) ? mergeMembers(shape, live, config) : config
+  }
+}
+
+function mergeMembers (shape: Shape, live: Record<string, unknown>, config: Record<string, unknown>): unknown {
+  for (const name of Object.keys(config)) {
+    const field = shape.kind === 'entries' ? shape.item : shape.field(name)
+    const there = memberOf(live, name)
+    setMember(live, name, field === undefined || there === undefined ? config[name] : merge(field, there, config[name]))
+  }
+  return live
+}
+
+function mergeItems (shape: Shape, live: readonly unknown[], config: readonly unknown[]): unknown {
+  const wanted = new Map(config.map(item => [shape.elementOf(item), item]))
+  const merged = live.map(item => {
+    const element = shape.elementOf(item)
+    if (!wanted.has(element)) return item
+    const both = merge(shape.item, item, wanted.get(element))
+    wanted.delete(element)
+    return both
+  })
+  return [...merged, ...wanted.values()]
+}
+
+/** Takes the fields of the set out, and leaves what held them. */
+export function remove (shape: Shape, value: unknown, fields: FieldSet): unknown {
+  if (shape.kind === 'items' || shape.kind === 'set') return Array.isArray(value) ? removeItems(shape, value, fields) : value
+  if (shape.kind === 'leaf' || !isObject(value)) return value
+  for (const element of below(fields)) {
+    const [name, part] = [element.slice(2), fields[element] ?? EMPTY]
+    const [field, there] = [shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(value, name)]
+    if (field === undefined || there === undefined) continue
+    if (isMember(part)) Reflect.deleteProperty(value, name)
+    else setMember(value, name, remove(field, there, part))
+  }
+  return value
+}
+
+function removeItems (shape: Shape, items: readonly unknown[], fields: FieldSet): unknown {
+  return items.flatMap(item => {
+    const part = fields[shape.elementOf(item)]
+    if (part === undefined) return [item]
+    return isMember(part) ? [] : [remove(shape.item, item, part)]
+  })
+}
+
+/** Only the fields of the set, and what holds them; shares its parts with the object. */
+export function extract (shape: Shape, value: unknown, fields: FieldSet): unknown {
+  if (isMember(fields) && below(fields).length === 0) return value
+  if (shape.kind === 'items' || shape.kind === 'set') {
+    return itemsOf(value).flatMap(item => {
+      const part = fields[shape.elementOf(item)]
+      if (part !== undefined && shape.kind === 'set') return [item]
+      return part === undefined ? [] : [{ ...Object.fromEntries(shape.keys.map(name => [name, shape.keyOf(item, name)])), ...extract(shape.item, item, part) as object }]
+    })
+  }
+  const made: Record<string, unknown> = {}
+  for (const element of below(fields)) {
+    const name = element.slice(2)
+    const [field, there] = [shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(membersOf(value), name)]
+    if (field !== undefined && there !== undefined) setMember(made, name, extract(field, there, fields[element] ?? EMPTY))
+  }
+  return made
+}

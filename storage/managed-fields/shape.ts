@@ -1,0 +1,193 @@
+/**
+ * How a type merges, from its declaration: which of its fields stand for themselves and which are owned by parts. A list
+ * without a listType merges as its strategic merge patch does, else it is atomic; maps and structs are granular unless they
+ * say otherwise. What is open, members nobody declared, is taken apart as it comes: objects by member, all else whole.
+ */
+import { fieldJson } from '../../schemas/index.js'
+import type { Message } from '../../schemas/index.js'
+import { planOf } from '../../schemas/language/plan.js'
+import type { Plan, PlannedField } from '../../schemas/language/plan.js'
+import type { Plain } from '../../schemas/language/types.js'
+import { fieldElement, keyElement, valueElement } from './elements.js'
+
+/** `leaf`: whole; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
+export type Kind = 'leaf' | 'struct' | 'entries' | 'open' | 'items' | 'set'
+
+const NOTHING: Plain = Object.freeze({})
+export const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Of a map or struct: nothing where there is none. */
+export const membersOf = (value: unknown): Plain => isObject(value) ? value : NOTHING
+export const itemsOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : []
+/** A member of its own: what is inherited is none. */
+export const memberOf = (object: Plain, name: string): unknown => Object.hasOwn(object, name) ? object[name] : undefined
+
+export class Shape {
+  readonly name: string
+  readonly element: string
+  readonly kind: Kind
+  /** Of items, ascending. */
+  readonly keys: readonly string[]
+  /** Members that are not declared are kept. */
+  readonly open: boolean
+  readonly #planned: PlannedField | undefined
+  readonly #plan: (() => Plan) | undefined
+  /** What stands where nothing was set. */
+  readonly #unset: unknown
+  readonly #dropsZero: boolean
+  /** An item of a list or map, which is always there. */
+  readonly #isItem: boolean
+  #fields: readonly Shape[] | undefined
+  #byName: ReadonlyMap<string, Shape> | undefined
+  #item: Shape | undefined
+
+  constructor (name: string, kind: Kind, planned: PlannedField | undefined, plan?: () => Plan, isItem = false) {
+    this.name = name
+    this.element = fieldElement(name)
+    this.kind = kind
+    this.#planned = planned
+    this.#plan = kind === 'struct' ? plan : undefined
+    this.#isItem = isItem
+    this.open = kind === 'open' || (kind === 'struct' && plan?.().message.preserveUnknown === true)
+    const { field } = planned ?? {}
+    this.keys = kind === 'items' ? [...field?.listMapKeys ?? [field?.patchMergeKey ?? '']].sort() : []
+    this.#unset = planned === undefined || isItem ? null : unsetOf(planned)
+    this.#dropsZero = planned !== undefined && !isItem && !planned.pointer && !planned.written
+  }
+
+  /** By name, ascending. */
+  get fields (): readonly Shape[] {
+    this.#fields ??= (this.#plan?.().fields ?? []).map(shapeOfField).sort((a, b) => a.name < b.name ? -1 : 1)
+    return this.#fields
+  }
+
+  /** The same struct with other fields, or without some. */
+  withFields (change: (field: Shape) => Shape | undefined): Shape {
+    const changed = new Shape(this.name, this.kind, this.#planned, this.#plan, this.#isItem)
+    changed.#fields = this.fields.map(change).filter(field => field !== undefined)
+    return changed
+  }
+
+  declared (name: string): Shape | undefined {
+    this.#byName ??= new Map(this.fields.map(field => [field.name, field]))
+    return this.#byName.get(name)
+  }
+
+  /** One that is declared, or open. */
+  field (name: string): Shape | undefined {
+    return this.declared(name) ?? (this.open && !isType(name) ? OPEN : undefined)
+  }
+
+  /** Of a list or map, or of what is open. */
+  get item (): Shape {
+    this.#item ??= this.kind === 'open' || this.#planned === undefined ? OPEN : shapeOfItem(this.#planned)
+    return this.#item
+  }
+
+  /** What an object has there as its JSON shows it; undefined for what that leaves out. */
+  present (value: unknown): unknown {
+    if (value === undefined || value === null) return value === null && this.#planned?.nullable === true ? null : this.#unset
+    if (!this.#dropsZero) return value
+    if (typeof value !== 'object') return value === this.#planned?.zero && this.#planned.shape === 'one' ? undefined : value
+    if (this.#planned?.shape === 'list') return itemsOf(value).length === 0 ? undefined : value
+    return this.#planned?.shape === 'map' && Object.keys(value).length === 0 ? undefined : value
+  }
+
+  /** Where an item stands in a set of fields, by its keys or value. */
+  elementOf (item: unknown): string {
+    return this.kind === 'set' ? valueElement(item) : keyElement(this.keys, name => this.keyOf(item, name) ?? null)
+  }
+
+  /** True for items that stand at the same place in a set of fields. */
+  sameItem (a: unknown, b: unknown): boolean {
+    return this.kind === 'set' ? a === b : this.keys.every(name => this.keyOf(a, name) === this.keyOf(b, name))
+  }
+
+  /** The key of an item, or what it is when it is not set. */
+  keyOf (item: unknown, name: string): unknown {
+    const members = membersOf(item)
+    const key = this.item.field(name)
+    const value = memberOf(members, name)
+    return key === undefined ? value : key.present(value) ?? key.default
+  }
+
+  get default (): unknown { return this.#planned?.field.default }
+
+  /** Of leaves that are both there. */
+  same (a: unknown, b: unknown): boolean {
+    if (isIdentical(a, b)) return true
+    // The JSON leaves out what is not set, in the one way or the other.
+    return this.#planned !== undefined && !this.#isItem && typeof a === 'object' && fieldJson(this.#planned, a) === fieldJson(this.#planned, b)
+  }
+}
+
+/** Of plain values: what is empty is something else than what is not there. */
+export function isIdentical (a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [a as Plain, b as Plain]
+  const names = Object.keys(left)
+  return names.length === Object.keys(right).length && names.every(name => Object.hasOwn(right, name) && isIdentical(left[name], right[name]))
+}
+
+const isType = (name: string): boolean => name === 'kind' || name === 'apiVersion'
+
+/** Whatever it is. */
+const OPEN = new Shape('', 'open', undefined)
+
+function unsetOf ({ shape, embedded, written, pointer, scalar, special, zero }: PlannedField): unknown {
+  if (embedded) return NOTHING
+  if (shape === 'one' && scalar !== undefined) return written ? (pointer || scalar === 'bytes' ? null : zero) : undefined
+  if (shape === 'one' && special !== undefined && !pointer && special.nullable !== true) return null
+  return written ? null : undefined
+}
+
+const shapeOfField = (planned: PlannedField): Shape => new Shape(planned.name, kindOf(planned), planned, () => planned.plan)
+
+function kindOf (planned: PlannedField): Kind {
+  const { field, shape } = planned
+  if (shape === 'list') {
+    if (field.listType !== undefined) return field.listType === 'atomic' ? 'leaf' : field.listType === 'map' ? 'items' : 'set'
+    if (field.patchStrategy?.split(',').includes('merge') !== true) return 'leaf'
+    return field.patchMergeKey === undefined ? 'set' : 'items'
+  }
+  if (field.mapType === 'atomic') return 'leaf'
+  return shape === 'map' ? 'entries' : kindOfOne(planned)
+}
+
+function kindOfOne ({ field, message, special }: PlannedField): Kind {
+  if (message === undefined) return 'leaf'
+  if (special !== undefined) return special.open === true ? 'open' : 'leaf'
+  return (field.structType ?? message.structType) === 'atomic' ? 'leaf' : 'struct'
+}
+
+/** What a list or map holds is always there. */
+function shapeOfItem (planned: PlannedField): Shape {
+  const { element } = planned
+  const of = element ?? planned
+  return new Shape('', element === undefined ? kindOfOne(planned) : kindOf(element), of, () => of.plan, true)
+}
+
+/** Fields of the metadata that nobody owns: the server sets them, or they say which object it is. */
+const NEVER_OWNED: ReadonlySet<string> = new Set([
+  'name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'clusterName', 'managedFields'
+])
+
+export interface Shapes {
+  /** Everything an object has, but its kind and apiVersion. */
+  readonly whole: Shape
+  /** What can be owned of it. */
+  readonly owned: Shape
+}
+
+const known = new WeakMap<Message, Shapes>()
+
+export function shapesOf (message: Message): Shapes {
+  let shapes = known.get(message)
+  if (shapes === undefined) {
+    const whole = new Shape('', 'struct', undefined, () => planOf(message))
+    const metadata = (field: Shape): Shape => field.withFields(part => NEVER_OWNED.has(part.name) ? undefined : part)
+    shapes = { whole, owned: whole.withFields(field => field.name === 'metadata' ? metadata(field) : field) }
+    known.set(message, shapes)
+  }
+  return shapes
+}

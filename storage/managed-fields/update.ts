@@ -1,0 +1,43 @@
+/** Ownership after a write that is no apply: who changes a field owns it, and nobody else does. */
+import { UNCHANGED } from './compare.js'
+import type { Changes } from './compare.js'
+import { EMPTY, difference, isEmpty, union } from './field-set.js'
+import { cap, isSame, put } from './managers.js'
+import type { Manager, Who } from './managers.js'
+import { Comparison } from './versions.js'
+import type { Versions } from './versions.js'
+
+export interface Update {
+  readonly versions: Versions
+  /** Both in the version of `who`; `{}` for an object that was not there. */
+  readonly before: object
+  readonly after: object
+  readonly managers: readonly Manager[]
+  readonly who: Who
+  /** Seconds precision, RFC 3339. */
+  readonly now: () => string
+  /** Fields of the object that the write cannot change. */
+  readonly ignored?: ReadonlySet<string>
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** The very same managers when none of their sets has changed. */
+export function update ({ versions, before, after, managers, who, now, ignored = NO_NAMES }: Update): readonly Manager[] {
+  const comparison = new Comparison(versions, who.apiVersion, before, after, ignored)
+  const changes = comparison.in(who.apiVersion) ?? UNCHANGED
+  if (changes === UNCHANGED) return managers
+  const others = managers.map(manager => isSame(manager, who) ? manager : lose(manager, comparison.in(manager.apiVersion)))
+  const own = managers.find(manager => isSame(manager, who))?.fields ?? EMPTY
+  const owners = put(remaining(others), who, union(difference(own, changes.removed), changes.changed), now)
+  return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
+}
+
+/** What a manager has left when others have changed the object. */
+export function lose (manager: Manager, changes: Changes | undefined): Manager {
+  if (changes === undefined) return manager
+  const fields = difference(difference(manager.fields, changes.changed), changes.removed)
+  return fields === manager.fields ? manager : { ...manager, fields }
+}
+
+export const remaining = (managers: readonly Manager[]): Manager[] => managers.filter(({ fields }) => !isEmpty(fields))

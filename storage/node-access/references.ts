@@ -1,0 +1,83 @@
+/** What an object makes known to a node: of a pod that runs there all it refers to, of a volume its claim and the secrets it is mounted with. */
+import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+
+/** Made by the node from a file of its own: who can write one gets at nothing by what it names. */
+export const MIRROR = 'orch.io/config.mirror'
+
+export type Referred = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts'
+
+/** Of an object that pods refer to, whose names are in namespaces. */
+export const keyOf = (resource: Referred, namespace: string, name: string): string => `${resource}/${namespace}/${name}`
+
+interface Named { readonly name?: string, readonly namespace?: string }
+/** The members of sources of volumes, of any kind, that name secrets. */
+interface Source {
+  readonly secretName?: string
+  readonly secretNamespace?: string
+  readonly secretRef?: Named
+  readonly nodePublishSecretRef?: Named
+  readonly nodeStageSecretRef?: Named
+}
+
+/** Keys of all that its node gets at by it. */
+export function podReferences (pod: Pod): Set<string> {
+  return isMirror(pod) ? new Set() : referencesOf(pod)
+}
+
+/** Made by a node agent of what it runs by itself. */
+export const isMirror = ({ metadata }: Pick<Pod, 'metadata'>): boolean => metadata.annotations?.[MIRROR] !== undefined
+
+/** Keys of all that is needed to run it. */
+export function referencesOf ({ metadata, spec }: Pod): Set<string> {
+  const found = new Set<string>()
+  const { namespace = '', name: podName = '' } = metadata
+  const add = (resource: Referred, name: string | undefined): void => { if (name !== undefined && name !== '') found.add(keyOf(resource, namespace, name)) }
+  add('serviceaccounts', spec.serviceAccountName)
+  for (const { name } of spec.imagePullSecrets ?? []) add('secrets', name)
+  for (const { env = [], envFrom = [] } of [...spec.containers ?? [], ...spec.initContainers ?? [], ...spec.ephemeralContainers ?? []]) {
+    for (const { valueFrom } of env) {
+      add('secrets', valueFrom?.secretKeyRef?.name)
+      add('configmaps', valueFrom?.configMapKeyRef?.name)
+    }
+    for (const { secretRef, configMapRef } of envFrom) {
+      add('secrets', secretRef?.name)
+      add('configmaps', configMapRef?.name)
+    }
+  }
+  for (const { name: volumeName, configMap, persistentVolumeClaim, ephemeral, projected, ...sources } of spec.volumes ?? []) {
+    add('configmaps', configMap?.name)
+    add('persistentvolumeclaims', persistentVolumeClaim?.claimName)
+    if (ephemeral !== undefined) add('persistentvolumeclaims', `${podName}-${volumeName}`)
+    for (const { secret, configMap } of projected?.sources ?? []) {
+      add('secrets', secret?.name)
+      add('configmaps', configMap?.name)
+    }
+    for (const source of membersOf(sources)) {
+      add('secrets', source.secretName)
+      add('secrets', source.secretRef?.name)
+      add('secrets', source.nodePublishSecretRef?.name)
+    }
+  }
+  return found
+}
+
+export interface VolumeReferences { readonly claim: string, readonly secrets: ReadonlySet<string> }
+
+/** Undefined for one that is bound to no claim, which no pod can use. */
+export function volumeReferences ({ spec }: PersistentVolume): VolumeReferences | undefined {
+  const { claimRef } = spec
+  if (claimRef === undefined) return undefined
+  const { namespace: home = '', name = '' } = claimRef
+  const secrets = new Set<string>()
+  const add = (namespace: string | undefined, secret: string | undefined): void => { if (secret !== undefined && secret !== '') secrets.add(keyOf('secrets', namespace || home, secret)) }
+  for (const source of membersOf(spec)) {
+    add(source.secretNamespace, source.secretName)
+    // Those for attaching and expanding are not for nodes.
+    for (const secret of [source.secretRef, source.nodePublishSecretRef, source.nodeStageSecretRef]) add(secret?.namespace, secret?.name)
+  }
+  return { claim: keyOf('persistentvolumeclaims', home, name), secrets }
+}
+
+/** The sources among the members of a volume: whichever are objects. */
+const membersOf = (volume: object): Source[] => Object.values(volume).filter((value): value is Source => typeof value === 'object' && value !== null)

@@ -1,0 +1,103 @@
+/**
+ * PATCH that applies: what a client says an object must have, and no more, is put into whatever is there, or makes the object.
+ * What is there is said by the store, so that a conflict of versions runs it again, and a conflict of owners is an answer.
+ */
+import { applyDefaults, decode } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/index.js'
+import { badRequest, conflict, isStatusError, notFound } from '../../schemas/status.js'
+import type { Entry } from '../cache/entry.js'
+import { apply as applied, except } from '../managed-fields/apply.js'
+import type { Applied, Application } from '../managed-fields/apply.js'
+import { applyConflict } from '../managed-fields/conflicts.js'
+import { KUBECTL, keepLastApplied, unchangedSince } from '../managed-fields/last-applied.js'
+import { stored } from '../managed-fields/managers.js'
+import type { Manager, Who } from '../managed-fields/managers.js'
+import { update } from '../managed-fields/update.js'
+import type { ResourceStore } from '../resource-store.js'
+import { now } from './context.js'
+import type { Target, WriteContext } from './context.js'
+import { create } from './create.js'
+import { fieldsKept, setOwners, versionsOf, whoWrites } from './ownership.js'
+import { rewrite } from './rewrite.js'
+import { attempt } from './update.js'
+import type { Written } from './update.js'
+
+export interface ApplyRequest {
+  /** What the client said, in the version of the store, and nothing else: see `said`. Undefined for nothing there. */
+  readonly configOf: (base: Entry | undefined) => ApiObject
+  /** Takes over what others have set to other values. */
+  readonly force: boolean
+}
+
+/** Who owned what was there before anybody applied to an object that had no owners. */
+const BEFORE = 'before-first-apply'
+/** Of making what others make and delete all the while. */
+const MOST_ATTEMPTS = 20
+
+/** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, whatever admission refuses with; StorageError */
+export async function apply (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext): Promise<Written> {
+  for (let attempts = 0; ; attempts++) {
+    const entry = await rewrite(store, target, context, base => {
+      let owners: readonly Manager[] = []
+      return attempt(store, base, target, context, () => {
+        const made = objectOf(store, request, base, target, context)
+        owners = made.owners
+        return made.object
+      }, object => { setOwners(object, owners) })
+    }, () => undefined)
+    if (entry !== undefined) return { entry, created: false }
+    if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
+    try {
+      const { object, owners } = objectOf(store, request, undefined, target, context)
+      refuseIdentity(store, object, target)
+      await context.mayCreate?.()
+      return { entry: await create(store, object, target, context, made => { setOwners(made, owners) }), created: true }
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists') || attempts === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** An object that is not there has no version and no uid yet. */
+function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceVersion = '' } }: ApiObject, { name }: Target): void {
+  if (uid !== '') throw conflict(store.resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  if (resourceVersion !== '') throw conflict(store.resource, name, 'the object is not there, and so has no version')
+}
+
+interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
+
+function objectOf (store: ResourceStore, { configOf, force }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
+  const { message } = store.shown
+  const live = base === undefined ? {} : store.convertCopy(base)
+  const config = configOf(base)
+  const who = whoWrites(store, context, 'Apply', target.subresource)
+  const ignored = fieldsKept(store, target.subresource ?? '')
+  const complete = (made: object): ApiObject => {
+    const { object } = decode(message, made, Infinity)
+    applyDefaults(message, object)
+    return object
+  }
+  const application = { versions: versionsOf(store, true), complete, live, config, managers: ownersOf(store, live, who, ignored), who, force, now, ignored }
+  const { object, managers } = settled(applied(application), application, store)
+  if (who.manager === KUBECTL) keepLastApplied(object, config)
+  const typed = object as ApiObject // it is complete
+  if (typed.metadata.name !== target.name) throw badRequest(`the name of the object (${typed.metadata.name ?? ''}) does not match the name on the URL (${target.name})`)
+  return { object: store.take(typed), owners: managers }
+}
+
+/** Of an object without owners: somebody set what is there. */
+function ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: ReadonlySet<string>): readonly Manager[] {
+  const managers = stored(live.metadata?.managedFields)
+  if (managers.length > 0 || live.metadata === undefined) return managers
+  return update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
+}
+
+/** @throws StatusError 409 for what conflicts, but for what kubectl itself has applied before there were owners */
+function settled (outcome: Applied, application: Application, store: ResourceStore): Applied {
+  const { conflicts } = outcome
+  if (conflicts.length === 0) return outcome
+  const { manager, apiVersion } = application.who
+  const left = manager === KUBECTL ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
+  if (left.length > 0) throw applyConflict(left)
+  return applied({ ...application, force: true })
+}

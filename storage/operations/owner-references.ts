@@ -1,0 +1,18 @@
+/** An object that names the same owner twice means it once. */
+import type { ApiObject } from '../../schemas/index.js'
+
+/** Merges references that are alike in all their members, and warns of them. @param admitted what admission has made of it is looked at, or of a patch */
+export function mergeOwnerReferences ({ metadata }: ApiObject, warn: (text: string) => void, admitted = false): void {
+  const { ownerReferences: all = [] } = metadata
+  if (all.length < 2) return
+  const repeated: string[] = []
+  const seen = new Set<string>()
+  const kept = all.filter(({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }) => {
+    const whole = JSON.stringify([uid, name, kind, apiVersion, controller, blockOwnerDeletion])
+    if (seen.has(whole)) repeated.push(uid)
+    return seen.size < seen.add(whole).size
+  })
+  if (repeated.length === 0) return
+  metadata.ownerReferences = kept
+  warn(`.metadata.ownerReferences contains duplicate entries${admitted ? ' after mutating admission happens' : ''}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`)
+}

@@ -1,0 +1,119 @@
+/**
+ * Who owns which fields of an object, kept up in its managedFields by every write: the library of `storage/managed-fields/` given what
+ * a store and a request know. Objects that have no owners, because they are older than this or somebody wanted them to have none, get
+ * some with the first apply.
+ */
+import { applyDefaults, decode } from '../../schemas/index.js'
+import type { ApiObject, FieldError, Representation, Subresource } from '../../schemas/index.js'
+import { validateManagedFields } from '../../schemas/meta/metadata.js'
+import { entriesOf, isReset, stored, submitted } from '../managed-fields/managers.js'
+import type { Manager, Operation, Who } from '../managed-fields/managers.js'
+import { isIdentical, shapesOf } from '../managed-fields/shape.js'
+import { update } from '../managed-fields/update.js'
+import type { Versions } from '../managed-fields/versions.js'
+import type { ResourceStore } from '../resource-store.js'
+import { now, refuse } from './context.js'
+import type { WriteContext } from './context.js'
+
+/** Who writes for the server itself. */
+const SERVER = 'orch-apiserver'
+
+export function whoWrites (store: ResourceStore, { fieldManager }: WriteContext, operation: Operation, subresource = ''): Who {
+  return { manager: fieldManager ?? SERVER, operation, apiVersion: store.shown.apiVersion, subresource }
+}
+
+/** The versions of a store's type. Objects are converted as they are, or, `raw`, decoded before. */
+export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
+  const find = (apiVersion: string) => type.representations.find(one => one.apiVersion === apiVersion)
+  return {
+    shapes: apiVersion => {
+      const found = find(apiVersion)
+      return found === undefined ? undefined : shapesOf(found.message)
+    },
+    convert: (object, from, to) => {
+      const [there, here] = [find(from), find(to)]
+      if (there === undefined || here === undefined) throw new TypeError(`${type.plural} have no version ${there === undefined ? from : to}`)
+      const typed = raw ? decode(there.message, object, Infinity).object : object as ApiObject // an object of the type
+      const inStore = there.conversion?.toStored(typed) ?? typed
+      if (raw) applyDefaults(type.stored.message, inStore)
+      return here.conversion?.fromStored(inStore) ?? inStore
+    }
+  }
+}
+
+const kept = new WeakMap<Representation, Map<string, ReadonlySet<string>>>()
+
+/** Fields of the object that a write does not change, because they belong to subresources, or to the object. */
+export function fieldsKept ({ stored }: ResourceStore, subresource: string): ReadonlySet<string> {
+  let known = kept.get(stored)
+  if (known === undefined) kept.set(stored, known = new Map())
+  let fields = known.get(subresource)
+  if (fields === undefined) known.set(subresource, fields = findKept(stored, subresource))
+  return fields
+}
+
+function findKept ({ subresources, message }: Representation, subresource: string): ReadonlySet<string> {
+  if (subresource === '') return new Set(subresources.flatMap(changesOf))
+  const changed = changesOf(subresources.find(({ name }) => name === subresource))
+  return changed.length === 0 ? NOTHING : new Set(shapesOf(message).owned.fields.map(({ name }) => name).filter(name => name !== 'metadata' && !changed.includes(name)))
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
+const changesOf = (subresource: Subresource | undefined): readonly string[] => subresource?.changes ?? []
+
+/** Entries of a new object: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
+export function trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): void {
+  const { metadata } = object
+  if (metadata.managedFields !== undefined) read(store, object)
+  delete metadata.managedFields
+  setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), new Set(store.stored.subresources.flatMap(one => one.name === 'status' ? changesOf(one) : []))))
+}
+
+/** The entries that count for a change: those that were sent with it, or else those that are there. Subresources cannot send any. */
+export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFields: before } }: ApiObject, subresource: string): void {
+  const { managedFields: sent } = metadata
+  if (sent !== undefined && subresource === '') {
+    if (isReset(sent)) metadata.managedFields = []
+  } else if (before !== undefined) metadata.managedFields = before
+  else delete metadata.managedFields
+}
+
+/** Entries of an object that has been changed. @throws StatusError 422 for those that were sent and are none */
+export function trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): void {
+  const sent = object.metadata.managedFields ?? []
+  const { managedFields: before } = old.metadata
+  const same = isIdentical(sent, before)
+  const managers = same ? stored(before) : sent.length === 0 ? [] : read(store, object) ?? stored(before)
+  if (managers.length === 0) {
+    delete object.metadata.managedFields
+    return
+  }
+  const owners = tracked(store, old, object, managers, whoWrites(store, context, 'Update', subresource), fieldsKept(store, subresource))
+  if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
+  else setOwners(object, owners)
+}
+
+function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: ReadonlySet<string>): readonly Manager[] {
+  const versions = versionsOf(store, false)
+  const spoken = (object: object): object => store.shown === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
+  return update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })
+}
+
+export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {
+  const entries = entriesOf(owners)
+  if (entries === undefined) delete metadata.managedFields
+  else metadata.managedFields = entries
+}
+
+/** Undefined for entries that say nothing. */
+function read (store: ResourceStore, object: ApiObject): Manager[] | undefined {
+  const { managedFields = [] } = object.metadata
+  if (isReset(managedFields)) return undefined
+  const findings: FieldError[] = []
+  validateManagedFields(object.metadata, finding => { findings.push(finding) })
+  const managers = submitted(managedFields, ({ index, detail }) => {
+    findings.push({ type: 'FieldValueInvalid', field: `metadata.managedFields[${index}].fieldsV1`, detail })
+  })
+  refuse(store, object, findings)
+  return managers
+}

@@ -1,0 +1,40 @@
+/** What is applied to a part of an object that is shown as something else, such as its scale, as what is applied to the object. */
+import { decode } from '../../schemas/index.js'
+import type { ApiObject, SubresourceView } from '../../schemas/index.js'
+import { notFound, invalid } from '../../schemas/status.js'
+import type { FieldError } from '../../schemas/status.js'
+import { Facts } from '../../schemas/language/types.js'
+import type { Entry } from '../cache/entry.js'
+import { compare } from '../managed-fields/compare.js'
+import { extract } from '../managed-fields/merge.js'
+import { shapesOf } from '../managed-fields/shape.js'
+import type { ResourceStore } from '../resource-store.js'
+
+/**
+ * In the version that is stored. Which fields of the object a field of the view stands for, what it writes tells: those that
+ * come out different when the view wants different things.
+ * @throws StatusError 404, 422
+ */
+export function viewConfig (store: ResourceStore, view: SubresourceView, base: Entry | undefined, config: ApiObject): ApiObject {
+  const { name = '' } = config.metadata
+  if (base === undefined) throw notFound(store.resource, name)
+  const wanted = decode(view.message, config).object
+  const findings: FieldError[] = []
+  view.validate?.(wanted, finding => { findings.push(finding) })
+  const { type } = view.message[Facts]
+  if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name, findings)
+  const written = (scale: ApiObject): ApiObject => {
+    const object = base.copy()
+    view.write(object, scale)
+    return object
+  }
+  const { owned } = shapesOf(store.stored.message)
+  const { kind, apiVersion } = store.stored
+  const { uid, resourceVersion, namespace } = config.metadata
+  const metadata = { name, ...namespace === undefined ? {} : { namespace }, ...uid === undefined ? {} : { uid }, ...resourceVersion === undefined ? {} : { resourceVersion } }
+  const { replicas } = (config as { spec?: { replicas?: number } }).spec ?? {} // of a scale
+  if (replicas === undefined) return { kind, apiVersion, metadata }
+  const other = decode(view.message, { ...config, spec: { replicas: replicas + 1 } }).object
+  const { changed } = compare(owned, written(other), written(wanted))
+  return { ...extract(owned, written(wanted), changed) as object, kind, apiVersion, metadata }
+}

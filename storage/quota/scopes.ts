@@ -1,0 +1,42 @@
+/** Which pods a quota is about: those in all of its scopes. */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { PodAffinityTerm } from '../../schemas/api/core/affinity.js'
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../schemas/api/core/resourcequotas.js'
+import { qosClass } from '../../schemas/api/core/rules/qos.js'
+
+export type Scope = ScopedResourceSelectorRequirement
+
+/** In both spellings. */
+export function scopesOf ({ spec: { scopes = [], scopeSelector } }: ResourceQuota): Scope[] {
+  return [...scopes.map(scopeName => ({ scopeName, operator: 'Exists' })), ...scopeSelector?.matchExpressions ?? []]
+}
+
+export function podIsIn ({ spec }: Pod, { scopeName, operator, values = [] }: Scope): boolean {
+  switch (scopeName) {
+    case 'Terminating': return (spec.activeDeadlineSeconds ?? -1) >= 0
+    case 'NotTerminating': return !((spec.activeDeadlineSeconds ?? -1) >= 0)
+    case 'BestEffort': return qosClass(spec) === 'BestEffort'
+    case 'NotBestEffort': return qosClass(spec) !== 'BestEffort'
+    case 'CrossNamespacePodAffinity': return reachesOut(spec)
+    case 'PriorityClass': return hasPriority(spec.priorityClassName ?? '', operator, values)
+    default: return false
+  }
+}
+
+function hasPriority (name: string, operator: string, values: readonly string[]): boolean {
+  switch (operator) {
+    case 'Exists': return name !== ''
+    case 'DoesNotExist': return name === ''
+    case 'In': return name !== '' && values.includes(name)
+    case 'NotIn': return name === '' || !values.includes(name)
+    default: return false
+  }
+}
+
+/** Whether pods of other namespaces count for where it runs. */
+function reachesOut ({ affinity }: Pod['spec']): boolean {
+  const isOut = ({ namespaces = [], namespaceSelector }: PodAffinityTerm): boolean => namespaces.length > 0 || namespaceSelector !== undefined
+  return [affinity?.podAffinity, affinity?.podAntiAffinity].some(rules =>
+    rules?.requiredDuringSchedulingIgnoredDuringExecution?.some(isOut) === true ||
+    rules?.preferredDuringSchedulingIgnoredDuringExecution?.some(({ podAffinityTerm }) => isOut(podAffinityTerm)) === true)
+}

@@ -1,0 +1,45 @@
+/** Which of a number of slots are taken: a bit each, a byte looked at at a time. */
+export class Bitmap {
+  readonly size: number
+  readonly #bytes: Uint8Array
+  #count = 0
+
+  constructor (size: number) {
+    this.size = size
+    this.#bytes = new Uint8Array(Math.ceil(size / 8))
+  }
+
+  /** How many are taken. */
+  get count (): number { return this.#count }
+
+  has (slot: number): boolean { return ((this.#bytes[slot >> 3] ?? 0) & 1 << (slot & 7)) !== 0 }
+
+  add (slot: number): void {
+    if (this.has(slot)) return
+    this.#bytes[slot >> 3] = (this.#bytes[slot >> 3] ?? 0) | 1 << (slot & 7)
+    this.#count++
+  }
+
+  delete (slot: number): void {
+    if (!this.has(slot)) return
+    this.#bytes[slot >> 3] = (this.#bytes[slot >> 3] ?? 0) & ~(1 << (slot & 7))
+    this.#count--
+  }
+
+  /** The first that is free from `start` on, going round; undefined when none is. */
+  free (start: number): number | undefined {
+    if (this.#count >= this.size) return undefined
+    for (let seen = 0, slot = start; seen <= this.size;) {
+      if ((slot & 7) === 0 && this.#bytes[slot >> 3] === 0xff) {
+        seen += 8
+        slot += 8
+      } else if (slot < this.size && !this.has(slot)) return slot
+      else {
+        seen++
+        slot++
+      }
+      if (slot >= this.size) slot = 0
+    }
+    return undefined
+  }
+}

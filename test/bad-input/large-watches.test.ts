@@ -1,0 +1,65 @@
+/** Watches whose requests are as large as they may be, and what each then holds for as long as it lasts. */
+import t from 'tap'
+import { once } from 'node:events'
+import type { TLSSocket } from 'node:tls'
+import { CONFIGS, serve, tls, until } from '../secure-server.js'
+import { fault, heapUsed } from './refusal.js'
+
+const WATCHES = 60
+const upTo = (length: number, make: (index: number) => string): string => {
+  let text = make(0)
+  for (let index = 1; text.length < length; index++) text += `,${make(index)}`
+  return text
+}
+const headers = (copy: number): string => `User-Agent: ${'u'.repeat(20_000)}${copy}\r\nX-Other: ${'y'.repeat(20_000)}${copy}\r\n`
+const query = (more: Record<string, string>): string => `${CONFIGS}?${new URLSearchParams({ watch: '1', ...more }).toString()}`
+
+t.test('what a watch asks for costs it no more than some ten KiB beside what it costs anyhow', async t => {
+  const server = await serve(t)
+  const each = async (ask: (copy: number) => Record<string, string>, more: (copy: number) => string = () => ''): Promise<number> => {
+    const sockets: TLSSocket[] = []
+    const before = await heapUsed()
+    for (let copy = 100; copy < 100 + WATCHES; copy++) {
+      const socket = await tls(t, server.port, query(ask(copy)), more(copy))
+      const [head] = await once(socket, 'data') as [Buffer]
+      t.match(head.toString('latin1', 0, 12), 'HTTP/1.1 200')
+      sockets.push(socket)
+    }
+    const bytes = (await heapUsed() - before) / WATCHES
+    for (const socket of sockets) socket.destroy()
+    await until(t, 'them all to have ended', () => server.inFlight() === 0)
+    return bytes
+  }
+  /** What else goes on in the process only ever adds to a round, so of some rounds the least is near the truth. */
+  const leastOf = async (rounds: number, round: () => Promise<number>): Promise<number> => {
+    let least = Infinity
+    for (let at = 0; at < rounds; at++) least = Math.min(least, await round())
+    return least
+  }
+  await each(() => ({}))
+  const least = await leastOf(2, () => each(() => ({})))
+  for (const [name, ask] of [
+    ['a label over and over', copy => ({ labelSelector: `k${copy},${upTo(6000, () => 'a')}` })],
+    ['a hundred names', copy => ({ labelSelector: `name in (${upTo(3000, index => `name-of-something-${copy}-${index}`)})` })],
+    ['names to the bound', copy => ({ labelSelector: `name in (${upTo(6500, index => `name-of-something-${copy}-${index}`)})` })],
+    ['fields to the bound', copy => ({ fieldSelector: upTo(6500, index => `metadata.name!=${copy}-${index}`) })],
+    ['nothing anybody reads', copy => ({ other: 'x'.repeat(10_000) + String(copy) })]
+  ] as Array<[string, (copy: number) => Record<string, string>]>) {
+    const more = await leastOf(2, () => each(ask)) - least
+    t.ok(more < 14 * 1024, `${name}: ${(more / 1024).toFixed(1)} KiB more`)
+  }
+  const withHeaders = await leastOf(2, () => each(() => ({}), headers)) - least
+  t.ok(withHeaders < 4 * 1024, `40,000 characters of headers: ${(withHeaders / 1024).toFixed(1)} KiB more`)
+})
+
+t.test('more than that is refused', async t => {
+  const server = await serve(t)
+  for (const [name, ask] of Object.entries({
+    'a label over and over': { labelSelector: upTo(60_000, () => 'a') },
+    'many labels': { labelSelector: upTo(2000, index => `k-${index}`) },
+    'many names': { labelSelector: `name in (${upTo(20_000, index => `name-${index}`)})` },
+    'many fields': { fieldSelector: upTo(60_000, index => `metadata.name!=${index}`) },
+    'nothing anybody reads': { other: 'x'.repeat(60_000) }
+  })) t.equal(fault(await server.get(query(ask)), [400]), undefined, name)
+  t.equal((await server.get(query({ labelSelector: upTo(60_000, index => `k-${index}`) }).replace('watch=1', 'watch=0'))).code, 200, 'a list holds nothing')
+})

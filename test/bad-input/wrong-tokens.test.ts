@@ -1,0 +1,63 @@
+/** Tens of thousands of tokens that are nobody's, of every form that some method might take for its own, while others work on. */
+import t from 'tap'
+import { BINDINGS } from '../build.js'
+import { flagged, SERVER_FILES } from '../flagged-server.js'
+import { CA, kubeconfig, reviewer } from '../reviewer.js'
+import { heapUsed } from './refusal.js'
+
+const TOKENS = 10_000
+const AT_ONCE = 500
+/** Of answers of the webhook, and of all that the server keeps beside. */
+const MOST_MB = 60
+
+const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const jwt = (at: number): string => `${base64url({ alg: 'RS256', kid: `key-${at}` })}.${base64url({ iss: 'https://orch.default.svc.cluster.local', sub: `system:serviceaccount:default:a${at}`, aud: ['x'] })}.${'c2ln'.repeat(20)}${at}`
+const FORMS: ReadonlyArray<(at: number) => string> = [
+  at => `opaque-${at}`, jwt, at => `${String(at).padStart(6, '0')}.${String(at).padStart(16, '0')}`, at => `a.b.c${at}`, at => `${'x'.repeat(2000)}${at}`
+]
+const wrong = (at: number): string => (FORMS[at % FORMS.length] as (at: number) => string)(at) // there is one
+
+t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and questions, and others are served', { timeout: 240_000 }, async t => {
+  let [underWay, most] = [0, 0]
+  const service = await reviewer(t, (review, reply) => {
+    most = Math.max(most, ++underWay)
+    reply.on('close', () => { underWay-- })
+    return { authenticated: review['spec'].token === 'good', user: { username: 'ann' } }
+  })
+  const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })
+  const server = await flagged(t, folder, [`--authentication-token-webhook-config-file=${folder}/webhook`, '--enable-bootstrap-token-auth=true'])
+  const ask = (token: string): Promise<number> => server.get(BINDINGS, { authorization: `Bearer ${token}` }).then(({ code }) => code)
+  t.equal(await ask('good'), 200)
+  const before = await heapUsed()
+  const refused = async (from: number): Promise<void> => {
+    let next = from
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+      for (let at = next++; at < from + TOKENS; at = next++) {
+        const code = await ask(wrong(at))
+        if (code !== 401) t.fail(`${wrong(at).slice(0, 40)} is ${code}`)
+      }
+    }))
+  }
+  const flood = { over: false }
+  const others = (async (): Promise<number> => {
+    let served = 0
+    while (!flood.over) {
+      if (await ask('good') !== 200) t.fail('somebody else was not served')
+      served++
+      await new Promise(resolve => { setImmediate(resolve) }) // an injected request needs no I/O, and would leave none to the others
+    }
+    return served
+  })()
+  await refused(0)
+  const reviews = service.asked.filter(({ spec }) => spec.token !== 'good').length
+  t.ok(reviews <= TOKENS, `${reviews} reviews were asked for`)
+  service.asked.length = 0
+  await refused(TOKENS)
+  flood.over = true
+  t.ok(await others > 0)
+  service.asked.length = 0
+  t.ok(most <= AT_ONCE + 1, `${most} reviews were under way at once`)
+  const kept = (await heapUsed() - before) / 2 ** 20
+  t.ok(kept < MOST_MB, `${kept.toFixed(1)} MB are kept`)
+  t.equal(await ask('good'), 200)
+})

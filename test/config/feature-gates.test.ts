@@ -1,0 +1,46 @@
+import t from 'tap'
+import Fastify from '../fastify.js'
+import orch from '../../app.js'
+import { featureGates, gateSettings } from '../../config/feature-gates.js'
+
+t.test('a gate is as its release has it unless it is set', async t => {
+  const gates = featureGates()
+  t.equal(gates.enabled('ServerSideApply'), true, 'GA')
+  t.equal(gates.enabled('OpenAPIV3'), true, 'beta')
+  t.equal(gates.enabled('JobTrackingWithFinalizers'), false, 'beta that is off')
+  t.equal(gates.enabled('APIServerTracing'), false, 'alpha')
+  t.equal(featureGates({ APIServerTracing: true }).enabled('APIServerTracing'), true)
+})
+
+t.test('a stage is set at once, and a gate by its own name against it', async t => {
+  const gates = featureGates({ AllAlpha: true, AllBeta: false, APIServerTracing: false, OpenAPIV3: true })
+  t.equal(gates.enabled('NodeSwap'), true)
+  t.equal(gates.enabled('APIServerTracing'), false)
+  t.equal(gates.enabled('APIListChunking'), false)
+  t.equal(gates.enabled('OpenAPIV3'), true)
+  t.equal(gates.enabled('ServerSideApply'), true, 'GA belongs to no group')
+})
+
+t.test('a name that is no gate is an error for whoever sets it and for whoever asks', async t => {
+  for (const name of ['Nonsense', 'constructor', '__proto__', '']) {
+    t.throws(() => featureGates().enabled(name), /is not a feature gate of release 1\.24/, name)
+    t.throws(() => featureGates(Object.fromEntries([[name, true]])), /is not a feature gate of release 1\.24/, name)
+  }
+})
+
+t.test('the flag has its values in the forms of a bool', async t => {
+  t.strictSame(gateSettings(new Map([['NodeSwap', 'T'], ['OpenAPIV3', '0'], ['AllBeta', 'false']])), { NodeSwap: true, OpenAPIV3: false, AllBeta: false })
+})
+
+t.test('routes and plugins ask the server', async t => {
+  const fastify = Fastify()
+  t.teardown(() => fastify.close())
+  let seen: unknown[] = []
+  await fastify.register(async scope => {
+    await orch(scope, { featureGates: { NodeSwap: true } })
+    const { featureGates: gates } = scope.orch.settings
+    seen = [gates.enabled('NodeSwap'), gates.enabled('MemoryQoS')]
+  })
+  await fastify.ready()
+  t.strictSame(seen, [true, false])
+})

@@ -1,0 +1,40 @@
+/** Every resource that is stored, in every version it is served in, and a sample of each: what tables of tests run over. */
+import { representations } from '../../schemas/resources.js'
+import type { Representation } from '../../schemas/resource.js'
+import type { Client, Json } from '../build.js'
+import { nameOf, SAMPLES, WRITTEN_IN } from '../samples.js'
+
+export const stored = representations.filter(({ type }) => !type.virtual)
+/** Every version; nothing keeps deleted volumes until a controller of the cluster lets go, and nobody counts for quotas meanwhile. */
+export const ALL = { api: { disabled: [] }, admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] } }
+
+const rootOf = ({ group, apiVersion }: Representation): string => `${group === '' ? '/api' : '/apis'}/${apiVersion}`
+export const urlOf = (one: Representation): string => `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`
+export const title = ({ apiVersion, plural }: Representation): string => `${apiVersion} ${plural}`
+
+/** The version of its type that the sample is written in. */
+function written (one: Representation): Representation {
+  const { representations: all, plural, stored } = one.type
+  return all.find(({ version }) => version === WRITTEN_IN[plural]) ?? stored
+}
+
+export function sample (one: Representation): Json {
+  const found = SAMPLES[`${one.group}/${one.plural}`] ?? SAMPLES[`${one.type.group}/${one.plural}`]
+  if (found === undefined) throw new Error(`there is no sample of ${title(one)}`)
+  return found
+}
+
+/** The sample by its index, and where it is posted: in the version it is written in. */
+export function creation (one: Representation, index = 0): { readonly url: string, readonly body: Json } {
+  const source = one.plural === 'events' ? one : written(one)
+  const body = one.plural === 'events' && one.group !== '' ? SAMPLES['events.orch.io/events'] : sample(one)
+  return { url: urlOf(source), body: { ...body, metadata: { name: nameOf(one.group, one.plural, index), labels: { of: 'sample', ...body?.['metadata']?.labels } } } }
+}
+
+/** Creates the sample. */
+export async function create (server: Client, one: Representation, index = 0): Promise<Json> {
+  const { url, body } = creation(one, index)
+  const { code, json } = await server.post(url, body)
+  if (code !== 201) throw new Error(`${url}: ${code} ${JSON.stringify(json)}`)
+  return json
+}

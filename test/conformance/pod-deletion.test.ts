@@ -1,0 +1,81 @@
+/** Silent points, 'deletion with a grace period': pods get theirs, and can only lose of it. */
+import t from 'tap'
+import { build } from '../build.js'
+import type { Client, Json } from '../build.js'
+
+const PODS = '/api/v1/namespaces/default/pods'
+
+async function withPod (t: Parameters<typeof build>[0], spec: Json = {}, metadata: Json = {}): Promise<Client> {
+  const server = await build(t)
+  await server.post(PODS, { metadata: { name: 'p', ...metadata }, spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], ...spec } })
+  return server
+}
+
+/** Seconds from now. */
+const fromNow = ({ metadata }: Json): number => Math.round((Date.parse(metadata.deletionTimestamp) - Date.now()) / 1000)
+
+t.test('a pod on a node is marked, and stays until its node lets it go', async t => {
+  const server = await withPod(t)
+  const { code, json } = await server.delete(`${PODS}/p`)
+  t.equal(code, 202)
+  t.equal(json.metadata.deletionGracePeriodSeconds, 30)
+  t.ok(Math.abs(fromNow(json) - 30) <= 2, json.metadata.deletionTimestamp)
+  await server.patch(`${PODS}/p`, { metadata: { labels: { a: 'b' } } })
+  t.equal((await server.get(`${PODS}/p`)).code, 200, 'a change of it does not end it')
+  t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=0`)).code, 200)
+  t.equal((await server.get(`${PODS}/p`)).code, 404)
+})
+
+t.test('the request counts before the pod: in the body, and in the query', async t => {
+  const server = await withPod(t, { terminationGracePeriodSeconds: 5 })
+  t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=100`)).json.metadata.deletionGracePeriodSeconds, 100)
+  t.equal((await server.delete(`${PODS}/p`, { gracePeriodSeconds: 50 })).json.metadata.deletionGracePeriodSeconds, 50)
+})
+
+t.test('a grace period that has begun becomes shorter, never longer', async t => {
+  const server = await withPod(t)
+  const first = (await server.delete(`${PODS}/p`)).json
+  t.same((await server.delete(`${PODS}/p`)).json, first)
+  t.same((await server.delete(`${PODS}/p?gracePeriodSeconds=40`)).json, first)
+  const shorter = (await server.delete(`${PODS}/p?gracePeriodSeconds=10`)).json
+  t.equal(shorter.metadata.deletionGracePeriodSeconds, 10)
+  t.equal(Date.parse(first.metadata.deletionTimestamp) - Date.parse(shorter.metadata.deletionTimestamp), 20_000)
+})
+
+t.test('what runs nowhere, or has ended, goes at once', async t => {
+  const server = await withPod(t, { nodeName: undefined })
+  t.equal((await server.delete(`${PODS}/p`)).code, 200)
+  for (const phase of ['Succeeded', 'Failed']) {
+    const ended = await withPod(t)
+    await ended.patch(`${PODS}/p/status`, { status: { phase } })
+    t.equal((await ended.delete(`${PODS}/p`)).code, 200, phase)
+    t.equal((await ended.get(`${PODS}/p`)).code, 404, phase)
+  }
+})
+
+t.test('finalizers hold a pod beyond its grace period', async t => {
+  const server = await withPod(t, {}, { finalizers: ['example.com/one'] })
+  await server.delete(`${PODS}/p`)
+  t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=0`)).code, 202)
+  t.equal((await server.patch(`${PODS}/p`, { metadata: { finalizers: null } })).code, 200)
+  t.equal((await server.get(`${PODS}/p`)).code, 404)
+})
+
+t.test('a pod without finalizers is not removed by a change within its grace period, and nobody changes that period', async t => {
+  const server = await withPod(t, {}, { finalizers: ['example.com/one'] })
+  await server.delete(`${PODS}/p`)
+  await server.patch(`${PODS}/p`, { metadata: { finalizers: null } })
+  const { code, json } = await server.get(`${PODS}/p`)
+  t.equal(code, 200)
+  t.equal((await server.put(`${PODS}/p`, { ...json, metadata: { ...json.metadata, deletionGracePeriodSeconds: 0 } })).code, 422)
+})
+
+t.test('a dry run of a deletion shows the mark and leaves none; a collection is deleted with its grace', async t => {
+  const server = await withPod(t)
+  t.equal((await server.delete(`${PODS}/p?dryRun=All`)).json.metadata.deletionGracePeriodSeconds, 30)
+  t.equal((await server.get(`${PODS}/p`)).json.metadata.deletionTimestamp, undefined)
+  await server.delete(PODS)
+  t.equal((await server.get(`${PODS}/p`)).json.metadata.deletionGracePeriodSeconds, 30)
+  await server.delete(`${PODS}?gracePeriodSeconds=0`)
+  t.same((await server.get(PODS)).json.items, [])
+})

@@ -1,0 +1,69 @@
+/** What tools of others make of the documents: a validator finds no fault, and a typed client is generated, compiles and lists pods. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { listen } from '../build.js'
+import type { Client } from '../build.js'
+
+const root = resolve(import.meta.dirname, '../../..')
+
+/** A package of the registry, by the part of it that is used here. */
+const tool = async <T>(name: string): Promise<T> => await import(name) as T
+
+interface Parser { default: { validate: (document: object, options: object) => Promise<unknown> } }
+interface Generator { default: (document: object, options: object) => Promise<unknown>, astToString: (tree: unknown) => string }
+
+async function documents (server: Client): Promise<Array<readonly [string, object]>> {
+  const { paths } = (await server.get('/openapi/v3')).json as { paths: Record<string, { serverRelativeURL: string }> }
+  const urls = ['/openapi/v2', ...Object.values(paths).map(({ serverRelativeURL }) => serverRelativeURL)]
+  return await Promise.all(urls.map(async url => [url.split('?', 1)[0] ?? '', (await server.get(url)).json] as const))
+}
+
+t.test('a validator finds no fault in any document, neither in its form nor in what it means', async t => {
+  const { default: parser } = await tool<Parser>('@apidevtools/swagger-parser')
+  const validate = (document: object): Promise<unknown> => parser.validate(document, { dereference: { circular: 'ignore' } })
+  for (const [name, document] of await documents(await listen(t, { api: { disabled: [] } }))) {
+    await t.rejects(validate({ ...document, info: {} }), /title/, `${name}: one that has a fault is refused`)
+    await t.resolves(validate(document), name)
+  }
+})
+
+const CLIENT = `
+import createClient from 'openapi-fetch'
+import type { paths } from './core.js'
+
+export async function podNames (baseUrl: string, namespace: string): Promise<Array<string | undefined>> {
+  const client = createClient<paths>({ baseUrl })
+  const { error } = await client.POST('/api/v1/namespaces/{namespace}/pods', {
+    params: { path: { namespace }, query: { fieldValidation: 'Strict' } },
+    body: { metadata: { name: 'typed' }, spec: { containers: [{ name: 'main', image: 'image', ports: [{ containerPort: 80 }], readinessProbe: { tcpSocket: { port: 'http' } } }] } }
+  })
+  if (error !== undefined) throw new Error(JSON.stringify(error))
+  const { data } = await client.GET('/api/v1/namespaces/{namespace}/pods', { params: { path: { namespace }, query: { limit: 5 } } })
+  return data?.items.map(pod => pod.metadata?.name) ?? []
+}
+
+// @ts-expect-error -- its types are no mere any
+export const wrong = () => createClient<paths>({ baseUrl: '' }).GET('/api/v1/namespaces/{namespace}/pods', { params: { path: { namespace: 1 } } })
+`
+t.test('a client that is generated from the document of the core group compiles and lists pods', async t => {
+  const server = await listen(t)
+  const { default: generate, astToString } = await tool<Generator>('openapi-typescript')
+  const { json } = await server.get('/openapi/v3/api/v1')
+  mkdirSync(join(root, '.cache'), { recursive: true })
+  const folder = mkdtempSync(join(root, '.cache/typed-client-')) // where the packages are found from
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] }
+  const write = (name: string, text: string): void => { writeFileSync(join(folder, name), text) }
+  write('package.json', '{ "type": "module" }')
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  write('core.ts', astToString(await generate(json, { defaultNonNullable: false }))) // what has a default need not be sent
+  write('client.ts', CLIENT)
+  const compiled = spawnSync(process.execPath, [join(root, 'node_modules/typescript-native/bin/tsc'), '--project', folder], { encoding: 'utf8' })
+  t.match(compiled, { status: 0, stdout: '' })
+  const { podNames } = await tool<{ podNames: (url: string, namespace: string) => Promise<string[]> }>(pathToFileURL(join(folder, 'client.js')).href)
+  t.same(await podNames(server.url, 'default'), ['typed'])
+  t.ok(readFileSync(join(folder, 'core.ts'), 'utf8').includes('"io.orch.apimachinery.pkg.util.intstr.IntOrString": number | string'))
+})

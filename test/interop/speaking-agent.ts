@@ -1,0 +1,128 @@
+/**
+ * What node agents say on connections that were upgraded, as far as clients need it for a command that prints and for a port
+ * that echoes: SPDY/3.1, of which only the frames of streams are looked at, and WebSockets with channels.
+ */
+import { createRequire } from 'node:module'
+import { createDeflate, constants, type Deflate } from 'node:zlib'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+
+interface WebSocket { send: (bytes: Buffer) => void, close: (code: number) => void }
+interface Handshakes { handleUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer, made: (socket: WebSocket) => void) => void }
+/** The package has no types of its own. */
+const { WebSocketServer } = createRequire(import.meta.url)('ws') as {
+  WebSocketServer: new (options: { noServer: true, handleProtocols: (offered: Set<string>) => string | false }) => Handshakes
+}
+
+const [SYN_STREAM, SYN_REPLY, PING] = [1, 2, 6]
+const FIN = 1
+const SUCCESS = JSON.stringify({ metadata: {}, status: 'Success' })
+
+interface Said {
+  /** Streams in the order in which they were opened: their number among all, from 0. */
+  readonly opened: (order: number, id: number) => void
+  readonly data: (order: number, id: number, bytes: Buffer, last: boolean) => void
+}
+
+class Spdy {
+  readonly #socket: Socket
+  readonly #packer: Deflate = createDeflate()
+  readonly #ids: number[] = []
+  #bytes = Buffer.alloc(0)
+
+  constructor (socket: Socket) { this.#socket = socket }
+
+  follow (said: Said): void {
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#bytes = Buffer.concat([this.#bytes, chunk])
+      while (this.#bytes.length >= 8) {
+        const length = this.#bytes.readUIntBE(5, 3)
+        if (this.#bytes.length < 8 + length) return
+        this.#frame(this.#bytes.subarray(0, 8), this.#bytes.subarray(8, 8 + length), said)
+        this.#bytes = this.#bytes.subarray(8 + length)
+      }
+    })
+  }
+
+  #frame (head: Buffer, body: Buffer, said: Said): void {
+    const flags = head.readUInt8(4)
+    if ((head.readUInt8(0) & 0x80) === 0) {
+      const id = head.readUInt32BE(0)
+      said.data(this.#ids.indexOf(id), id, body, (flags & FIN) !== 0)
+      return
+    }
+    const type = head.readUInt16BE(2)
+    if (type === PING) this.#control(PING, body)
+    if (type !== SYN_STREAM) return
+    const id = body.readUInt32BE(0)
+    const order = this.#ids.push(id) - 1
+    // Headers are packed in one go over all frames; there are none.
+    this.#packer.write(Buffer.alloc(4))
+    this.#packer.flush(constants.Z_SYNC_FLUSH, () => {
+      this.#control(SYN_REPLY, Buffer.concat([body.subarray(0, 4), this.#packer.read() as Buffer]))
+      said.opened(order, id)
+    })
+  }
+
+  #control (type: number, body: Buffer): void {
+    const head = Buffer.alloc(8)
+    head.writeUInt16BE(0x8003, 0)
+    head.writeUInt16BE(type, 2)
+    head.writeUInt32BE(body.length, 4)
+    this.#socket.write(Buffer.concat([head, body]))
+  }
+
+  data (id: number, bytes: Buffer | string, last = false): void {
+    const body = Buffer.from(bytes as string)
+    const head = Buffer.alloc(8)
+    head.writeUInt32BE(id, 0)
+    head.writeUInt32BE(body.length, 4)
+    head.writeUInt8(last ? FIN : 0, 4)
+    this.#socket.write(Buffer.concat([head, body]))
+  }
+}
+
+const sockets = new WebSocketServer({ noServer: true, handleProtocols: offered => [...offered].find(one => /^v[45]\.channel\./.test(one)) ?? false })
+
+/** The command and its arguments, and what it is told, printed. */
+const printed = ({ url = '' }: IncomingMessage): string => `ran ${new URLSearchParams(url.split('?')[1]).getAll('command').join(' ')}\n`
+
+function overWebSocket (request: IncomingMessage, socket: WebSocket): void {
+  const say = (channel: number, text: string): void => { socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(text)])) }
+  say(1, printed(request))
+  say(3, SUCCESS)
+  socket.close(1000)
+}
+
+/** For `upgrade` of a node agent: commands over both, ports over SPDY alone, as agents of this release do it. */
+export function speak (request: IncomingMessage, socket: Socket, head: Buffer): void {
+  const { url = '', headers } = request
+  const command = url.startsWith('/exec/')
+  if (headers.upgrade === 'websocket') {
+    if (command) sockets.handleUpgrade(request, socket, head, made => { overWebSocket(request, made) })
+    else socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n')
+    return
+  }
+  const version = String(headers['x-stream-protocol-version']).split(',')[0] ?? ''
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${version.trim()}\r\n\r\n`)
+  if (head.length > 0) socket.unshift(head)
+  const spdy = new Spdy(socket)
+  const first: number[] = []
+  spdy.follow(command
+    ? {
+        // Of errors, of output, of errors of the command.
+        opened: (order, id) => {
+          first[order] = id
+          if (order !== 2) return
+          spdy.data(first[1] ?? 0, printed(request), true)
+          spdy.data(id, '', true)
+          spdy.data(first[0] ?? 0, SUCCESS, true)
+        },
+        data: () => {}
+      }
+    : {
+        // For each connection one of errors and one of data.
+        opened: () => {},
+        data: (order, id, bytes, last) => { if (order % 2 === 1) spdy.data(id, bytes, last) }
+      })
+}

@@ -1,0 +1,134 @@
+/** What events hold of the objects of requests, through the whole server. */
+import { EventEmitter, once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
+import { build, listen, Watch, type Client, type Json, type Test } from '../../build.js'
+
+const CONFIGS = '/api/v1/namespaces/default/configmaps'
+type Rules = NonNullable<AuditPolicy['rules']>
+
+async function start (t: Test & { testdir: () => string }, rules: Rules, more: Partial<AuditPolicy> = {}): Promise<{ server: Client, events: () => Promise<Json[]> }> {
+  const path = join(t.testdir(), 'audit.log')
+  const server = await build(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules, ...more } } })
+  return {
+    server,
+    events: async () => {
+      await server.app.close()
+      return readFileSync(path, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Json).filter(({ requestURI }) => requestURI !== '/readyz')
+    }
+  }
+}
+
+t.test('at level RequestResponse an event has what was sent, with its defaults, and what was answered', async t => {
+  const { server, events } = await start(t, [{ level: 'RequestResponse', resources: [{ resources: ['configmaps', 'secrets'] }] }], { omitStages: ['RequestReceived'] })
+  const made = await server.post(CONFIGS, { metadata: { generateName: 'made-' }, data: { a: 'b' } })
+  t.equal(made.code, 201)
+  const { name } = made.json['metadata']
+  await server.patch(`${CONFIGS}/${name}`, { data: { a: null } })
+  await server.call('PATCH', `${CONFIGS}/${name}?fieldManager=me`, 'apiVersion: v1\nkind: ConfigMap\ndata: {c: d}\n', { 'content-type': 'application/apply-patch+yaml' })
+  await server.get(`${CONFIGS}/${name}`)
+  await server.get(`${CONFIGS}/${name}`, { accept: 'application/vnd.orch.protobuf' })
+  await server.get(CONFIGS)
+  await server.get(CONFIGS, { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' })
+  await server.get(`${CONFIGS}/none`)
+  await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' } })
+  await server.delete(`${CONFIGS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 })
+  const [created, patched, applied, got, gotProtobuf, listed, tabled, missing, secret, deleted] = await events()
+  t.match(created, { level: 'RequestResponse', stage: 'ResponseComplete', objectRef: { resource: 'configmaps', namespace: 'default' }, requestObject: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { generateName: 'made-' }, data: { a: 'b' } }, responseStatus: { metadata: {}, code: 201 } })
+  t.strictSame(created?.['responseObject'], made.json)
+  t.strictSame(patched?.['requestObject'], { data: { a: null } }, 'a patch as it was sent')
+  t.strictSame(applied?.['requestObject'], { apiVersion: 'v1', kind: 'ConfigMap', data: { c: 'd' } }, 'YAML as JSON')
+  t.equal(got?.['requestObject'], undefined)
+  t.match(got?.['responseObject'], { kind: 'ConfigMap', metadata: { name } })
+  t.strictSame(gotProtobuf?.['responseObject'], got?.['responseObject'], 'in whatever form it went out')
+  t.match(listed?.['responseObject'], { kind: 'ConfigMapList', items: [{ metadata: { name } }] })
+  t.match(tabled?.['responseObject'], { kind: 'Table', rows: [{ cells: [name, 1] }] })
+  t.match(missing, { responseStatus: { status: 'Failure', reason: 'NotFound', code: 404 }, responseObject: { kind: 'Status', reason: 'NotFound' } })
+  t.match(secret?.['requestObject'], { type: 'Opaque' }, 'with its defaults')
+  t.match(deleted, { requestObject: { kind: 'DeleteOptions', gracePeriodSeconds: 0 }, responseStatus: { status: 'Success', details: { name, kind: 'configmaps' }, code: 200 }, responseObject: { status: 'Success' } })
+})
+
+t.test('at level Metadata there is no object, but the names that it alone has', async t => {
+  const { server, events } = await start(t, [{ level: 'Metadata', verbs: ['create'] }, { level: 'None' }], { omitStages: ['RequestReceived'] })
+  await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' }, stringData: { password: 'sesame' } })
+  await server.get('/api/v1/namespaces/default/secrets/hidden')
+  const written = await events()
+  t.match(written, [{ level: 'Metadata', verb: 'create', objectRef: { resource: 'secrets', namespace: 'default', name: 'hidden', apiVersion: 'v1' } }])
+  t.notMatch(JSON.stringify(written), /sesame|requestObject|responseObject/)
+})
+
+t.test('at level Request there is no answer, and managedFields are left out where the policy says so', async t => {
+  const { server, events } = await start(t, [{ level: 'Request', namespaces: ['default'] }, { level: 'RequestResponse' }], { omitStages: ['RequestReceived'], omitManagedFields: true })
+  await server.post(CONFIGS, { metadata: { name: 'one' }, data: { a: 'b' } })
+  const { json } = await server.get(`${CONFIGS}/one`)
+  await server.put(`${CONFIGS}/one`, json)
+  await server.get('/api/v1/configmaps')
+  await server.get('/api/v1/configmaps?includeObject=Object', { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' })
+  const [created, , updated, listed, tabled] = await events()
+  t.equal(created?.['responseObject'], undefined)
+  t.ok(json['metadata'].managedFields.length > 0)
+  t.match(updated, { requestObject: { metadata: { name: 'one' } }, objectRef: { name: 'one', uid: json['metadata'].uid, resourceVersion: json['metadata'].resourceVersion } })
+  t.notMatch(JSON.stringify([created, updated, listed, tabled]), /managedFields/)
+  t.match(tabled?.['responseObject'], { kind: 'Table', rows: [{ object: { kind: 'ConfigMap', data: { a: 'b' } } }] }, 'in the rows of a table either')
+})
+
+t.test('a watch has an event when it begins to be answered, and its objects never', async t => {
+  const path = join(t.testdir(), 'audit.log')
+  const server = await listen(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules: [{ level: 'RequestResponse', verbs: ['watch'] }] } } })
+  const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1`)
+  await server.post(CONFIGS, { metadata: { name: 'seen' } })
+  await watch.until(() => watch.events.some(({ object }) => object['metadata'].name === 'seen'))
+  watch.close()
+  await server.app.close()
+  const events = readFileSync(path, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Json)
+  t.strictSame(events.map(({ stage }) => stage), ['RequestReceived', 'ResponseStarted', 'ResponseComplete'])
+  t.notMatch(JSON.stringify(events), /seen/)
+})
+
+t.test('a watch that is refused begins and ends with why', async t => {
+  const { server, events } = await start(t, [{ level: 'RequestResponse', verbs: ['watch'] }], { omitStages: ['RequestReceived'] })
+  await server.get(`${CONFIGS}?watch=1&resourceVersion=nonsense`)
+  const refused = { responseStatus: { status: 'Failure', reason: 'BadRequest', code: 400 }, responseObject: { kind: 'Status', code: 400 } }
+  t.match(await events(), [{ stage: 'ResponseStarted', ...refused }, { stage: 'ResponseComplete', ...refused }])
+})
+
+t.test('a list of one name names it, and a refusal has its causes', async t => {
+  const { server, events } = await start(t, [{ level: 'Metadata', resources: [{ resources: ['configmaps'] }] }], { omitStages: ['RequestReceived'] })
+  await server.get(`${CONFIGS}?fieldSelector=metadata.name%3Done`)
+  const { json } = await server.post(CONFIGS, { metadata: { name: 'No Name' } })
+  const [listed, refused] = await events()
+  t.match(listed, { verb: 'list', objectRef: { name: 'one' } })
+  t.match(refused, { responseStatus: { reason: 'Invalid', details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.name' }] } } })
+  t.strictSame(refused?.['responseStatus'].details, json['details'])
+})
+
+t.test('whoever leaves before there is an answer leaves an event that says so', async t => {
+  const path = join(t.testdir(), 'audit.log')
+  const told = new EventEmitter()
+  const asked = once(told, 'asked')
+  const plugin = { name: 'Holds', handles: [{ operations: ['CREATE' as const], groups: [''], resources: ['configmaps'] }], mutate: async () => { told.emit('asked'); await once(told, 'gone') } }
+  const server = await listen(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules: [{ level: 'Metadata', verbs: ['create'] }], omitStages: ['RequestReceived'] } }, admission: { plugins: [plugin] } })
+  const leaving = new AbortController()
+  const gone = fetch(`${server.url}${CONFIGS}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"metadata":{"name":"x"}}', signal: leaving.signal }).catch(() => 'gone')
+  await asked
+  leaving.abort()
+  t.equal(await gone, 'gone')
+  while (!existsSync(path) || readFileSync(path, 'utf8') === '') await new Promise(resolve => { setImmediate(resolve) })
+  told.emit('gone')
+  await server.app.close()
+  const [event] = readFileSync(path, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Json)
+  t.match(event, { stage: 'ResponseComplete', responseStatus: { metadata: {}, status: 'Success', message: 'Connection closed early', code: 200 } })
+})
+
+t.test('a defect of ours leaves an event of its own stage', async t => {
+  const path = join(t.testdir(), 'audit.log')
+  const plugin = { name: 'Breaks', handles: [{ operations: ['CREATE' as const], groups: [''], resources: ['configmaps'] }], mutate: () => { throw new TypeError('broken') } }
+  const server = await build(t, { audit: { path }, admission: { plugins: [plugin] } })
+  t.equal((await server.post(CONFIGS, { metadata: { name: 'x' } })).code, 500)
+  await server.app.close()
+  const events = readFileSync(path, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Json).filter(({ verb }) => verb === 'create')
+  t.match(events, [{ stage: 'RequestReceived' }, { stage: 'Panic', responseStatus: { code: 500, reason: 'InternalError' } }])
+  t.notMatch(JSON.stringify(events), /broken/)
+})

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { startEtcd } from '../../etcd-process.js'
+import { build } from '../../build.js'
+import type { Client } from '../../build.js'
+import { lateWatch } from '../../late-watch.js'
+import { keys } from './tokens.js'
+
+const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts'
+const LATE_MS = 500
+
+t.test('a token is good on another server at once, however late that hears of the account, and ends there with it', { timeout: 60_000 }, async t => {
+  const { url } = await startEtcd(t)
+  const { pem } = keys()
+  const server = async (servers: string[]): Promise<Client> => await build(t, { storage: { kind: 'etcd', servers, compactionInterval: 0 }, authentication: { serviceAccounts: { signingKey: pem } } })
+  const near = await server([url])
+  const far = await server([await lateWatch(t, url, LATE_MS)])
+  const as = async (token: string) => (await far.get(ACCOUNTS, { authorization: `Bearer ${token}` })).code
+  const issue = async (): Promise<string> => (await near.post(`${ACCOUNTS}/robot/token`, {})).json['status'].token
+  await near.post(ACCOUNTS, { metadata: { name: 'robot' } })
+  const first = await issue()
+  t.equal(await as(first), 200)
+  await near.delete(`${ACCOUNTS}/robot`)
+  await near.post(ACCOUNTS, { metadata: { name: 'robot' } })
+  t.equal(await as(await issue()), 200, 'nor does an older account of that name stand in its way')
+  while (await as(first) !== 401) await new Promise(resolve => { setTimeout(resolve, 20) })
+  t.equal(await as(await issue()), 200)
+})

@@ -1,0 +1,128 @@
+/** Another service that is asked what somebody may do: what it is sent, how long its word holds, and what it can do to us. */
+import t, { type Test } from 'tap'
+import { checkedFlags, configuration } from '../../config/options.js'
+import { DecisionCache } from '../../plugins/authorization/decision-cache.js'
+import { verdict } from '../../plugins/authorization/webhook.js'
+import type { Ruling } from '../../schemas/auth/authorizer.js'
+import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
+import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
+
+const BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
+const YES: Reviewer['answer'] = () => ({ allowed: true })
+
+async function serve (t: Test, port: number, ...flags: string[]): Promise<Flagged & { readonly get: (url: string) => Promise<{ code: number, json: { message?: string } }> }> {
+  const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(port), tokens: 'ann-token,ann,u1,"dev,ops"\n' })
+  const mode = flags.some(flag => flag.startsWith('--authorization-mode=')) ? [] : ['--authorization-mode=Webhook']
+  const all = [...mode, `--authorization-webhook-config-file=${folder}/webhook`, `--token-auth-file=${folder}/tokens`, ...flags]
+  const { options } = await configuration(checkedFlags([`--data-dir=${folder}/data`, ...all]))
+  const server = await flagged(t, folder, all, { authorization: options.authorization ?? {} })
+  return { ...server, get: url => server.get(url, { authorization: 'Bearer ann-token' }) }
+}
+
+t.test('who asks and what for is sent in the version asked for, once while its answer holds', async t => {
+  for (const version of ['v1beta1', 'v1']) {
+    const service = await reviewer(t, YES)
+    const server = await serve(t, service.port, ...(version === 'v1' ? ['--authorization-webhook-version=v1'] : []))
+    service.asked.length = 0
+    t.same(await Promise.all(Array.from({ length: 20 }, async () => (await server.get(`${BINDINGS}/b`)).code)), Array.from({ length: 20 }, () => 404))
+    const groups = ['dev', 'ops', 'system:authenticated']
+    t.same(service.asked, [{
+      apiVersion: `authorization.orch.io/${version}`,
+      kind: 'SubjectAccessReview',
+      spec: {
+        resourceAttributes: { verb: 'get', group: 'rbac.authorization.orch.io', version: 'v1', resource: 'clusterrolebindings', name: 'b' },
+        user: 'ann', uid: 'u1', ...(version === 'v1' ? { groups } : { group: groups })
+      }
+    }])
+    await server.get('/version')
+    t.match(service.asked.at(-1), { spec: { nonResourceAttributes: { path: '/version', verb: 'get' } } })
+  }
+})
+
+t.test('its no is 403 with its reason, whether it denies or has no opinion', async t => {
+  for (const status of [{ allowed: false, reason: 'not on Sundays' }, { allowed: false, denied: true, reason: 'not on Sundays' }]) {
+    const service = await reviewer(t, YES)
+    const server = await serve(t, service.port, '--authorization-webhook-cache-unauthorized-ttl=0')
+    service.answer = () => status
+    const { code, json } = await server.get(BINDINGS)
+    t.equal(code, 403)
+    t.match(json.message, /not on Sundays/)
+    service.answer = YES
+    t.equal((await server.get(BINDINGS)).code, 200, 'and is not kept where it may not be')
+  }
+})
+
+t.test('a denial ends the question, no opinion leaves it to the modes behind', async t => {
+  const service = await reviewer(t, YES)
+  const server = await serve(t, service.port, '--authorization-mode=Webhook,AlwaysAllow', '--authorization-webhook-cache-unauthorized-ttl=0')
+  service.answer = () => ({ allowed: false })
+  t.equal((await server.get(BINDINGS)).code, 200)
+  service.answer = () => ({ allowed: false, denied: true })
+  t.equal((await server.get(BINDINGS)).code, 403)
+})
+
+t.test('a service that is not well allows nothing, and is told with its host', async t => {
+  const service = await reviewer(t, YES)
+  const server = await serve(t, service.port)
+  const answers: Record<string, Reviewer['answer']> = {
+    refused: (_review, reply) => { reply.writeHead(403).end('no'); return undefined },
+    html: (_review, reply) => { reply.setHeader('content-type', 'text/html').end('<html></html>'); return undefined },
+    'another kind': (review, reply) => { reply.end(JSON.stringify({ apiVersion: review.apiVersion, kind: 'TokenReview', status: { allowed: true } })); return undefined },
+    'another version': (review, reply) => { reply.end(JSON.stringify({ apiVersion: 'authorization.orch.io/v9', kind: review.kind, status: { allowed: true } })); return undefined },
+    'a redirect': (_review, reply) => { reply.writeHead(307, { location: '/elsewhere' }).end(); return undefined },
+    'text for a truth': () => ({ allowed: 'true' }),
+    'both at once': () => ({ allowed: true, denied: true }),
+    'no status': (review, reply) => { reply.end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind })); return undefined }
+  }
+  for (const [title, answer] of Object.entries(answers)) {
+    service.answer = answer
+    t.equal((await server.get(`${BINDINGS}/${title.replaceAll(' ', '-')}`)).code, 500, title)
+  }
+  t.match(server.log.join(''), new RegExp(`access cannot be reviewed: authorization-webhook: https://localhost:${service.port}`))
+  t.notMatch(server.log.join(''), /own-secret|ann-token/)
+  service.answer = YES
+  t.equal((await server.get(`${BINDINGS}/refused`)).code, 404, 'and nothing of a failure is kept')
+})
+
+t.test('an answer that allows too much is read strictly', async t => {
+  const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'SubjectAccessReview', status })
+  t.same(verdict(review({ allowed: true, reason: 'ok', evaluationError: 'one list failed' }), 'a/v1'), { decision: 'Allow', reason: 'ok', evaluationError: new Error('one list failed') })
+  t.throws(() => verdict(null, 'a/v1'), TypeError)
+  t.throws(() => verdict(review({ allowed: true, reason: 1 }), 'a/v1'), TypeError)
+})
+
+t.test('what is kept is bounded in time, number and length, and so is what is under way', async t => {
+  let clock = 0
+  const asked: string[] = []
+  let answer: Ruling = { decision: 'Allow' }
+  let held: Promise<void> = Promise.resolve()
+  const cache = new DecisionCache({ lookup: async question => { asked.push(question.slice(0, 5)); await held; return answer }, allowed: 100, others: 10, most: 2, mostUnderWay: 3, now: () => clock })
+  const count = async (question: string): Promise<number> => {
+    const before = asked.length
+    await cache.find(question)
+    return asked.length - before
+  }
+  t.same([await count('a'), await count('a')], [1, 0])
+  clock = 101
+  t.equal(await count('a'), 1, 'not for longer than it holds')
+  answer = { decision: 'NoOpinion' }
+  t.same([await count('b'), await count('b')], [1, 0])
+  clock += 11
+  t.same([await count('b'), await count('a')], [1, 0])
+  t.same([await count('c'), await count('a')], [1, 1], 'the oldest makes room')
+  const long = 'x'.repeat(10_001)
+  t.same([await count(long), await count(long)], [1, 1], 'long questions are not kept')
+  let free = (): void => {}
+  held = new Promise(resolve => { free = resolve })
+  const waiting = ['1', '2', '3', '3'].map(question => cache.find(question))
+  t.match(await cache.find('4'), { decision: 'NoOpinion', evaluationError: { message: 'more than 3 decisions are being looked up' } })
+  free()
+  t.equal((await Promise.all(waiting)).length, 4)
+})
+
+t.test('a kubeconfig that is none ends the start with its flag, and the mode needs one', async t => {
+  const folder = t.testdir({ broken: '{' })
+  const flags = (...more: string[]): Promise<unknown> => Promise.resolve().then(() => configuration(checkedFlags([`--data-dir=${folder}/data`, '--authorization-mode=Webhook', ...more])))
+  await t.rejects(flags(`--authorization-webhook-config-file=${folder}/broken`), { name: 'FlagError', message: /^--authorization-webhook-config-file=/ })
+  await t.rejects(flags(), { message: /--authorization-mode.*Webhook needs --authorization-webhook-config-file/ })
+})

@@ -1,0 +1,81 @@
+import t from 'tap'
+import Fastify from '../fastify.js'
+import orch, { type AdmissionPlugin } from '../../app.js'
+import controllers from '../../plugins/controllers.js'
+import metrics from '../../plugins/metrics.js'
+import fp from 'fastify-plugin'
+import type { Health } from '../../plugins/health.js'
+import { ResourceRegistry } from '../../storage/registry.js'
+import { openMemory } from '../../storage/embedded/memory.js'
+import { AdmissionChain } from '../../storage/admission/chain.js'
+import { StorageError } from '../../storage/errors.js'
+import { current } from '../../storage/operations/rewrite.js'
+import { makeConfig, makeNamespace, mark } from '../storage/namespaces/race.js'
+import { namespaces } from '../stored.js'
+import { bareServer } from './bare-server.js'
+
+const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
+
+t.test('the namespaces of the cluster are a condition of readiness, made as soon as the store takes them', { timeout: 20_000 }, async t => {
+  const backend = openMemory()
+  const resources = new ResourceRegistry({ backendOf: () => backend, prefix: '/registry', mediaType: 'application/json', windowSizeOf: () => 100, admission: new AdmissionChain([]), log: () => {} })
+  const store = resources.add(namespaces.type)
+  await resources.open()
+  const { create } = backend
+  backend.create = async () => { throw new StorageError('Unavailable', 'no store yet') }
+  const hooks = new Map<string, PromiseLike<unknown>>()
+  const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) } }
+  const log: string[] = []
+  const app = await bareServer({ orch: { health, resources, serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
+  t.teardown(async () => {
+    await app.close()
+    resources.close()
+    await backend.close()
+  })
+  for (const name of ['orch/health', 'orch/storage']) await app.register(fp(async () => {}, { name }))
+  await app.register(metrics)
+  await app.register(controllers)
+  await app.ready()
+  t.same([...hooks.keys()], ['bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes'])
+  while (log.length === 0) await turn()
+  t.same(log, ['the namespaces of the cluster could not be made, retrying until they are'])
+  backend.create = create
+  const alive = setInterval(() => {}, 1000) // its waits keep no process
+  t.teardown(() => { clearInterval(alive) })
+  await hooks.get('bootstrap-system-namespaces')
+  for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) t.ok(await current(store, store.key('', name)) !== undefined, name)
+})
+
+t.test('work under way is finished before the store is closed', async t => {
+  const seen: string[] = []
+  let begun = (): void => {}
+  const deleting = new Promise<void>(resolve => { begun = resolve })
+  const slow: AdmissionPlugin = {
+    name: 'Slow',
+    handles: ({ operation, resource }) => operation === 'DELETE' && resource === 'configmaps',
+    validate: async () => {
+      seen.push('begun')
+      begun()
+      for (let wait = 0; wait < 20; wait++) await turn()
+      seen.push('ended')
+    }
+  }
+  const app = Fastify({ logger: false })
+  t.teardown(() => app.close())
+  let resources: ResourceRegistry | undefined
+  await app.register(async scope => {
+    await orch(scope, { admission: { plugins: [slow] } })
+    resources = scope.orch.resources
+  })
+  await app.ready()
+  if (resources === undefined) throw new Error('the server has no resources')
+  while ((await app.inject('/readyz')).statusCode !== 200) await turn()
+  const { close } = resources
+  resources.close = function () { seen.push('stores closed'); close.call(this) }
+  await makeNamespace(resources, 'team')
+  await makeConfig(resources, 'team', 'one')
+  await mark(resources, 'team')
+  await deleting
+  await app.close()
+  t.same(seen, ['begun', 'ended', 'stores closed'])
+})

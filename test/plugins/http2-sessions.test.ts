@@ -1,0 +1,61 @@
+/** Clients of a host's own HTTP/2 server that go without a word. */
+import t from 'tap'
+import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import Fastify from '../fastify.js'
+import requestInfo from '../../plugins/request-info.js'
+import http2Sessions from '../../plugins/http2-sessions.js'
+import { ruleBreaker } from '../rule-breaker.js'
+import { until } from '../secure-server.js'
+import { authority } from '../serving/authority.js'
+
+const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
+
+t.test('a request ends with its client, however that goes', async t => {
+  const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
+  t.teardown(() => app.close())
+  let underWay = 0
+  await app.register(requestInfo)
+  await app.register(http2Sessions, { interval: 50 })
+  app.get('/held', (request, reply) => {
+    underWay++
+    request.orch.onClosed(() => { underWay-- })
+    reply.hijack()
+    reply.raw.writeHead(200)
+    reply.raw.write('x'.repeat(100_000))
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+
+  await t.test('one that resets its stream without an error', async t => {
+    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } })
+    t.teardown(() => { session.destroy() })
+    const stream = session.request({ ':path': '/held' })
+    stream.on('error', () => {})
+    await once(stream, 'response')
+    stream.close(constants.NGHTTP2_NO_ERROR)
+    await until(t, 'its end', () => underWay === 0)
+    t.pass()
+  })
+
+  await t.test('one that breaks the protocol and goes', async t => {
+    const socket = await ruleBreaker(t, port, '/held')
+    await until(t, 'the request', () => underWay === 1)
+    socket.destroy()
+    await until(t, 'its end', () => underWay === 0)
+    t.pass()
+  })
+
+  await t.test('one that only listens answers when it is asked, and goes on', async t => {
+    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    t.teardown(() => { session.destroy() })
+    const stream = session.request({ ':path': '/held' })
+    stream.on('error', () => {})
+    stream.resume()
+    let pings = 0
+    session.on('ping', () => { pings++ })
+    await until(t, 'some questions', () => pings > 6)
+    t.equal(underWay, 1)
+  })
+})

@@ -1,0 +1,98 @@
+import t from 'tap'
+import type { Attributes } from '../../../schemas/auth/authorizer.js'
+import { build } from '../../build.js'
+import type { Answer } from '../../build.js'
+
+const ROOT = '/apis/authorization.orch.io/v1'
+const ANYBODYS = `${ROOT}/subjectaccessreviews`
+const ONES = `${ROOT}/selfsubjectaccessreviews`
+const LOCAL = `${ROOT}/namespaces/team/localsubjectaccessreviews`
+const RULES = `${ROOT}/selfsubjectrulesreviews`
+const pods = { verb: 'list', resource: 'pods', namespace: 'team' }
+const causes = ({ code, json }: Answer): unknown => [code, ...json.details?.causes?.map(({ field }: { field: string }) => field) ?? []]
+
+t.test('a review is answered with what the authorizers would say, whoever asks', async t => {
+  const asked: Attributes[] = []
+  const server = await build(t, {
+    authorization: {
+      modes: ['AlwaysDeny'],
+      authorizers: [{
+        name: 'own',
+        authorize: attributes => {
+          if (attributes.user.username !== 'ann') return { decision: 'Allow' }
+          asked.push(attributes)
+          if (attributes.info.verb === 'delete') return { decision: 'Deny', reason: 'never' }
+          return attributes.info.verb === 'list' ? { decision: 'Allow', reason: 'ann may' } : { decision: 'NoOpinion', evaluationError: new Error('no list of roles') }
+        }
+      }]
+    }
+  })
+  const ask = async (spec: object) => (await server.post(ANYBODYS, { spec: { user: 'ann', ...spec } })).json.status
+  t.same(await ask({ resourceAttributes: { ...pods, group: 'g', version: 'v', subresource: 's', name: 'n' }, uid: '7', groups: ['dev'], extra: { k: ['v'] } }), { allowed: true, reason: 'ann may' })
+  t.same(asked[0], {
+    user: { username: 'ann', uid: '7', groups: ['dev'], extra: { k: ['v'] } },
+    info: { path: '', isResourceRequest: true, verb: 'list', group: 'g', version: 'v', resource: 'pods', subresource: 's', namespace: 'team', name: 'n' }
+  })
+  t.same(await ask({ nonResourceAttributes: { path: '/metrics', verb: 'delete' } }), { allowed: false, denied: true, reason: 'never' })
+  t.match(asked[1], { info: { isResourceRequest: false, path: '/metrics' } })
+  t.same(await ask({ resourceAttributes: { verb: 'get' } }), { allowed: false, reason: 'Everything is forbidden.', evaluationError: 'no list of roles' })
+  const whole = await server.post(ANYBODYS, { spec: { groups: ['dev'], resourceAttributes: pods } })
+  t.same([whole.code, whole.json.kind, whole.json.spec], [201, 'SubjectAccessReview', { groups: ['dev'], resourceAttributes: pods }])
+})
+
+t.test('a review of oneself is about who asks', async t => {
+  const server = await build(t, {
+    authentication: { tokens: 'secret,bob,1,dev\n' },
+    authorization: {
+      modes: [],
+      authorizers: [{ name: 'own', authorize: ({ user, info }) => ({ decision: info.verb === 'create' || !info.isResourceRequest || user.groups.includes('dev') ? 'Allow' : 'NoOpinion' }) }]
+    }
+  })
+  const body = { spec: { resourceAttributes: pods } }
+  t.equal((await server.post(ONES, body, { authorization: 'Bearer secret' })).json.status.allowed, true)
+  t.equal((await server.post(ONES, body)).json.status.allowed, false)
+})
+
+t.test('what a review asks must be one thing, of somebody, and have no name', async t => {
+  const server = await build(t)
+  const other = { path: '/', verb: 'get' }
+  t.same(causes(await server.post(ANYBODYS, { spec: { user: 'ann' } })), [422, 'spec.resourceAttributes'])
+  t.same(causes(await server.post(ANYBODYS, { spec: { user: 'ann', resourceAttributes: pods, nonResourceAttributes: other } })), [422, 'spec.nonResourceAttributes'])
+  t.same(causes(await server.post(ANYBODYS, { spec: { resourceAttributes: pods } })), [422, 'spec.user'])
+  t.same(causes(await server.post(ANYBODYS, { metadata: { name: 'x' }, spec: { user: 'ann', resourceAttributes: pods } })), [422, 'metadata'])
+  t.same(causes(await server.post(ONES, { spec: {} })), [422, 'spec.resourceAttributes'])
+  t.same((await server.get(ANYBODYS)).code, 405)
+})
+
+t.test('a local review is about its own namespace', async t => {
+  const server = await build(t)
+  const spec = { user: 'ann', resourceAttributes: pods }
+  t.match(await server.post(LOCAL, { spec }), { code: 201, json: { kind: 'LocalSubjectAccessReview', metadata: { namespace: 'team' }, status: { allowed: true } } })
+  t.equal((await server.post(LOCAL, { metadata: { namespace: 'other' }, spec })).code, 400)
+  t.same(causes(await server.post(LOCAL, { spec: { user: 'ann', resourceAttributes: { ...pods, namespace: 'other' } } })), [422, 'spec.resourceAttributes.namespace'])
+  t.same(causes(await server.post(LOCAL, { spec: { user: 'ann', nonResourceAttributes: { path: '/', verb: 'get' } } })), [422, 'spec.nonResourceAttributes'])
+  t.same(causes(await server.post(LOCAL, { metadata: { labels: { a: 'b' } }, spec })), [422, 'metadata'])
+})
+
+t.test('rules are those that all authorizers list; more is possible where one lists none', async t => {
+  const everything = { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] }
+  const all = await build(t)
+  const answer = await all.post(RULES, { spec: { namespace: 'team' } })
+  t.same([answer.code, answer.json.status], [201, { ...everything, incomplete: false }])
+  t.equal((await all.post(RULES, { spec: {} })).code, 400)
+
+  const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['a'] }
+  const own = await build(t, {
+    authorization: {
+      modes: ['AlwaysDeny'],
+      authorizers: [
+        { name: 'lists', authorize: () => ({ decision: 'Allow' }), rules: async (user, namespace) => ({ resourceRules: namespace === 'team' && user.username !== '' ? [rule] : [], nonResourceRules: [], incomplete: false }) },
+        { name: 'mute', authorize: () => ({ decision: 'NoOpinion' }) },
+        { name: 'broken', authorize: () => ({ decision: 'NoOpinion' }), rules: () => { throw new Error('no roles') } }
+      ]
+    }
+  })
+  t.same((await own.post(RULES, { spec: { namespace: 'team' } })).json.status, {
+    resourceRules: [rule], nonResourceRules: [], incomplete: true, evaluationError: 'authorizer mute does not list rules, no roles'
+  })
+})

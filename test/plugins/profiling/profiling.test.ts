@@ -1,0 +1,82 @@
+/** `/debug/pprof/`, read with the reader of its format. */
+import { gunzipSync } from 'node:zlib'
+import { Profile } from 'pprof-format'
+import t from 'tap'
+import { build, listen } from '../../build.js'
+
+const names = ({ stringTable }: Profile): string[] => stringTable.strings
+const types = (profile: Profile): string[] => profile.sampleType.map(({ type }) => names(profile)[Number(type)] ?? '')
+
+t.test('a CPU profile says where the time went', { timeout: 60_000 }, async t => {
+  const server = await build(t, { profiling: {} })
+  const asked = server.get('/debug/pprof/profile?seconds=1')
+  const until = performance.now() + 900
+  function busyWork (): number {
+    let sum = 0
+    for (let at = 0; at < 1e5; at++) sum += Math.sqrt(at)
+    return sum
+  }
+  while (performance.now() < until) {
+    busyWork()
+    await new Promise(resolve => { setImmediate(resolve) })
+  }
+  const { code, raw, headers } = await asked
+  t.equal(code, 200)
+  t.match(headers, { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="profile"' })
+  const profile = Profile.decode(gunzipSync(raw))
+  t.strictSame(types(profile), ['samples', 'cpu'])
+  t.ok(names(profile).includes('busyWork'))
+  const ids = new Set(profile.location.map(({ id }) => Number(id)))
+  t.ok(profile.sample.length > 0 && profile.sample.every(({ locationId, value }) => value.length === 2 && locationId.every(id => ids.has(Number(id)))))
+  t.ok(profile.location.every(({ line }) => line.every(({ functionId }) => profile.function.some(({ id }) => id === functionId))))
+})
+
+t.test('a heap profile says what is held', { timeout: 60_000 }, async t => {
+  const server = await build(t, { profiling: {} })
+  const asked = server.get('/debug/pprof/heap?seconds=1')
+  const held: unknown[] = []
+  const until = performance.now() + 900
+  while (performance.now() < until) {
+    for (let at = 0; at < 1000; at++) held.push({ at, text: `held ${at}` })
+    await new Promise(resolve => { setTimeout(resolve, 10) })
+  }
+  const profile = Profile.decode(gunzipSync((await asked).raw))
+  t.ok(held.length > 0)
+  t.strictSame(types(profile), ['inuse_space'])
+  t.ok(profile.sample.some(({ value: [bytes] }) => Number(bytes) > 0))
+})
+
+t.test('one profile is taken at a time, and for no longer than a request lasts', { timeout: 60_000 }, async t => {
+  const server = await build(t, { profiling: {}, limits: { requestTimeout: 20_000 } })
+  const first = server.get('/debug/pprof/profile?seconds=1')
+  t.match(await server.get('/debug/pprof/heap?seconds=1'), { code: 429, json: { reason: 'TooManyRequests' }, headers: { 'retry-after': '5' } })
+  t.equal((await first).code, 200)
+  for (const seconds of ['0', '-1', 'x', '1e9', '1.5', '99999999']) t.match(await server.get(`/debug/pprof/profile?seconds=${seconds}`), { code: 400, json: { reason: 'BadRequest' } }, seconds)
+  t.match(await server.get('/debug/pprof/profile?seconds=16'), { code: 400, json: { message: /15 seconds at most/ } })
+})
+
+t.test('what the server is doing is told in columns of a terminal', async t => {
+  const server = await listen(t, { profiling: {} })
+  await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
+  const { code, body } = await server.get('/debug/pprof/goroutine')
+  t.equal(code, 200)
+  t.match(body, /^secrets +1 +\d+ +\d+$/m)
+  t.notMatch(body, 'hidden')
+  t.ok(body.split('\n').every(line => line.length <= 100))
+  t.match((await server.get('/debug/pprof/')).body, /^profile +CPU profile/m)
+  t.match((await server.get('/debug/pprof/block')).body, /--contention-profiling/)
+  t.equal((await server.get('/debug/pprof/cmdline')).body, process.argv.join('\0'))
+  t.equal((await server.get('/debug/pprof/none')).code, 404)
+})
+
+t.test('the delay of the event loop is measured where it is asked for', async t => {
+  const server = await build(t, { profiling: { contention: true } })
+  t.match((await server.get('/debug/pprof/block')).body, /^p99 +[\d.]+ ms$/m)
+})
+
+t.test('it is authorized like any path, and a host has to ask for it', async t => {
+  const server = await build(t, { profiling: {}, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' } })
+  for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap', '/debug/pprof/goroutine', '/debug/pprof/cmdline']) t.equal((await server.get(path, { authorization: 'Bearer ann' })).code, 403, path)
+  const bare = await build(t)
+  t.equal((await bare.get('/debug/pprof/')).code, 404)
+})

@@ -1,0 +1,56 @@
+/** `-v`: what a line about a request says, and what none ever does. */
+import { LogController, type FastifyInstance } from 'fastify'
+import Fastify from '../fastify.js'
+import t, { type Test } from 'tap'
+import orch from '../../app.js'
+import { createLog, loggable } from '../../config/logging.js'
+import { client, type Client } from '../build.js'
+
+const CONFIGS = '/api/v1/namespaces/default/configmaps'
+
+async function start (t: Test, verbosity: number): Promise<{ server: Client, lines: () => string[] }> {
+  const log: string[] = []
+  const logger = createLog({ verbosity, write: line => { log.push(line) } })
+  const app: FastifyInstance = Fastify({ childLoggerFactory: () => logger, logController: new LogController({ disableRequestLogging: true }) })
+  t.teardown(() => app.close())
+  await app.register(orch, { requestLog: { verbosity, safe: loggable }, authentication: { tokens: 'sesame-token,ann,1\n' } })
+  await app.ready()
+  const server = client(app)
+  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  log.length = 0
+  return { server, lines: () => log.filter(line => / INFO {2}request /.test(line)) }
+}
+
+t.test('at 3 a line says what was asked and answered', async t => {
+  const { server, lines } = await start(t, 3)
+  await server.get(`${CONFIGS}/none?token=sesame`, { authorization: 'Bearer sesame-token' })
+  t.match(lines(), [/ request method=GET url="?\/api\/v1\/namespaces\/default\/configmaps\/none\?token=…"? status=404 milliseconds=[\d.]+ user=ann ip=127\.0\.0\.1\n$/])
+  t.equal(lines().length, 1)
+})
+
+t.test('at 8 it has the headers, and no credential', async t => {
+  const { server, lines } = await start(t, 8)
+  await server.get('/version', { authorization: 'Bearer sesame-token', cookie: 'session=sesame', 'sec-websocket-protocol': 'base64url.bearer.authorization.orch.io.sesame', 'x-other': 'shown\u001b[31m' })
+  const [line = ''] = lines()
+  t.match(line, /requestHeaders="[^\n]*authorization: Bearer…[^\n]*x-other: shown/)
+  t.match(line, /responseHeaders="[^\n]*content-type: application\/json/)
+  t.notMatch(line, /sesame/)
+  // eslint-disable-next-line no-control-regex -- what must not be there
+  t.notMatch(line, /[\u0000-\u0009\u000b-\u001f]/)
+  t.notMatch(line, /Object=/)
+})
+
+t.test('at 9 and 10 it has what was sent and answered, cut, and nothing of secrets', async t => {
+  for (const [verbosity, longest] of [[9, 1000], [10, 10_000]] as const) {
+    const { server, lines } = await start(t, verbosity)
+    await server.post(CONFIGS, { metadata: { name: 'shown' }, data: { text: 'x'.repeat(20_000) } })
+    t.match(lines()[0], /requestObject="\{[^\n]*ConfigMap[^\n]*shown[^\n]*…" responseObject="\{[^\n]*resourceVersion/)
+    t.ok((lines()[0]?.length ?? 0) < 2 * longest + 3000)
+    await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' }, stringData: { password: 'sesame' } })
+    await server.get('/api/v1/namespaces/default/secrets/hidden')
+    await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token: 'sesame' } })
+    t.equal((await server.post('/api/v1/namespaces/default/serviceaccounts/default/token', {})).code, 201)
+    t.equal(lines().length, 5)
+    t.notMatch(lines().slice(1).join(''), /sesame|c2VzYW1l|eyJ|Object=/)
+  }
+})

@@ -1,0 +1,193 @@
+/** Interface, 'Generic request shapes' 5, 'Field ownership', 'Errors' 3: server-side apply, of objects and subresources. */
+import t from 'tap'
+import { BINDINGS, binding, build } from '../build.js'
+import type { Client, Json } from '../build.js'
+import { APPLY, CONFIGS, DEPLOYMENTS, apply, configMap, ownersOf } from './owners.js'
+
+const AT = `${CONFIGS}/a`
+
+t.test('an apply makes the object, and changes it then', async t => {
+  const server = await build(t)
+  t.match(await apply(server, AT, 'me', configMap({ x: '1' })), { code: 201, json: { data: { x: '1' }, metadata: { namespace: 'default', managedFields: [{ manager: 'me', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' }] } } })
+  const { code, json } = await apply(server, AT, 'me', configMap({ y: '2' }))
+  t.equal(code, 200)
+  t.same([json.data, ownersOf(json)], [{ y: '2' }, { 'Apply me': '{"f:data":{"f:y":{}}}' }])
+  t.same((await apply(server, AT, 'me', configMap({ y: '2' }))).json, json, 'twice is once')
+  t.same((await apply(server, AT, 'other', configMap({ y: '2' }, { labels: { l: '1' } }), '&dryRun=All')).json.metadata.labels, { l: '1' })
+  t.same((await server.get(AT)).json, json, 'a dry run stores nothing')
+})
+
+t.test('a binding, in YAML, comments and all', async t => {
+  const server = await build(t)
+  const text = `# a binding
+apiVersion: rbac.authorization.orch.io/v1
+kind: ClusterRoleBinding
+metadata: {name: a}
+roleRef: {apiGroup: rbac.authorization.orch.io, kind: ClusterRole, name: view}
+subjects:
+- {apiGroup: rbac.authorization.orch.io, kind: User, name: u}
+`
+  const { code, json } = await apply(server, `${BINDINGS}/a`, 'me', text)
+  t.equal(code, 201)
+  t.match(json, binding('a', { subjects: [{ kind: 'User', name: 'u' }] }))
+  t.same(ownersOf(json), { 'Apply me': '{"f:roleRef":{},"f:subjects":{}}' })
+})
+
+t.test('what others have set to another value conflicts, field by field; force takes it', async t => {
+  const server = await build(t)
+  await server.post(`${CONFIGS}?fieldManager=maker`, configMap({ x: '1', y: '1' }))
+  await apply(server, AT, 'applier', configMap({ z: '1' }, { labels: { l: '1' } }))
+  t.match(await apply(server, AT, 'me', configMap({ x: '2' })), {
+    code: 409, json: { kind: 'Status', reason: 'Conflict', message: 'Apply failed with 1 conflict: conflict with "maker" using v1: .data.x', details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "maker" using v1', field: '.data.x' }] } }
+  })
+  const { json } = await apply(server, AT, 'me', configMap({ x: '2', y: '2', z: '2' }, { labels: { l: '2' } }))
+  t.same(json.details.causes.map(({ message, field }: Json) => `${message}: ${field}`).sort(), ['conflict with "applier": .data.z', 'conflict with "applier": .metadata.labels.l', 'conflict with "maker" using v1: .data.x', 'conflict with "maker" using v1: .data.y'])
+  t.match(json.message, 'Apply failed with 4 conflicts: conflicts with "applier":\n- .data.z\n- .metadata.labels.l\nconflicts with "maker" using v1:\n- .data.x\n- .data.y')
+  const { code, json: forced } = await apply(server, AT, 'me', configMap({ x: '2' }), '&force=true')
+  t.equal(code, 200)
+  t.same(ownersOf(forced), { 'Apply applier': '{"f:data":{"f:z":{}},"f:metadata":{"f:labels":{"f:l":{}}}}', 'Apply me': '{"f:data":{"f:x":{}}}', 'Update maker': '{"f:data":{".":{},"f:y":{}}}' })
+})
+
+t.test('shared fields stay until their last owner drops them', async t => {
+  const server = await build(t)
+  await apply(server, AT, 'a', configMap({ x: '1' }))
+  await apply(server, AT, 'b', configMap({ x: '1' }))
+  t.equal((await apply(server, AT, 'a', configMap({ x: '2' }))).code, 409)
+  t.same((await apply(server, AT, 'a', configMap({}))).json.data, { x: '1' })
+  const { json } = await apply(server, AT, 'b', configMap({}))
+  t.same([json.data, ownersOf(json)], [undefined, { 'Apply a': '{"f:data":{}}', 'Apply b': '{"f:data":{}}' }])
+})
+
+t.test('objects without owners get some with the first apply', async t => {
+  const server = await build(t)
+  await server.post(CONFIGS, configMap({ x: '1' }))
+  await server.patch(AT, { metadata: { managedFields: [] } })
+  t.match(await apply(server, AT, 'me', configMap({ x: '2' })), { code: 409, json: { message: /"before-first-apply" using v1: .data.x/ } })
+  t.same(ownersOf((await apply(server, AT, 'me', configMap({ y: '1' }))).json), { 'Apply me': '{"f:data":{"f:y":{}}}', 'Update before-first-apply': '{"f:data":{".":{},"f:x":{}}}' })
+})
+
+t.test('what is no apply is refused by what is wrong with it, and nothing is changed', async t => {
+  const server = await build(t)
+  const { json: made } = await server.post(CONFIGS, configMap({ x: '1' }))
+  const cases: ReadonlyArray<readonly [string, unknown, string, number, RegExp]> = [
+    ['no manager', configMap({}), '', 422, /fieldManager: Required value/],
+    ['force that is none', configMap({}), '?fieldManager=me&force=x', 400, /force/],
+    ['nothing', '', '?fieldManager=me', 400, /empty/],
+    ['a list', [], '?fieldManager=me', 400, /object/],
+    ['no YAML', '{{', '?fieldManager=me', 400, /./],
+    ['managedFields', configMap({}, { managedFields: [] }), '?fieldManager=me', 400, /managedFields must be nil/],
+    ['no version', { kind: 'ConfigMap', metadata: { name: 'a' } }, '?fieldManager=me', 400, /apiVersion/],
+    ['another version', { ...configMap({}), apiVersion: 'v2' }, '?fieldManager=me', 400, /apiVersion/],
+    ['another kind', { ...configMap({}), kind: 'Secret' }, '?fieldManager=me', 400, /kind/],
+    ['another name', configMap({}, { name: 'b' }), '?fieldManager=me', 400, /name/],
+    ['another namespace', configMap({}, { namespace: 'b' }), '?fieldManager=me', 400, /namespace/],
+    ['an unknown field', { ...configMap({}), spec: {} }, '?fieldManager=me&fieldValidation=Ignore', 400, /\.spec: field not declared in schema/],
+    ['a field twice, strictly', '{"apiVersion":"v1","kind":"ConfigMap","data":{"x":"1","x":"2"}}', '?fieldManager=me&fieldValidation=Strict', 400, /duplicate/],
+    ['a wrong type', { ...configMap({}), data: 1 }, '?fieldManager=me', 400, /data/],
+    ['an invalid object', configMap({ '/': '1' }), '?fieldManager=me', 422, /data/],
+    ['an old version', configMap({}, { resourceVersion: '1' }), '?fieldManager=me', 409, /modified/],
+    ['another uid', configMap({}, { uid: 'x' }), '?fieldManager=me', 422, /metadata\.uid/]
+  ]
+  for (const [title, body, query, code, message] of cases) t.match(await server.patch(`${AT}${query}`, body, APPLY), { code, json: { kind: 'Status', message } }, title)
+  for (const metadata of [{ name: 'none', resourceVersion: '1' }, { name: 'none', uid: 'x' }]) t.equal((await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata))).code, 409, 'what is not there has neither')
+  t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
+  t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
+  t.same((await server.get(AT)).json, made)
+})
+
+t.test('who may change but not create makes nothing by an apply', async t => {
+  const server = await build(t, { authorization: { authorizers: [{ name: 'no-create', authorize: ({ info }) => ({ decision: info.verb === 'create' && info.resource === 'configmaps' ? 'Deny' : 'Allow' }) }] } })
+  t.match(await apply(server, AT, 'me', configMap({})), { code: 403, json: { message: /cannot create resource "configmaps"/ } })
+  t.equal((await server.get(AT)).code, 404)
+})
+
+t.test('applies that meet all take effect', async t => {
+  const server = await build(t)
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => apply(server, AT, `m${at}`, configMap({ [`k${at}`]: '1' }))))
+  t.same(answers.map(({ code }) => code).sort(), [...Array.from({ length: 19 }, () => 200), 201])
+  const { json } = await server.get(AT)
+  t.same([Object.keys(json.data).length, json.metadata.managedFields.length], [20, 20])
+})
+
+const container = (name: string, more: object): object => ({ name, image: `${name}:1`, ...more })
+const deployment = (spec: object): object => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' }, spec })
+const ofPods = (...containers: object[]): object => ({ selector: { matchLabels: { app: 'a' } }, template: { metadata: { labels: { app: 'a' } }, spec: { containers } } })
+const podOf = ({ spec: { template: { spec } } }: Json): Json => spec
+
+async function deploy (server: Client, manager: string, spec: object, query = ''): Promise<Json> {
+  const { code, json } = await apply(server, `${DEPLOYMENTS}/d`, manager, deployment(spec), query)
+  if (code > 201) throw new Error(json.message)
+  return json
+}
+
+t.test('a deployment: containers by name, ports by number and protocol, variables by name', async t => {
+  const server = await build(t)
+  await deploy(server, 'a', ofPods(container('c', { ports: [{ containerPort: 80 }], env: [{ name: 'A', value: '1' }] }), container('side', {})))
+  await deploy(server, 'b', { template: { spec: { containers: [{ name: 'c', ports: [{ containerPort: 80, protocol: 'UDP' }], env: [{ name: 'B', value: '2' }] }] } } })
+  const changed = await deploy(server, 'a', ofPods(container('c', { ports: [{ containerPort: 80, name: 'http' }] })))
+  t.match(podOf(changed).containers, [{ name: 'c', image: 'c:1', ports: [{ containerPort: 80, protocol: 'TCP', name: 'http' }, { containerPort: 80, protocol: 'UDP' }], env: [{ name: 'B', value: '2' }] }])
+  t.same([podOf(changed).containers.length, podOf(changed).containers[0].env.length], [1, 1], 'the rest is gone')
+  t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment({ template: { spec: { containers: [{ name: 'c', image: 'x', ports: [{ containerPort: 80, name: 'x' }] }] } } })), {
+    code: 409, json: { details: { causes: [{ field: '.spec.template.spec.containers[name="c"].image' }, { field: '.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"].name' }] } }
+  })
+  t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment(ofPods(container('c', {}), container('c', {})))), { code: 422, json: { details: { causes: [{ reason: 'FieldValueDuplicate', field: 'spec.template.spec.containers[1]' }] } } })
+  t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment(ofPods({ image: 'x' }))), { code: 422, json: { details: { causes: [{ reason: 'FieldValueRequired', field: 'spec.template.spec.containers[0].name' }] } } })
+})
+
+t.test('defaults are nobody\'s who did not say them, and come back when what was said is dropped', async t => {
+  const server = await build(t)
+  await deploy(server, 'a', { ...ofPods(container('c', {})), replicas: 3 })
+  t.equal((await deploy(server, 'a', ofPods(container('c', {})))).spec.replicas, 1)
+  t.equal((await deploy(server, 'b', { replicas: 5 })).spec.replicas, 5, 'without a conflict')
+})
+
+t.test('ports of a service', async t => {
+  const server = await build(t)
+  const url = '/api/v1/namespaces/default/services/s'
+  const service = (ports: object[], more: object = {}): object => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { ports, ...more } })
+  await apply(server, url, 'a', service([{ port: 80, name: 'tcp' }]))
+  const { code, json } = await apply(server, url, 'b', service([{ port: 80, protocol: 'UDP', name: 'udp' }]))
+  t.equal(code, 200, json.message)
+  t.match(json.spec.ports, [{ port: 80, protocol: 'TCP', name: 'tcp' }, { port: 80, protocol: 'UDP', name: 'udp' }])
+  t.match((await apply(server, url, 'a', service([{ port: 81, name: 'other' }]))).json.spec.ports, [{ port: 80, protocol: 'UDP' }, { port: 81, protocol: 'TCP' }])
+})
+
+t.test('across the versions of an autoscaler', async t => {
+  const server = await build(t)
+  const url = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/h`
+  const target = { scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } }
+  const hpa = (version: string, spec: object): object => ({ apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'h' }, spec: { ...target, ...spec } })
+  const cpu = (averageUtilization: number): object => ({ metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }] })
+  t.equal((await apply(server, url('v1'), 'one', hpa('v1', { maxReplicas: 3, targetCPUUtilizationPercentage: 50 }))).code, 201)
+  t.match(await apply(server, url('v2'), 'two', hpa('v2', { maxReplicas: 3, ...cpu(60) })), { code: 409, json: { details: { causes: [{ message: 'conflict with "one"', field: '.spec.targetCPUUtilizationPercentage' }] } } })
+  const { json } = await apply(server, url('v2'), 'two', hpa('v2', { maxReplicas: 3, ...cpu(60) }), '&force=true')
+  t.same(ownersOf(json), { 'Apply one': '{"f:spec":{"f:maxReplicas":{},"f:scaleTargetRef":{}}}', 'Apply two': '{"f:spec":{"f:maxReplicas":{},"f:metrics":{},"f:scaleTargetRef":{"f:apiVersion":{},"f:kind":{},"f:name":{}}}}' })
+  const { json: again } = await apply(server, url('v2'), 'one', hpa('v2', { maxReplicas: 3, minReplicas: 2 }))
+  t.match(again.spec, { minReplicas: 2, metrics: [{ resource: { target: { averageUtilization: 60 } } }] })
+  t.same(again.metadata.managedFields.map(({ manager, apiVersion }: Json) => [manager, apiVersion]).sort(), [['one', 'autoscaling/v2'], ['two', 'autoscaling/v2']])
+})
+
+t.test('status is applied through its subresource alone', async t => {
+  const server = await build(t)
+  await deploy(server, 'a', ofPods(container('c', {})))
+  const status = { ...deployment({ replicas: 9 }), status: { replicas: 1, conditions: [{ type: 'Available', status: 'True' }] } }
+  t.same((await apply(server, `${DEPLOYMENTS}/d`, 'b', status)).json.status.replicas, undefined)
+  const { code, json } = await apply(server, `${DEPLOYMENTS}/d/status`, 'controller', status)
+  t.match([code, json.status, json.spec.replicas], [200, { replicas: 1, conditions: [{ type: 'Available' }] }, 9])
+  t.same(ownersOf(json)['Apply controller status'], '{"f:status":{"f:conditions":{"k:{\\"type\\":\\"Available\\"}":{".":{},"f:status":{},"f:type":{}}},"f:replicas":{}}}')
+  t.equal((await apply(server, `${DEPLOYMENTS}/none/status`, 'controller', status)).code, 400)
+  t.equal((await apply(server, `${DEPLOYMENTS}/none/status`, 'controller', { ...status, metadata: {} })).code, 404, 'and makes nothing')
+})
+
+t.test('what kubectl applied on its own is taken over by its first apply here, and the annotation kept up', async t => {
+  const server = await build(t)
+  const LAST = 'kubectl.orch.io/last-applied-configuration'
+  const last = JSON.stringify(configMap({ x: '1', y: '1' }))
+  await server.post(`${CONFIGS}?fieldManager=kubectl-client-side-apply`, configMap({ x: '1', y: '1' }, { annotations: { [LAST]: last } }))
+  t.equal((await apply(server, AT, 'somebody', configMap({ x: '2' }))).code, 409)
+  const { code, json } = await apply(server, AT, 'kubectl', configMap({ x: '2' }))
+  t.equal(code, 200)
+  t.same([json.data, JSON.parse(json.metadata.annotations[LAST]).data], [{ x: '2', y: '1' }, { x: '2' }])
+  await server.patch(`${AT}?fieldManager=editor`, { data: { x: '3' } })
+  t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'what somebody else has changed since is theirs')
+})

@@ -1,0 +1,142 @@
+/** Interface, 'managedFields entry' and 'Field ownership': who owns what after writes that are no applies. */
+import t from 'tap'
+import { BINDINGS, binding, build } from '../build.js'
+import type { Client, Json } from '../build.js'
+import { CONFIGS, DEPLOYMENTS, ownersOf } from './owners.js'
+
+const configMap = (name: string, data: object, metadata: object = {}): object => ({ metadata: { name, ...metadata }, data })
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+const as = (agent: string): Record<string, string> => ({ 'user-agent': agent })
+
+t.test('an entry has a manager, operation, version, time and a set of fields', async t => {
+  const server = await build(t)
+  const { json } = await server.post(`${CONFIGS}?fieldManager=me`, configMap('a', { x: '1' }))
+  t.match(json.metadata.managedFields, [{ manager: 'me', operation: 'Update', apiVersion: 'v1', time: TIME, fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { '.': {}, 'f:x': {} } } }])
+  t.equal(Object.keys(json.metadata.managedFields[0]).join(), 'manager,operation,apiVersion,time,fieldsType,fieldsV1')
+  t.same((await server.get(`${CONFIGS}/a`)).json.metadata.managedFields, json.metadata.managedFields)
+})
+
+t.test('the manager is the first part of the user agent where none is named', async t => {
+  const server = await build(t)
+  for (const [agent, manager] of [['kubectl/v1.24 (linux)', 'kubectl'], ['plain', 'plain'], ['x'.repeat(200), 'x'.repeat(128)]] as const) {
+    const { json } = await server.post(CONFIGS, configMap(`c${manager.length}`, { x: '1' }), as(agent))
+    t.equal(json.metadata.managedFields[0].manager, manager)
+  }
+})
+
+t.test('create, update and patches own what they change', async t => {
+  const server = await build(t)
+  await server.post(`${BINDINGS}?fieldManager=maker`, binding('a', { metadata: { labels: { a: '1' } } }))
+  await server.call('PUT', `${BINDINGS}/a?fieldManager=putter`, binding('a', { metadata: { labels: { a: '2' } } }))
+  await server.call('PATCH', `${BINDINGS}/a?fieldManager=merger`, { metadata: { annotations: { b: '1' } } }, { 'content-type': 'application/merge-patch+json' })
+  await server.call('PATCH', `${BINDINGS}/a?fieldManager=patcher`, [{ op: 'remove', path: '/subjects' }], { 'content-type': 'application/json-patch+json' })
+  t.same(ownersOf((await server.get(`${BINDINGS}/a`)).json), {
+    'Update maker': '{"f:metadata":{"f:labels":{}},"f:roleRef":{}}',
+    'Update merger': '{"f:metadata":{"f:annotations":{".":{},"f:b":{}}}}',
+    'Update putter': '{"f:metadata":{"f:labels":{"f:a":{}}}}'
+  })
+})
+
+t.test('who creates a pod owns what was sent and its defaults, not what admission adds', async t => {
+  const server = await build(t)
+  const { json } = await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+  const { serviceAccountName, tolerations, priority } = json.spec
+  t.same([serviceAccountName, tolerations.length, priority], ['default', 2, 0])
+  t.same(Object.keys(json.metadata.managedFields[0].fieldsV1['f:spec']), ['f:containers', 'f:dnsPolicy', 'f:enableServiceLinks', 'f:restartPolicy', 'f:schedulerName', 'f:securityContext', 'f:terminationGracePeriodSeconds'])
+})
+
+t.test('a write that changes nothing makes no new version, whoever makes it', async t => {
+  const server = await build(t)
+  const { json: made } = await server.post(CONFIGS, configMap('a', { x: '1' }))
+  t.same((await server.put(`${CONFIGS}/a?fieldManager=other`, configMap('a', { x: '1' }))).json, made)
+  t.same((await server.patch(`${CONFIGS}/a?fieldManager=other`, { data: { x: '1' } })).json, made)
+})
+
+t.test('an empty list clears, and later updates of the object are not tracked', async t => {
+  const server = await build(t)
+  for (const [name, none] of [['a', []], ['b', [{}]]] as const) {
+    await server.post(CONFIGS, configMap(name, { x: '1' }))
+    t.equal((await server.patch(`${CONFIGS}/${name}`, { metadata: { managedFields: none } })).json.metadata.managedFields, undefined)
+    t.equal((await server.put(`${CONFIGS}/${name}`, configMap(name, { x: '2' }))).json.metadata.managedFields, undefined)
+  }
+})
+
+t.test('entries that are sent along: kept as they are, written anew, or refused', async t => {
+  const server = await build(t)
+  const { json: made } = await server.post(`${CONFIGS}?fieldManager=a`, configMap('a', { x: '1', y: '1' }))
+  const put = (managedFields: unknown, data: object, manager = 'b') => server.put(`${CONFIGS}/a?fieldManager=${manager}`, { ...configMap('a', data), metadata: { name: 'a', managedFields } })
+  t.same(ownersOf((await put(made.metadata.managedFields, { x: '2', y: '1' })).json), { 'Update a': '{"f:data":{".":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' })
+  const entry = { manager: 'c', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:y': {}, 'f:x': {} } } }
+  t.same(ownersOf((await put([entry], { x: '2', y: '1' })).json), { 'Apply c': '{"f:data":{"f:x":{},"f:y":{}}}' })
+  t.same(ownersOf((await put([{ manager: 'd', operation: 'Update' }], { x: '2', y: '1' })).json), { 'Apply c': '{"f:data":{"f:x":{},"f:y":{}}}' }, 'one that says nothing is ignored')
+  for (const [broken, field] of [
+    [{ ...entry, fieldsV1: { x: {} } }, 'fieldsV1'], [{ ...entry, fieldsV1: JSON.parse('{"f:data":{"__proto__":{}}}') as object }, 'fieldsV1'], [{ ...entry, fieldsV1: { 'f:x': 1 } }, 'fieldsV1'],
+    [{ ...entry, operation: 'Steal' }, 'operation'], [{ ...entry, fieldsType: 'V2' }, 'fieldsType'], [{ ...entry, manager: 'x'.repeat(129) }, 'manager']
+  ] as const) t.match(await put([broken], { x: '3' }), { code: 422, json: { details: { causes: [{ field: `metadata.managedFields[0].${field}` }] } } })
+  t.same(ownersOf((await put([{ ...entry, apiVersion: 'gone/v1' }], { x: '4', y: '1' })).json), { 'Apply c': '{"f:data":{"f:x":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' }, 'an unknown version is kept')
+})
+
+t.test('a new object is its creator\'s, whatever entries it was sent with', async t => {
+  const server = await build(t)
+  const entry = { manager: 'thief', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:x': {} } } }
+  t.same(ownersOf((await server.post(`${CONFIGS}?fieldManager=a`, configMap('a', { x: '1' }, { managedFields: [entry] }))).json), { 'Update a': '{"f:data":{".":{},"f:x":{}}}' })
+  t.equal((await server.post(CONFIGS, configMap('b', {}, { managedFields: [{ ...entry, fieldsV1: { y: {} } }] }))).code, 422)
+})
+
+t.test('megabytes of entries cost no more than their size', async t => {
+  const server = await build(t)
+  await server.post(CONFIGS, configMap('a', { x: '1' }))
+  const fields = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`k:{"name":"item-${at}","z":1,"a":"<&>"}`, { '.': {} }]))
+  const entry = { manager: 'big', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:x': fields } }
+  const started = process.cpuUsage()
+  const { code } = await server.patch(`${CONFIGS}/a`, { metadata: { managedFields: [entry] } })
+  t.ok(code === 200 || (code >= 400 && code < 500), String(code))
+  const { user, system } = process.cpuUsage(started)
+  t.ok(user + system < 10_000_000, `${user + system} us`)
+  t.same((await server.get(`${CONFIGS}/a`)).json.data, { x: '1' })
+})
+
+const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i:1', ports: [{ containerPort: 80 }], env: [{ name: 'E', value: '1' }] }] } }
+const deployment = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'a' } }, template } }
+
+async function makeDeployment (server: Client): Promise<Json> {
+  const { code, json } = await server.post(`${DEPLOYMENTS}?fieldManager=maker`, deployment)
+  if (code !== 201) throw new Error(json.message)
+  return json
+}
+
+t.test('a deployment is owned by containers, ports and variables, and its status through its subresource', async t => {
+  const server = await build(t)
+  const made = await makeDeployment(server)
+  const { 'f:spec': { 'f:replicas': replicas, 'f:selector': selector, 'f:strategy': strategy, 'f:template': { 'f:spec': { 'f:containers': containers } } }, 'f:status': none } = made.metadata.managedFields[0].fieldsV1
+  t.same([replicas, selector, Object.keys(strategy), none], [{}, {}, ['f:rollingUpdate', 'f:type'], undefined])
+  t.same(Object.keys(containers), ['k:{"name":"c"}'])
+  t.match(containers['k:{"name":"c"}'], { '.': {}, 'f:env': { '.': {}, 'k:{"name":"E"}': { '.': {}, 'f:name': {}, 'f:value': {} } }, 'f:ports': { '.': {}, 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {}, 'f:protocol': {} } }, 'f:resources': {} })
+  const status = { ...made, spec: { ...made.spec, replicas: 7 }, status: { observedGeneration: 1, replicas: 1, conditions: [{ type: 'Available', status: 'True' }] } }
+  const { json } = await server.put(`${DEPLOYMENTS}/d/status?fieldManager=controller`, status)
+  t.equal(ownersOf(json)['Update controller status'], '{"f:status":{"f:conditions":{".":{},"k:{\\"type\\":\\"Available\\"}":{".":{},"f:lastTransitionTime":{},"f:lastUpdateTime":{},"f:status":{},"f:type":{}}},"f:observedGeneration":{},"f:replicas":{}}}')
+  t.equal(ownersOf(json)['Update maker'], JSON.stringify(made.metadata.managedFields[0].fieldsV1), 'the rest is as it was')
+})
+
+t.test('through another version, fields are in the words of that version', async t => {
+  const server = await build(t)
+  const url = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
+  const hpa = { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }, targetCPUUtilizationPercentage: 50 } }
+  const { json } = await server.post(`${url('v1')}?fieldManager=one`, hpa)
+  t.match(json.metadata.managedFields, [{ manager: 'one', apiVersion: 'autoscaling/v1', fieldsV1: { 'f:spec': { 'f:targetCPUUtilizationPercentage': {} } } }])
+  const { json: v2 } = await server.get(`${url('v2')}/h`)
+  v2.spec.metrics[0].resource.target.averageUtilization = 60
+  const { json: changed } = await server.put(`${url('v2')}/h?fieldManager=two`, v2)
+  t.match(changed.metadata.managedFields, [{ manager: 'one' }, { manager: 'two', apiVersion: 'autoscaling/v2', fieldsV1: { 'f:spec': { 'f:metrics': {} } } }])
+  t.equal(changed.metadata.managedFields[0].fieldsV1['f:spec']['f:targetCPUUtilizationPercentage'], undefined)
+})
+
+t.test('of more than ten updaters the oldest are ancient changes', async t => {
+  const server = await build(t)
+  await server.post(`${CONFIGS}?fieldManager=first`, configMap('a', { first: '1' }))
+  for (let at = 0; at < 11; at++) await server.patch(`${CONFIGS}/a?fieldManager=m${at}`, { data: { [`k${at}`]: '1' } })
+  const owners = ownersOf((await server.get(`${CONFIGS}/a`)).json)
+  t.equal(Object.keys(owners).length, 10)
+  t.ok('Update ancient-changes' in owners && 'Update m10' in owners)
+})

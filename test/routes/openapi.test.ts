@@ -1,0 +1,130 @@
+import { gunzipSync } from 'node:zlib'
+import Fastify from '../fastify.js'
+import t from 'tap'
+import orch from '../../app.js'
+import { fromStructural } from '../../schemas/language/structural.js'
+import { resource } from '../../schemas/resource.js'
+import type { ResourceRegistry } from '../../storage/registry.js'
+import { build, client } from '../build.js'
+import type { Client, Json } from '../build.js'
+
+const GZIP = { 'accept-encoding': 'gzip' }
+const V3_PROTOBUF = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
+
+/** Where the index says that a document is. */
+async function addressOf (server: Client, name: string): Promise<string> {
+  return (await server.get('/openapi/v3')).json['paths'][name]?.serverRelativeURL as string
+}
+
+t.test('the index of /openapi/v3 leads to a document of each group version, and of what says which there are', async t => {
+  const server = await build(t)
+  const { code, headers, json: { paths } } = await server.get('/openapi/v3')
+  t.equal(code, 200)
+  t.equal(headers['content-type'], 'application/json')
+  const groups = (await server.get('/apis')).json['groups'] as Array<{ name: string, versions: Array<{ groupVersion: string }> }>
+  t.same(Object.keys(paths), ['.well-known/openid-configuration', 'api', 'api/v1', 'apis', 'openid/v1/jwks', 'version', ...groups.flatMap(({ name, versions }) => [`apis/${name}`, ...versions.map(({ groupVersion }) => `apis/${groupVersion}`)])].sort())
+  for (const [name, { serverRelativeURL }] of Object.entries(paths as Record<string, { serverRelativeURL: string }>)) {
+    t.match(serverRelativeURL, new RegExp(`^/openapi/v3/${name}\\?hash=[0-9A-F]{128}$`))
+    t.match(await server.get(serverRelativeURL), { code: 200, json: { openapi: '3.0.0', info: { title: 'orch' } } }, name)
+  }
+})
+
+t.test('an address with the hash of its document may be kept, and one with another leads to it', async t => {
+  const server = await build(t)
+  const address = await addressOf(server, 'apis/apps/v1')
+  const { headers, json } = await server.get(address)
+  t.ok(json['paths']['/apis/apps/v1/namespaces/{namespace}/deployments'])
+  t.equal(headers['cache-control'], 'public, immutable')
+  t.ok(Date.parse(String(headers['expires'])) > Date.now() + 300 * 24 * 60 * 60 * 1000)
+  t.equal(headers['etag'], `"${address.split('=')[1]}"`)
+  t.match(await server.get('/openapi/v3/apis/apps/v1?hash=OLD'), { code: 301, headers: { location: address } })
+  const plain = await server.get('/openapi/v3/apis/apps/v1')
+  t.same([plain.code, plain.headers['expires']], [200, undefined])
+  t.notMatch(String(plain.headers['cache-control']), /immutable/)
+  t.same(plain.json, json)
+  for (const path of ['apis/nothing/v1', 'apis/apps/v9', 'toString', '', 'api/v1/pods']) t.match(await server.get(`/openapi/v3/${path}`), { code: 404, json: { reason: 'NotFound' } }, path)
+})
+
+t.test('a host that mounts the server is led to where it is', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(orch, { prefix: '/cluster' })
+  await app.ready()
+  const answer = await client(app).get('/cluster/openapi/v3/version?hash=OLD')
+  t.match(answer, { code: 301, headers: { location: /^\/cluster\/openapi\/v3\/version\?hash=[0-9A-F]{128}$/ } })
+})
+
+t.test('documents are told apart by their entity tags, whole or compressed', async t => {
+  const server = await build(t)
+  for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
+    const { raw, headers: { etag } } = await server.get(path)
+    const tag = String(etag)
+    for (const known of [tag, `"x", ${tag}`, `W/${tag}`, '*']) {
+      const answer = await server.get(path, { 'if-none-match': known })
+      t.match(answer, { code: 304, body: '', headers: { etag: tag, vary: 'accept, accept-encoding' } }, known)
+    }
+    t.equal((await server.get(path, { 'if-none-match': '"x"' })).code, 200)
+    for (let time = 0; time < 2; time++) {
+      const packed = await server.get(path, GZIP)
+      t.match(packed.headers, { 'content-encoding': 'gzip', 'content-type': 'application/json', etag: tag })
+      t.ok(gunzipSync(packed.raw).equals(raw))
+    }
+    t.notOk((await server.get(path, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'])
+  }
+  t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'what is small stays as it is')
+})
+
+t.test('the protobuf form of v3 is not offered: who asks for nothing else is refused', async t => {
+  const server = await build(t)
+  for (const path of ['/openapi/v3', '/openapi/v3/api/v1']) {
+    t.match(await server.get(path, { accept: V3_PROTOBUF }), { code: 406, json: { reason: 'NotAcceptable' } })
+    for (const accept of [`${V3_PROTOBUF}, application/json`, '*/*', 'application/*;q=0.5', 'application/json; charset=utf-8', '']) t.equal((await server.get(path, { accept })).code, 200, accept)
+  }
+})
+
+t.test('what is switched off is in neither document', async t => {
+  const server = await build(t, { api: { disabled: ['apps/v1', 'v1/pods'] } })
+  const { json } = await server.get('/openapi/v2')
+  t.notOk(Object.keys(json['paths']).some(path => /\/(apps|pods)(\/|$)/.test(path)))
+  t.ok(json['paths']['/api/v1/configmaps'])
+  t.notOk(json['definitions']['io.orch.api.apps.v1.Deployment'])
+  t.equal(await addressOf(server, 'apis/apps/v1'), undefined)
+  const core = (await server.get('/openapi/v3/api/v1')).json
+  t.notOk(core['components'].schemas['io.orch.api.core.v1.PodList'])
+  t.ok(core['components'].schemas['io.orch.api.core.v1.PodSpec'], 'templates of pods have one still')
+})
+
+t.test('types that are defined at run time come and go', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  let registry: ResourceRegistry | undefined
+  await app.register(async scope => {
+    await orch(scope)
+    registry = scope.orch.resources
+  })
+  await app.ready()
+  if (registry === undefined) throw new Error('there is no registry')
+  const server = client(app)
+  const path = '/apis/example.com/v1/namespaces/{namespace}/widgets'
+  const all = async (): Promise<Json[]> => [(await server.get('/openapi/v2')).json, (await server.get('/openapi/v3')).json]
+  const before = await all()
+  t.notOk(before[0]?.['paths'][path])
+  t.equal((await server.get('/openapi/v3/apis/example.com/v1')).code, 404)
+
+  const message = fromStructural({ group: 'example.com', version: 'v1', kind: 'Widget' }, {
+    type: 'object', properties: { spec: { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { size: { type: 'integer', nullable: true } } } }
+  })
+  const type = resource(message, { plural: 'widgets', namespaced: true })
+  registry.add(type)
+  registry.serve(type.stored)
+  const [v2, v3] = await all()
+  t.match(v2?.['paths'][path], { get: { operationId: 'listExampleComV1NamespacedWidget', produces: ['application/json', 'application/yaml', 'application/json;stream=watch'] }, post: {} })
+  t.strictNotSame(v3?.['paths'], before[1]?.['paths'])
+  const { schemas } = (await server.get(v3?.['paths']['apis/example.com/v1'].serverRelativeURL as string)).json['components']
+  t.match(schemas['com.example.v1.Widget'], { 'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Widget', version: 'v1' }] })
+  t.match(schemas['com.example.v1.Widget_spec'], { 'x-orch-preserve-unknown-fields': true, properties: { size: { nullable: true } } })
+  t.match(schemas['io.orch.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind'].at(-1), { group: 'example.com', kind: 'DeleteOptions' })
+
+  registry.remove(type)
+  t.strictSame(await all(), before)
+})

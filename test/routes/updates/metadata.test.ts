@@ -1,0 +1,76 @@
+/** What an update may do to metadata, and how often each kind tells what is wrong with it. */
+import t from 'tap'
+import { build } from '../../build.js'
+import type { Json } from '../../build.js'
+import { ALL, creation, stored as kinds, title, urlOf } from '../../conformance/collections.js'
+import { causes, given, stored } from './cases.js'
+
+/** Kinds that tell of labels other than twice: the convention looks at them once for all objects, and each kind as often as it is judged. */
+const ROUNDS: Readonly<Record<string, number>> = {
+  podtemplates: 1, resourcequotas: 1, events: 1, deployments: 1, cronjobs: 1, poddisruptionbudgets: 1, podsecuritypolicies: 1, priorityclasses: 1, leases: 1,
+  horizontalpodautoscalers: 1, csidrivers: 1, customresourcedefinitions: 1, storageversions: 1,
+  persistentvolumes: 3, persistentvolumeclaims: 3, roles: 3, clusterroles: 3, rolebindings: 3, clusterrolebindings: 3, volumeattachments: 3, csinodes: 3
+}
+/** Those that tell of what may not change in metadata once. */
+const ONCE = ['limitranges', 'persistentvolumes', 'events', 'poddisruptionbudgets', 'endpointslices', 'flowschemas', 'prioritylevelconfigurations', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'volumeattachments', 'csinodes']
+/** Those that know no finalizers of their own. */
+const ANY_FINALIZER = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'customresourcedefinitions', 'apiservices', 'storageversions']
+
+const told = (count: number, cause: string): string[] => count === 0 ? [] : [count === 1 ? cause : `${count} ${cause}`]
+
+t.test('every kind tells of metadata as often as it looks at it', async t => {
+  const server = await build(t, ALL)
+  for (const one of kinds.filter(one => one === one.type.stored)) {
+    const { url, body } = creation(one)
+    const { code, json } = await server.post(url, body)
+    t.equal(code, 201, `${title(one)}: ${String(json['message'] ?? '')}`)
+    const own = `${urlOf(one)}/${String(body['metadata'].name)}`
+    const rounds = ROUNDS[one.plural] ?? 2
+    t.same(causes(await server.patch(own, { metadata: { labels: { 'a b': 'c' } } })), told(rounds, 'Invalid metadata.labels'), title(one))
+    const domains = ANY_FINALIZER.includes(one.plural) ? 0 : rounds - 1
+    const finalized = await server.patch(`${own}?dryRun=All`, { metadata: { finalizers: ['plain'] } })
+    t.same(causes(finalized), told(domains, 'Invalid metadata.finalizers[0]'), `${title(one)}: a finalizer without a domain`)
+    t.equal(finalized.code, domains === 0 ? 200 : 422)
+    t.match(await server.patch(own, { metadata: { uid: 'another' } }), { code: 422 }, `${title(one)}: another uid`)
+    t.same(causes(await server.patch(own, { metadata: { uid: 'another' } })).filter(cause => cause.endsWith('metadata.uid')), told(ONCE.includes(one.plural) ? 1 : 2, 'Invalid metadata.uid'), title(one))
+    const { json: current } = await server.get(own)
+    const put = (metadata: Json) => server.put(own, { ...current, metadata: { ...current['metadata'], ...metadata } })
+    t.match(await put({ uid: 'another' }), { code: 409, json: { reason: 'Conflict' } }, `${title(one)}: who replaces another object`)
+    const unconditional = await put({ resourceVersion: undefined })
+    if (one.unconditionalUpdate) t.equal(unconditional.code, 200, title(one))
+    else {
+      t.same(causes(unconditional), ['Invalid metadata.resourceVersion'], title(one))
+      t.match(unconditional.json, { details: { kind: one.plural, name: body['metadata'].name } }, 'the resource by its name')
+    }
+    t.match(await put({ creationTimestamp: '2001-01-01T00:00:00Z', generation: 99, selfLink: '/here' }), { code: 200, json: { metadata: { creationTimestamp: json['metadata'].creationTimestamp, generation: json['metadata'].generation, selfLink: undefined } } }, `${title(one)}: what the server says`)
+  }
+})
+
+const SENT = { metadata: { labels: { more: 'yes' }, annotations: { more: 'yes' }, finalizers: ['example.com/more'] } }
+const KEPT = { metadata: { labels: undefined, annotations: undefined, finalizers: undefined } }
+
+t.test('a status that says nothing of metadata leaves it alone, others change it', async t => {
+  const server = await build(t, ALL)
+  const kept = ['apiextensions.orch.io/v1 customresourcedefinitions', 'apiregistration.orch.io/v1 apiservices', 'storage.orch.io/v1 volumeattachments', 'flowcontrol.apiserver.orch.io/v1beta2 flowschemas', 'flowcontrol.apiserver.orch.io/v1beta2 prioritylevelconfigurations']
+  const names: Readonly<Record<string, string>> = { customresourcedefinitions: 'widgets.example.com', apiservices: 'v1.metrics.example.com' }
+  for (const place of kept) {
+    const name = names[place.split(' ')[1] ?? '']
+    await stored(t, server, `${place}/status`, [['labels, annotations and finalizers', name === undefined ? {} : { metadata: { name } }, SENT, KEPT]])
+  }
+  for (const place of ['v1 nodes', 'v1 services', 'v1 pods', 'apps/v1 replicasets', 'batch/v1 jobs', 'networking.orch.io/v1 ingresses', 'policy/v1 poddisruptionbudgets', 'v1 persistentvolumes']) {
+    await stored(t, server, `${place}/status`, [['labels, annotations and finalizers', {}, SENT, SENT]])
+  }
+  await stored(t, server, 'apps/v1 deployments/status', [['labels alone stay', {}, SENT, { metadata: { labels: undefined, annotations: { more: 'yes' }, finalizers: ['example.com/more'] } }]])
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }
+  await stored(t, server, 'v1 pods/status', [['owners stay, and nobody begins a deletion', {}, { metadata: { ownerReferences: [owner], deletionTimestamp: '2030-01-01T00:00:00Z' } }, { metadata: { ownerReferences: undefined, deletionTimestamp: undefined } }]])
+})
+
+t.test('finalizers are not added to what is going', async t => {
+  const server = await build(t)
+  const { url } = await given(server, 'v1 configmaps', { metadata: { finalizers: ['example.com/hold'] } })
+  await server.delete(url)
+  t.same(causes(await server.patch(url, { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } })), ['2 Forbidden metadata.finalizers'])
+  t.match(await server.patch(url, { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: null } }), { code: 200, json: { metadata: { deletionTimestamp: String } } })
+  t.equal((await server.patch(url, { metadata: { finalizers: null } })).code, 200)
+  t.equal((await server.get(url)).code, 404)
+})

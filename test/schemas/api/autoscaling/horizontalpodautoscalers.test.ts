@@ -1,0 +1,55 @@
+import t from 'tap'
+import { creates, served, updates } from '../rules.js'
+
+const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
+const VALID = { spec: { maxReplicas: 5, scaleTargetRef: target } }
+const spec = (more: object) => ({ spec: more })
+const metrics = (...list: object[]) => spec({ metrics: list })
+const AT = 'spec.metrics[0]'
+const resource = (one: object) => metrics({ type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', ...one } } })
+const named = (type: string, source: string, one: object, more: object = {}) => metrics({ type, [source]: { metric: { name: 'm' }, target: { type: 'Value', ...one }, ...more } })
+const scaleUp = (more: object) => spec({ behavior: { scaleUp: more } })
+const UP = 'spec.behavior.scaleUp'
+
+for (const version of ['v1', 'v2', 'v2beta1', 'v2beta2']) {
+  const autoscalers = served(`autoscaling/${version}`, 'horizontalpodautoscalers')
+  creates(t, autoscalers, VALID, [
+    ['no replicas', spec({ minReplicas: 0 }), 'Invalid spec.minReplicas', 'Forbidden spec.metrics'],
+    ['no most', spec({ maxReplicas: 0 }), 'Invalid spec.maxReplicas', 'Invalid spec.maxReplicas'],
+    ['the most below the least', spec({ minReplicas: 6 }), 'Invalid spec.maxReplicas'],
+    ['no target', spec({ scaleTargetRef: null }), 'Required spec.scaleTargetRef.kind', 'Required spec.scaleTargetRef.name'],
+    ['a target that is no path', spec({ scaleTargetRef: { kind: 'a/b', name: '..' } }), 'Invalid spec.scaleTargetRef.kind', 'Invalid spec.scaleTargetRef.name']
+  ])
+  updates(t, autoscalers, VALID, [['what is new', {}, spec({ maxReplicas: 0 }), 'Invalid spec.maxReplicas', 'Invalid spec.maxReplicas']])
+  updates(t, autoscalers, VALID, [['fewer than none', {}, { status: { currentReplicas: -1, desiredReplicas: -1 } }, 'Invalid status.currentReplicas', 'Invalid status.desiredReplicas']], 'status')
+}
+
+for (const version of ['v2', 'v2beta2']) {
+  creates(t, served(`autoscaling/${version}`, 'horizontalpodautoscalers'), VALID, [
+    ['memory', resource({ averageValue: '1Gi' })],
+    ['a target of nothing', resource({}), `Required ${AT}.resource.target.averageUtilization`],
+    ['two targets', resource({ averageValue: '1Gi', averageUtilization: 50 }), `Forbidden ${AT}.resource.target.averageValue`],
+    ['targets that are not positive', resource({ averageValue: '0' }), `Invalid ${AT}.resource.target.averageValue`],
+    ['use of nothing', resource({ averageUtilization: 0 }), `Invalid ${AT}.resource.target.averageUtilization`],
+    ['no type', metrics({}), `Required ${AT}.type`, `NotSupported ${AT}.type`, `NotSupported ${AT}.type`],
+    ['an unknown one', metrics({ type: 'Weather' }), `NotSupported ${AT}.type`, `NotSupported ${AT}.type`],
+    ['no source', metrics({ type: 'Pods' }), `Required ${AT}.pods`],
+    ['a metric of each pod', named('Pods', 'pods', { averageValue: '5' })],
+    ['of no value', named('Pods', 'pods', { averageValue: '0' }), `Required ${AT}.pods.target.averageValue`, `Invalid ${AT}.pods.target.averageValue`],
+    ['without a name', named('Pods', 'pods', { averageValue: '5' }, { metric: { name: '' } }), `Required ${AT}.pods.metric.name`],
+    ['with a name that is no path', named('Pods', 'pods', { averageValue: '5' }, { metric: { name: 'a/b' } }), `Invalid ${AT}.pods.metric.name`],
+    ['a metric of an object', named('Object', 'object', { value: '5' }, { describedObject: target })],
+    ['of no object', named('Object', 'object', { value: '5' }, { describedObject: {} }), `Required ${AT}.object.describedObject.kind`, `Required ${AT}.object.describedObject.name`],
+    ['a metric from outside', named('External', 'external', { value: '5' })],
+    ['with two values', named('External', 'external', { value: '5', averageValue: '1' }), `Forbidden ${AT}.external.target.value`],
+    ['with none', named('External', 'external', {}), `Required ${AT}.external.target.averageValue`],
+    ['two sources', metrics({ type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1' } }, pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '1' } } }), `Forbidden ${AT}.pods`],
+    ['no container', metrics({ type: 'ContainerResource', containerResource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1' } } }), `Required ${AT}.containerResource.container`],
+    ['how fast', scaleUp({ stabilizationWindowSeconds: 3600, selectPolicy: 'Disabled' })],
+    ['looking back too far', scaleUp({ stabilizationWindowSeconds: 3601 }), `Invalid ${UP}.stabilizationWindowSeconds`],
+    ['looking forward', scaleUp({ stabilizationWindowSeconds: -1 }), `Invalid ${UP}.stabilizationWindowSeconds`],
+    ['an unknown choice', scaleUp({ selectPolicy: 'Mean' }), `NotSupported ${UP}.selectPolicy`],
+    ['a policy of nothing', scaleUp({ policies: [{}] }), `NotSupported ${UP}.policies[0].type`, `Invalid ${UP}.policies[0].value`, `Invalid ${UP}.policies[0].periodSeconds`],
+    ['a long period', scaleUp({ policies: [{ type: 'Pods', value: 1, periodSeconds: 1801 }] }), `Invalid ${UP}.policies[0].periodSeconds`]
+  ])
+}

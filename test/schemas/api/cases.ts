@@ -1,0 +1,64 @@
+/** Tables of what is refused: a valid object, a change of it, and the type and field of each cause. */
+import type { Test } from 'tap'
+import { applyDefaults, clone, decode, validateObject, validateSubresource, validateUpdate } from '../../../schemas/index.js'
+import type { ApiObject, FieldError, ResourceType } from '../../../schemas/index.js'
+
+/** Values by their path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots in it; undefined takes one away. */
+export type Change = Readonly<Record<string, unknown>>
+/** A change, and its causes as `Required spec.containers[0].image`, in no order; none for what is allowed. */
+export type Row = readonly [change: Change, ...causes: readonly string[]]
+
+export function changed (object: object, change: Change): object {
+  const copy = clone(object)
+  for (const [path, value] of Object.entries(change)) {
+    const steps = [...path.matchAll(/\{([^}]*)\}|[^.[\]{}]+/g)].map(([step, key]) => key ?? step)
+    const last = steps.pop() ?? ''
+    let at = copy as Record<string, unknown>
+    steps.forEach((step, index) => {
+      at[step] ??= /^\d+$/.test(steps[index + 1] ?? last) ? [] : {}
+      at = at[step] as Record<string, unknown>
+    })
+    if (value === undefined) delete at[last]
+    else at[last] = value
+  }
+  return copy
+}
+
+/** As a client sends it, decoded and with its defaults, as validation meets it. */
+export function made ({ stored }: ResourceType, object: object): ApiObject {
+  const made = decode(stored.message, clone(object)).object
+  applyDefaults(stored.message, made)
+  return made
+}
+
+export const causes = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
+
+const told = (change: Change): string => {
+  const text = Object.entries(change).map(([path, value]) => `${path} = ${JSON.stringify(value)}`).join(', ') || 'as it is'
+  return text.length > 150 ? `${text.slice(0, 150)}…` : text
+}
+
+/** What is found when the valid object is created with the change. */
+export function creates (t: Test, type: ResourceType, valid: object, rows: readonly Row[], prepare: (object: ApiObject) => void = () => {}): void {
+  for (const [change, ...expected] of rows) {
+    const object = made(type, changed(valid, change))
+    prepare(object)
+    const before = clone(object)
+    const found = validateObject(type.stored, object)
+    t.same(causes(found), [...expected].sort(), told(change))
+    t.same(object, before, 'validation changes nothing')
+    for (const { detail } of found) t.type(detail, 'string')
+  }
+}
+
+/** What is found when the change is made to the valid object, by itself or through a subresource. */
+export function updates (t: Test, type: ResourceType, valid: object, rows: readonly Row[], subresource = ''): void {
+  const named = type.stored.subresources.find(({ name }) => name === subresource)
+  for (const [change, ...expected] of rows) {
+    const [old, object] = [made(type, valid), made(type, changed(valid, change))]
+    const before = clone([old, object])
+    const found = named === undefined ? validateUpdate(type.stored, object, old) : validateSubresource(type.stored, object, old, named)
+    t.same(causes(found), [...expected].sort(), told(change))
+    t.same([old, object], before, 'validation changes nothing')
+  }
+}

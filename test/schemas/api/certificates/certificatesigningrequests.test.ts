@@ -1,0 +1,68 @@
+import t from 'tap'
+import { CERTIFICATE, REQUEST } from '../../../certificate-requests.js'
+import { created, creates, served, updated, updates } from '../rules.js'
+
+const requests = served('certificates.orch.io/v1', 'certificatesigningrequests')
+const spec = (more: object) => ({ spec: more })
+const pem = (text: string) => Buffer.from(text).toString('base64')
+const VALID = spec({ signerName: 'example.com/signer', usages: ['client auth'], request: REQUEST })
+const broken = Buffer.from(REQUEST, 'base64').toString().split('\n').map((line, index) => index === 2 ? line.replace(/^..../, 'AAAA') : line).join('\n')
+
+creates(t, requests, VALID, [
+  ['any name', { metadata: { name: 'ann:1 A' } }],
+  ['no request', spec({ request: null }), 'Invalid spec.request'],
+  ['something else', spec({ request: pem('REQUEST') }), 'Invalid spec.request'],
+  ['a certificate', spec({ request: CERTIFICATE }), 'Invalid spec.request'],
+  ['a block of something else', spec({ request: pem('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n') }), 'Invalid spec.request'],
+  ['one that was changed', spec({ request: pem(broken) }), 'Invalid spec.request'],
+  ['no usages', spec({ usages: [] }), 'Required spec.usages'],
+  ['a usage twice', spec({ usages: ['client auth', 'client auth'] }), 'Duplicate spec.usages[1]'],
+  ['an unknown usage', spec({ usages: ['walking'] }), 'NotSupported spec.usages[0]'],
+  ['no signer', spec({ signerName: null }), 'Required spec.signerName'],
+  ['the signer of old', spec({ signerName: 'orch.io/legacy-unknown' }), 'Invalid spec.signerName'],
+  ['a signer without a path', spec({ signerName: 'example.com' }), 'Invalid spec.signerName'],
+  ['with two', spec({ signerName: 'example.com/a/b' }), 'Invalid spec.signerName'],
+  ['of no domain', spec({ signerName: 'example/a' }), 'Invalid spec.signerName'],
+  ['of bad names', spec({ signerName: 'Example.com/a_b' }), 'Invalid spec.signerName', 'Invalid spec.signerName'],
+  ['ten minutes', spec({ expirationSeconds: 600 })],
+  ['less', spec({ expirationSeconds: 599 }), 'Invalid spec.expirationSeconds']
+])
+
+const approved = { type: 'Approved', status: 'True' }
+const conditions = (...list: object[]) => ({ status: { conditions: list } })
+const denied = { type: 'Denied', status: 'True' }
+const AT = 'status.conditions'
+
+updates(t, requests, VALID, [
+  ['a decision', {}, conditions(approved)],
+  ['a decision that is none', {}, conditions({ type: 'Approved', status: 'False' }), `NotSupported ${AT}[0].status`],
+  ['a condition that says nothing', {}, conditions({}), `Required ${AT}[0].type`, `Required ${AT}[0].status`],
+  ['an unknown state', {}, conditions({ type: 'Seen', status: 'Maybe' }), `NotSupported ${AT}[0].status`],
+  ['a decision twice', {}, conditions(approved, approved), `Duplicate ${AT}[1].type`],
+  ['two decisions', {}, conditions(approved, denied), `Invalid ${AT}[1].type`],
+  ['a decision is taken back', conditions(approved), conditions(), `Forbidden ${AT}`],
+  ['a decision is turned', conditions(denied), conditions(approved), `Forbidden ${AT}`]
+], 'approval')
+updates(t, requests, VALID, [
+  ['a certificate', {}, { status: { certificate: CERTIFICATE } }],
+  ['that is none', {}, { status: { certificate: pem('x') } }, 'Invalid status.certificate'],
+  ['a request in its place', {}, { status: { certificate: REQUEST } }, 'Invalid status.certificate'],
+  ['a certificate and more', {}, { status: { certificate: pem(`note\n${Buffer.from(CERTIFICATE, 'base64').toString()}`) } }, 'Invalid status.certificate'],
+  ['is not issued twice', { status: { certificate: CERTIFICATE } }, { status: { certificate: null } }, 'Forbidden status.certificate'],
+  ['that it failed', {}, conditions({ type: 'Failed', status: 'True' })],
+  ['a decision is none of it', {}, conditions(approved), `Forbidden ${AT}`],
+  ['and is left as it is', conditions(approved), conditions({ ...approved, message: 'x' }), `Forbidden ${AT}`]
+], 'status')
+
+t.test('what is asked for stays, and who asks is whom the server knows', async t => {
+  t.match(updated(requests, VALID, spec({ ...VALID.spec, signerName: 'example.com/other' })), { errors: [], object: VALID })
+  const { object } = created(requests, spec({ ...VALID.spec, username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }))
+  t.notMatch(object, { spec: { username: 'root' } })
+  const user = { username: 'ann', uid: 'u1', groups: ['staff'], extra: { scope: ['x'] } }
+  requests.type.strategy.prepareForCreate?.(object, user)
+  t.match(object, { spec: user })
+})
+
+t.test('conditions tell when they were written', async t => {
+  t.match(updated(requests, VALID, { ...VALID, ...conditions(approved) }, 'approval').object, { status: { conditions: [{ lastUpdateTime: /^\d{4}-/, lastTransitionTime: /^\d{4}-/ }] } })
+})

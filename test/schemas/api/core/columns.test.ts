@@ -1,0 +1,35 @@
+import t from 'tap'
+import { fieldValues, parseFieldSelector, tableColumns } from '../../../../schemas/index.js'
+import { componentStatus } from '../../../../schemas/api/core/componentstatuses.js'
+import { podTemplates } from '../../../../schemas/api/core/podtemplates.js'
+import { replicationControllers } from '../../../../schemas/api/core/replicationcontrollers.js'
+import { resourceQuotas } from '../../../../schemas/api/core/resourcequotas.js'
+import { made, shown } from '../shown.js'
+
+const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx:1.21' }, { name: 'log', image: 'fluentd:v1' }] } }
+
+t.test('a replication controller shows how far it is, and wide what it runs', async t => {
+  const controller = { spec: { replicas: 3, template }, status: { replicas: 2, readyReplicas: 1 } }
+  t.same(shown(replicationControllers, controller), { Name: 'web', Desired: 3, Current: 2, Ready: 1, Age: '24h', Containers: 'web,log', Images: 'nginx:1.21,fluentd:v1', Selector: 'app=web' })
+  t.hasStrict(shown(replicationControllers, { spec: {} }), { Desired: 1, Current: 0, Ready: 0, Containers: '', Images: '', Selector: '<none>' })
+  const values = fieldValues(replicationControllers.stored, made(replicationControllers.stored, controller))
+  t.ok(parseFieldSelector('status.replicas=2', replicationControllers.stored).matches(values))
+})
+
+t.test('a pod template shows what pods are made of it', async t => {
+  t.same(shown(podTemplates, { template }), { Name: 'web', Containers: 'web,log', Images: 'nginx:1.21,fluentd:v1', 'Pod Labels': 'app=web' })
+})
+
+t.test('a quota shows what is used of it, requests apart from limits', async t => {
+  const status = { hard: { pods: '10', 'limits.memory': '2Gi', 'requests.cpu': '2', 'limits.cpu': '4' }, used: { pods: '3', 'limits.memory': '512Mi', 'limits.cpu': '1500m' } }
+  t.same(shown(resourceQuotas, { status }), { Name: 'web', Age: '24h', Request: 'pods: 3/10, requests.cpu: 0/2', Limit: 'limits.cpu: 1500m/4, limits.memory: 512Mi/2Gi' })
+  t.hasStrict(shown(resourceQuotas, { status: { hard: { constructor: '1' } } }), { Request: 'constructor: 0/1', Limit: '' })
+})
+
+t.test('a component is healthy, is not, or does not say', async t => {
+  const component = (conditions?: object[]) => shown(componentStatus, { metadata: { name: 'etcd-0' }, conditions })
+  t.same(component([{ type: 'Healthy', status: 'True', message: '{"health":"true"}' }]), { Name: 'etcd-0', Status: 'Healthy', Message: '{"health":"true"}', Error: '' })
+  t.hasStrict(component([{ type: 'Healthy', status: 'False', message: 'connection refused', error: 'refused' }]), { Status: 'Unhealthy', Message: 'connection refused', Error: 'refused' })
+  t.hasStrict(component(), { Status: 'Unknown', Message: '', Error: '' })
+  t.same(tableColumns(componentStatus.stored).map(({ name, type, format, priority }) => [name, type, format, priority]), [['Name', 'string', 'name', 0], ['Status', 'string', '', 0], ['Message', 'string', '', 0], ['Error', 'string', '', 0]])
+})

@@ -1,0 +1,96 @@
+/**
+ * Tables of what is found in objects. A case is a title, a change of a valid object as a merge patch (null takes a field
+ * away), and the findings: type and field of each cause, in any order. One of an update also has a change of what was there before.
+ */
+import type { Test } from 'tap'
+import { applyDefaults, clone, decode, emptyField, putAt, validateObject, validateSubresource, validateUpdate, valueAt } from '../../../schemas/index.js'
+import type { ApiObject, FieldError, Representation } from '../../../schemas/index.js'
+import { findResource } from '../../../schemas/resources.js'
+
+export interface Plain { readonly [field: string]: unknown }
+export type CreateCase = readonly [title: string, change: Plain, ...findings: string[]]
+export type UpdateCase = readonly [title: string, before: Plain, change: Plain, ...findings: string[]]
+
+const isPlain = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function merged (object: Plain, change: Plain): Plain {
+  const result: Record<string, unknown> = { ...object }
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) delete result[name]
+    else result[name] = isPlain(value) ? merged(isPlain(result[name]) ? result[name] : {}, value) : value
+  }
+  return result
+}
+
+export function served (apiVersion: string, plural: string): Representation {
+  const [version = '', group = ''] = apiVersion.split('/').reverse()
+  const found = findResource(group, version, plural)
+  if (found === undefined) throw new Error(`${apiVersion} has no ${plural}`)
+  return found
+}
+
+const lines = (errors: readonly FieldError[]): string[] => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`).sort()
+
+/** As a body of this version becomes what is stored. */
+function received (one: Representation, body: Plain): ApiObject {
+  const { stored } = one.type
+  const metadata = { ...one.namespaced ? { namespace: 'default' } : {}, name: 'sample', ...(body['metadata'] as Plain | undefined) }
+  const { object } = decode(one.message, { kind: one.kind, apiVersion: one.apiVersion, ...body, metadata })
+  applyDefaults(one.message, object)
+  const converted = one.conversion?.toStored(object) ?? object
+  applyDefaults(stored.message, converted)
+  return converted
+}
+
+const ofVersion = (run: (report: (error: FieldError) => void) => void): FieldError[] => {
+  const found: FieldError[] = []
+  run(error => found.push(error))
+  return found
+}
+
+/** The object as it would be stored, and what is wrong with it. */
+export function created (one: Representation, body: Plain): { object: ApiObject, errors: FieldError[] } {
+  const { stored, strategy } = one.type
+  const object = received(one, body)
+  for (const { name, changes = [] } of stored.subresources) {
+    if (name === 'status' && strategy.statusOfNew !== true) for (const field of changes) putAt(object as unknown as Record<string, unknown>, field, emptyField(stored.message, field))
+  }
+  one.rules?.prepare?.(object, undefined)
+  strategy.prepareForCreate?.(object)
+  applyDefaults(stored.message, object)
+  const before = clone(object)
+  const errors = [...validateObject(stored, object), ...ofVersion(report => one.rules?.create?.(object, report))]
+  if (JSON.stringify(before) !== JSON.stringify(object)) throw new Error('validation changed the object')
+  return { object, errors }
+}
+
+/** The same of an update, or of one of a subresource. */
+export function updated (one: Representation, before: Plain, body: Plain, subresource = ''): { object: ApiObject, errors: FieldError[] } {
+  const { stored, strategy } = one.type
+  const [old, object] = [received(one, before), received(one, body)]
+  const named = stored.subresources.find(({ name }) => name === subresource)
+  const members = object as unknown as Record<string, unknown>
+  if (named === undefined) for (const { changes = [], kind = stored.kind } of stored.subresources) if (kind === stored.kind) for (const path of changes) putAt(members, path, valueAt(old, path))
+  one.rules?.prepare?.(object, old)
+  strategy.prepareForUpdate?.(object, old, subresource)
+  const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
+  return { object, errors: [...found, ...ofVersion(report => one.rules?.update?.(object, old, report))] }
+}
+
+export async function creates (t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]): Promise<void> {
+  await t.test(`create ${one.apiVersion} ${one.plural}`, async t => {
+    t.same(lines(created(one, valid).errors), [], 'what the table changes is valid')
+    for (const [title, change, ...findings] of cases) t.same(lines(created(one, merged(valid, change)).errors), [...findings].sort(), title)
+  })
+}
+
+/** @param subresource changes nothing else, as the server has it */
+export async function updates (t: Test, one: Representation, valid: Plain, cases: readonly UpdateCase[], subresource = ''): Promise<void> {
+  await t.test(`update ${one.apiVersion} ${one.plural}${subresource === '' ? '' : `/${subresource}`}`, async t => {
+    t.same(lines(updated(one, valid, valid, subresource).errors), [], 'nothing is found where nothing changes')
+    for (const [title, before, change, ...findings] of cases) {
+      const old = merged(valid, before)
+      t.same(lines(updated(one, old, merged(old, change), subresource).errors), [...findings].sort(), title)
+    }
+  })
+}

@@ -1,0 +1,24 @@
+/** What a table shows of an object, for tests: its cells by the headings over them. */
+import { applyDefaults, decode, tableRow } from '../../../schemas/index.js'
+import type { ApiObject, Cell, Representation, ResourceType } from '../../../schemas/index.js'
+
+export const NOW = Date.parse('2022-06-01T12:00:00Z')
+
+/** So many minutes before now. */
+export const minutesAgo = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString().replace('.000', '')
+
+interface Sent { readonly metadata?: object, readonly [name: string]: unknown }
+
+/** An object as a client sends it, with its defaults; a day old unless it says otherwise. */
+export function made (representation: Representation, more: Sent): ApiObject {
+  const metadata = { name: 'web', creationTimestamp: minutesAgo(24 * 60), ...(representation.namespaced ? { namespace: 'shop' } : {}), ...more.metadata }
+  const { object } = decode(representation.message, { ...more, metadata })
+  applyDefaults(representation.message, object)
+  return object
+}
+
+export function shown (type: ResourceType | Representation, more: Sent): Record<string, Cell> {
+  const representation = 'stored' in type ? type.stored : type
+  const { cells } = tableRow(representation, made(representation, more), NOW)
+  return Object.fromEntries((representation.columns ?? []).map(({ name }, index) => [name, cells[index] ?? null]))
+}

@@ -1,0 +1,109 @@
+import t from 'tap'
+import { describe } from '../../../schemas/status.js'
+import { created, creates, served, updated, updates } from './rules.js'
+import type { Plain } from './rules.js'
+
+const priorities = served('scheduling.orch.io/v1', 'priorityclasses')
+creates(t, priorities, { value: 1000 }, [
+  ['the highest of users', { value: 1_000_000_000 }],
+  ['one above', { value: 1_000_000_001 }, 'Forbidden value'],
+  ['a class of the system', { metadata: { name: 'system-node-critical' }, value: 2_000_001_000 }],
+  ['with another value', { metadata: { name: 'system-node-critical' }, value: 5 }, 'Forbidden metadata.name'],
+  ['a name like one', { metadata: { name: 'system-mine' } }, 'Forbidden metadata.name'],
+  ['an unknown policy', { preemptionPolicy: 'Ask' }, 'NotSupported preemptionPolicy']
+])
+updates(t, priorities, { value: 1000 }, [
+  ['what may change', {}, { globalDefault: true, description: 'x' }],
+  ['what may not', {}, { value: 1, preemptionPolicy: 'Never' }, 'Forbidden value', 'Invalid preemptionPolicy']
+])
+
+creates(t, served('coordination.orch.io/v1', 'leases'), { spec: { leaseDurationSeconds: 15 } }, [
+  ['no time', { spec: { leaseDurationSeconds: 0 } }, 'Invalid spec.leaseDurationSeconds'],
+  ['fewer holders than none', { spec: { leaseTransitions: -1 } }, 'Invalid spec.leaseTransitions']
+])
+
+for (const version of ['v1', 'v1beta1']) {
+  const runtimes = served(`node.orch.io/${version}`, 'runtimeclasses')
+  creates(t, runtimes, { handler: 'runc' }, [
+    ['no handler', { handler: null }, 'Invalid handler'],
+    ['one that is no label', { handler: 'a.b' }, 'Invalid handler'],
+    ['what it takes', { overhead: { podFixed: { cpu: '100m' } } }],
+    ['less than nothing of what nobody knows', { overhead: { podFixed: { pods: '-1' } } }, 'Invalid overhead.limits[pods]', 'Invalid overhead.limits[pods]'],
+    ['huge pages alone', { overhead: { podFixed: { 'hugepages-2Mi': '2Mi' } } }, 'Forbidden overhead'],
+    ['for so long, or for another time', { scheduling: { tolerations: [1, 2].map(tolerationSeconds => ({ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds })) } }, 'Duplicate scheduling.tolerations[1]'],
+    ['nodes by bad labels', { scheduling: { nodeSelector: { 'a b': 'c' } } }, 'Invalid scheduling.nodeSelector'],
+    ['a toleration twice', { scheduling: { tolerations: [{ key: 'a', operator: 'Exists' }, { key: 'a', operator: 'Exists' }] } }, 'Duplicate scheduling.tolerations[1]']
+  ])
+  updates(t, runtimes, { handler: 'runc' }, [['another handler', {}, { handler: 'kata' }, 'Invalid handler']])
+}
+
+const endpoints = served('v1', 'endpoints')
+const subset = (one: object) => ({ subsets: [one] })
+const address = (one: object) => subset({ addresses: [one] })
+const ADDRESS = 'subsets[0].addresses[0]'
+creates(t, endpoints, address({ ip: '10.0.0.1' }), [
+  ['nobody', subset({}), 'Required subsets[0]'],
+  ['somebody who is not ready', subset({ notReadyAddresses: [{ ip: '10.0.0.1' }] })],
+  ['no address', address({}), `Invalid ${ADDRESS}.ip`, `Invalid ${ADDRESS}.ip`],
+  ['an address of every machine', address({ ip: '127.0.0.1' }), `Invalid ${ADDRESS}.ip`],
+  ['a host and a node of bad names', address({ ip: '10.0.0.1', hostname: 'a.b', nodeName: 'A' }), `Invalid ${ADDRESS}.hostname`, `Invalid ${ADDRESS}.nodeName`],
+  ['ports', subset({ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 0, name: 'A', appProtocol: 'a b', protocol: 'X' }] }),
+    'Invalid subsets[0].ports[0].port', 'Invalid subsets[0].ports[0].name', 'Invalid subsets[0].ports[0].appProtocol', 'NotSupported subsets[0].ports[0].protocol'],
+  ['several ports without names', subset({ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 1 }, { port: 2 }] }), 'Required subsets[0].ports[0].name', 'Required subsets[0].ports[1].name']
+])
+
+for (const version of ['v1', 'v1beta1']) {
+  const slices = served(`discovery.orch.io/${version}`, 'endpointslices')
+  const SLICE = { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }] }
+  const endpoint = (one: object) => ({ endpoints: [{ addresses: ['10.0.0.1'], ...one }] })
+  const addresses = (addressType: string, ...list: string[]) => ({ addressType, endpoints: [{ addresses: list }] })
+  creates(t, slices, SLICE, [
+    ['no type', { addressType: null }, 'Required addressType'],
+    ['an unknown one', { addressType: 'MAC' }, 'NotSupported addressType'],
+    ['no addresses', endpoint({ addresses: [] }), 'Required endpoints[0].addresses'],
+    ['101', endpoint({ addresses: Array.from({ length: 101 }, () => '10.0.0.1') }), 'TooMany endpoints[0].addresses'],
+    ['101 of which one is none', endpoint({ addresses: ['x', ...Array.from({ length: 100 }, () => '10.0.0.1')] }), 'TooMany endpoints[0].addresses', 'Invalid endpoints[0].addresses[0]', 'Invalid endpoints[0].addresses[0]'],
+    ['as many ports as may be', { ports: Array.from({ length: 20_000 }, (_, index) => ({ name: `p${index}`, port: 80 })) }],
+    ['20001 ports', { ports: Array.from({ length: 20_001 }, (_, index) => ({ name: `p${index}`, port: 80 })) }, 'TooMany ports'],
+    ['1001 endpoints', { endpoints: Array.from({ length: 1001 }, () => ({ addresses: ['10.0.0.1'] })) }, 'TooMany endpoints'],
+    ['addresses of IPv6', addresses('IPv6', '2001:db8::1')],
+    ['of another type', addresses('IPv4', '2001:db8::1'), 'Invalid endpoints[0].addresses[0]'],
+    ['of every machine', addresses('IPv6', '::1'), 'Invalid endpoints[0].addresses[0]'],
+    ['names', addresses('FQDN', 'a.example.com', 'example.com.')],
+    ['names that are not full', addresses('FQDN', 'a', 'A.b'), 'Invalid endpoints[0].addresses[0]', 'Invalid endpoints[0].addresses[1]'],
+    ['bad names', endpoint({ hostname: 'a.b', nodeName: 'A b' }), 'Invalid endpoints[0].hostname', 'Invalid endpoints[0].nodeName', 'Invalid endpoints[0].deprecatedTopology'],
+    ['hints', endpoint({ hints: { forZones: [{ name: 'a' }, { name: 'a' }, { name: 'b c' }] } }), 'Duplicate endpoints[0].hints.forZones[1].name', 'Invalid endpoints[0].hints.forZones[2].name'],
+    ['ports', { ports: [{ name: 'a', port: 80 }, { name: 'a', port: 81 }, { name: 'B', appProtocol: 'a b', protocol: 'X' }] },
+      'Duplicate ports[1].name', 'Invalid ports[2].name', 'Invalid ports[2].appProtocol', 'NotSupported ports[2].protocol']
+  ])
+  updates(t, slices, SLICE, [['another type', {}, addresses('IPv6', '2001:db8::1'), 'Invalid addressType']])
+}
+
+t.test('the topology of v1beta1 is told in fields in v1, where the rest of it cannot be written', async t => {
+  const [v1, v1beta1] = [served('discovery.orch.io/v1', 'endpointslices'), served('discovery.orch.io/v1beta1', 'endpointslices')]
+  const slice = (endpoint: object) => ({ addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }] })
+  const old = { 'topology.orch.io/zone': 'z', 'example.com/rack': 'r' }
+  const inV1 = (object: object): unknown => (v1.conversion?.fromStored(object as never) as unknown as { endpoints: unknown[] } | undefined)?.endpoints[0]
+  t.match(inV1(created(v1beta1, slice({ topology: old })).object), { zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
+  t.notMatch(inV1(created(v1, slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} }, 'dropped')
+  const shown = slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
+  t.match(inV1(updated(v1, shown, { ...shown, metadata: { labels: { a: 'b' } } }).object), { deprecatedTopology: { 'example.com/rack': 'r' } }, 'kept while the endpoints are as they were')
+  t.notMatch(inV1(updated(v1, shown, slice({ zone: 'y', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} })
+})
+
+t.test('how many there are is told of what is too many, and of what is too long that bytes count', async t => {
+  const many = created(served('discovery.orch.io/v1', 'endpointslices'), { addressType: 'IPv4', endpoints: Array.from({ length: 1001 }, () => ({ addresses: ['10.0.0.1'] })) })
+  t.same(many.errors.map(describe), ['Too many: 1001: must have at most 1000 items'])
+  const long = created(served('storage.orch.io/v1', 'csidrivers'), { metadata: { name: 'a'.repeat(64) }, spec: {} })
+  t.same(long.errors.map(describe), ['Too long: must have at most 63 bytes'])
+})
+
+t.test('findings that name several things name them as clients know them', async t => {
+  const told = (...[version, plural, before, change]: [string, string, object, object]): string[] => updated(served(version, plural), before as Plain, { ...before, ...change } as Plain).errors.map(describe)
+  const set = { spec: { serviceName: 'a', selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [] } } } }
+  t.same(told('apps/v1', 'statefulsets', set, { spec: { ...set.spec, serviceName: 'b' } }), ["Forbidden: updates to statefulset spec for fields other than 'replicas', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"])
+  const service = { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } }
+  t.same(told('v1', 'services', service, { spec: { ...service.spec, loadBalancerSourceRanges: ['10.0.0.0/8', 'x'] } }), ['Invalid value: "[10.0.0.0/8 x]": must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 '])
+  const taint = { key: 'a', effect: 'NoExecute' }
+  t.ok(told('v1', 'nodes', {}, { spec: { taints: [taint, taint] } }).every(text => text.endsWith('taints must be unique by key and effect pair')))
+})

@@ -1,0 +1,69 @@
+import t from 'tap'
+import { MAX_VALUES, parseJson } from '../../../../schemas/index.js'
+
+const parse = (text: string | Uint8Array) => parseJson(typeof text === 'string' ? Buffer.from(text) : text)
+const refused = (t: { throws: typeof import('tap')['throws'] }, input: string | Uint8Array, expected: RegExp) =>
+  t.throws(() => parse(input), { name: 'DecodeError', message: expected })
+
+t.test('values come out as JSON.parse makes them', async t => {
+  for (const text of ['{}', '[]', 'null', '1.5e3', '"x"', '{"a":[{"b":"c\\"}{,:[]"},1,true,null]}', ' {"a" : {"b" : [ ] } } ']) {
+    t.same(parse(text), { value: JSON.parse(text), duplicates: [] }, text)
+  }
+})
+
+t.test('what is no JSON is refused, the text not repeated', async t => {
+  for (const [text, expected] of [
+    ['', /not valid JSON: it is empty/],
+    ['{"a":', /it ends in the middle of a value/],
+    ['{"secret":hunter2}', /not valid JSON/],
+    ['{"a":1}}', /not valid JSON/],
+    ['{"a":1,}', /not valid JSON/],
+    ["{'a':1}", /not valid JSON/],
+    ['{"a":"\u0000"}', /not valid JSON/],
+    ['{"a":1}\u0000', /not valid JSON/],
+    ['\ufeff{}', /byte order mark/]
+  ] as const) refused(t, text, expected)
+  try {
+    parse('{"secret":hunter2}')
+    t.fail('was taken')
+  } catch (error) {
+    t.notMatch((error as Error).message, 'hunter')
+  }
+})
+
+t.test('bytes that are not UTF-8 are refused', async t => {
+  refused(t, Buffer.from([0x22, 0xff, 0x22]), /not valid UTF-8/)
+  refused(t, Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /not valid UTF-8/)
+  refused(t, Buffer.from('"ab', 'utf16le'), /JSON|UTF-8/)
+})
+
+t.test('deep nesting is refused at once, a thousand levels are not', async t => {
+  refused(t, '['.repeat(100_000), /nests more than 1000 levels deep/)
+  refused(t, '{"a":'.repeat(100_000), /nests more than 1000 levels deep/)
+  refused(t, '['.repeat(1001) + ']'.repeat(1001), /nests more than 1000 levels deep/)
+  t.ok(parse('['.repeat(1000) + ']'.repeat(1000)))
+  t.ok(parse(`"${'['.repeat(100_000)}"`), 'brackets in text nest nothing')
+})
+
+t.test('repeated keys are told by path; the last one counts', async t => {
+  t.same(parse('{"a":1,"a":2}'), { value: { a: 2 }, duplicates: ['a'] })
+  t.same(parse('{"x":{"y":[{"k":1},{"k":1,"\\u006b" : {"z":1,"z":[]}, "k":"}{"}]},"m":{"k":1}}').duplicates, ['x.y[1].k', 'x.y[1].k.z', 'x.y[1].k'])
+  t.same(parse('{"__proto__":1,"__proto__":2}').duplicates, ['__proto__'])
+  t.same(parse('{"1":1,"2":2,"1":3}').duplicates, ['1'])
+  t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key elsewhere is none')
+  t.equal(parse(`{${'"a":1,'.repeat(1000)}"a":1}`).duplicates.length, 100, 'at most a hundred')
+})
+
+t.test('__proto__ is a key like any other', async t => {
+  const { value } = parse('{"__proto__":{"x":1}}')
+  t.same(Object.keys(value as object), ['__proto__'])
+  t.equal((value as Record<string, unknown>).x, undefined)
+})
+
+t.test('a body of more values than any object has is refused, unless it is our own', async t => {
+  const many = `[${'0,'.repeat(MAX_VALUES)}0]`
+  refused(t, many, /more than 50000 values/)
+  refused(t, `{"a":${'[],'.repeat(MAX_VALUES)}`, /more than 50000 values/)
+  t.equal((parseJson(Buffer.from(many), Infinity).value as unknown[]).length, MAX_VALUES + 1)
+  t.ok(parse(`["${','.repeat(MAX_VALUES + 1)}"]`), 'commas in text are none')
+})

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { parseYaml, parseYamlBody } from '../../../../schemas/index.js'
+
+const large = (lines: number) => Buffer.from(`__proto__: kept\nlist:\n${Array.from({ length: lines }, (_, index) => `- {kind: User, name: "user-${index}"}\n`).join('')}a: 1\na: 2\n`)
+
+t.test('large documents come out as small ones do', async t => {
+  const bytes = large(1500)
+  const there = await parseYamlBody(bytes)
+  const here = parseYaml(bytes)
+  t.same(there, here)
+  t.same(there.duplicates, ['a'])
+  t.ok(Object.hasOwn(there.value as object, '__proto__'))
+  t.same((await parseYamlBody(Buffer.from('a: 1'))).value, { a: 1 })
+})
+
+t.test('what is wrong with them is told in the same words', async t => {
+  const bad = Buffer.concat([large(1500), Buffer.from('b: [')])
+  t.throws(() => parseYaml(bad), { name: 'DecodeError', message: /not valid YAML/ })
+  await t.rejects(parseYamlBody(bad), { name: 'DecodeError', message: /not valid YAML: .* in line \d+/ })
+  await t.rejects(parseYamlBody(Buffer.from('a: b: c')), { name: 'DecodeError' })
+})
+
+t.test('many at once are all answered, and the event loop goes on', async t => {
+  const bytes = large(1500)
+  let turns = 0
+  let ended = false
+  const turn = () => { if (!ended) { turns++; setTimeout(turn, 1) } }
+  turn()
+  const answers = await Promise.all(Array.from({ length: 4 }, () => parseYamlBody(bytes)))
+  ended = true
+  for (const { value } of answers) t.equal((value as { list: unknown[] }).list.length, 1500)
+  t.ok(turns > 10, 'other work was done meanwhile')
+})

@@ -1,0 +1,69 @@
+import t from 'tap'
+import { parseYaml, toYaml } from '../../../../schemas/index.js'
+
+const parse = (text: string) => parseYaml(Buffer.from(text))
+const refused = (t: { throws: typeof import('tap')['throws'] }, text: string, message: RegExp) => t.throws(() => parse(text), { name: 'DecodeError', message })
+
+t.test('what JSON can say comes out as JSON would', async t => {
+  t.same(parse('a: 1\nb: [x, 2.5, true, null, ~]\nc: {d: "e", f: }\ng: |\n  two\n  lines\n').value, { a: 1, b: ['x', 2.5, true, null, null], c: { d: 'e', f: null }, g: 'two\nlines\n' })
+  t.same(parse('{"a": {"b": [1]}}').value, { a: { b: [1] } })
+  t.same(parse('{a: b, c: [d]}').value, { a: 'b', c: ['d'] }, 'flow style that is no JSON')
+  t.same(parse('---\na: 1\n...\n').value, { a: 1 })
+  t.same(parse('').value, null)
+})
+
+t.test('only what is true or a number by the core schema is', async t => {
+  t.same(parse('a: yes\nb: 2021-01-01\nc: 2021-01-01T00:00:00Z\nd: 0o17\ne: 017\nf: "1"\ng: 1_000').value, { a: 'yes', b: '2021-01-01', c: '2021-01-01T00:00:00Z', d: 15, e: 17, f: '1', g: '1_000' })
+})
+
+t.test('keys become text', async t => {
+  t.same(parse('1: a\ntrue: b\nnull: c\n').value, { 1: 'a', true: 'b', null: 'c' })
+  refused(t, '? [a, b]\n: c', /key that is a list or map/)
+})
+
+t.test('repeated keys are told by path; the last one counts', async t => {
+  t.same(parse('a:\n  - b: 1\n    b: 2\nc: 1\nc: 3'), { value: { a: [{ b: 2 }], c: 3 }, duplicates: ['a[0].b', 'c'] })
+  t.same(parse('{"a": 1, "a": 2}').duplicates, ['a'])
+})
+
+t.test('aliases are followed, but blow nothing up', async t => {
+  t.same(parse('a: &x {b: 1}\nc: *x').value, { a: { b: 1 }, c: { b: 1 } })
+  const bomb = ['a0: &a0 [x,x,x,x,x,x,x,x,x]', ...Array.from({ length: 12 }, (_, index) => `a${index + 1}: &a${index + 1} [${new Array(9).fill(`*a${index}`).join(',')}]`)].join('\n')
+  refused(t, bomb, /too large a YAML document once its aliases are followed/)
+  refused(t, '- x\n'.repeat(100_001), /more than 50000 values/)
+  refused(t, 'a: &a [*a]', /YAML|nests/)
+  refused(t, 'a: *nothing', /YAML/)
+})
+
+t.test('what JSON does not know is refused', async t => {
+  refused(t, 'a: .inf', /infinity/)
+  refused(t, 'a: .nan', /not-a-number/)
+  refused(t, 'a: 1\n---\nb: 2', /more than one YAML document/)
+  refused(t, 'a: [1', /not valid YAML/)
+  refused(t, 'a: b: c', /not valid YAML/)
+  refused(t, '\ta: 1', /not valid YAML/)
+  refused(t, '\ufeffa: 1', /byte order mark/)
+  t.throws(() => parseYaml(Buffer.from([0x61, 0x3a, 0x20, 0xff])), { name: 'DecodeError', message: /UTF-8/ })
+})
+
+t.test('deep nesting is refused at once', async t => {
+  const started = process.cpuUsage()
+  for (const text of ['['.repeat(100_000), '{a: '.repeat(100_000), '- '.repeat(100_000), '? '.repeat(100_000)]) t.throws(() => parse(text), { name: 'DecodeError' }, text.slice(0, 4))
+  const stairs = Array.from({ length: 3000 }, (_, index) => `${' '.repeat(index)}a:`).join('\n')
+  t.throws(() => parse(stairs), { name: 'DecodeError' }, 'indentation')
+  t.ok(process.cpuUsage(started).user < 5_000_000)
+})
+
+t.test('__proto__ is a key like any other', async t => {
+  const { value } = parse('__proto__: {x: 1}\nconstructor: y')
+  t.same(Object.keys(value as object), ['__proto__', 'constructor'])
+  t.equal((value as Record<string, unknown>).x, undefined)
+})
+
+t.test('values are written so that older YAML reads the same', async t => {
+  const value = { a: 'yes', b: '2021-01-01', c: '1_000', d: 'x: y', e: ['', '-'], f: null, g: 1.5, h: 'two\nlines', i: {}, 10: 'first' }
+  const text = toYaml(value)
+  t.same(parse(text).value, value)
+  t.match(text, /a: "yes"/)
+  t.match(text, /c: "1_000"/)
+})

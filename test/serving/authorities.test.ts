@@ -1,0 +1,104 @@
+/** The authorities of clients: which there may be, whom they vouch for, and that they may be replaced at any time. */
+import t, { type Test } from 'tap'
+import { writeFileSync } from 'node:fs'
+import type { Pair } from '../../config/certificates.js'
+import { certify, type CertificateRequest } from '../../serving/certify.js'
+import { codeOver, flagged, kept, SERVER_FILES, type Flagged } from '../flagged-server.js'
+import { authority } from './authority.js'
+
+const DAY = 86_400_000
+const validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }
+const [one, two] = [authority('one'), authority('two')]
+const client = (of: typeof one, more: Partial<CertificateRequest> = {}): Pair => of.issue({ commonName: 'ann', uses: ['client'], ...more })
+const bundle = (...pairs: Pair[]): string => pairs.map(({ certificate }) => certificate).join('')
+
+interface Followed extends Flagged { readonly replace: (text: string) => Promise<void> }
+
+async function serve (t: Test, text: string, ...flags: string[]): Promise<Followed> {
+  const folder = t.testdir({ ...SERVER_FILES, ca: text })
+  const server = await flagged(t, folder, [`--client-ca-file=${folder}/ca`, ...flags])
+  return {
+    ...server,
+    replace: async text => {
+      writeFileSync(`${folder}/ca`, text)
+      await server.look()
+    }
+  }
+}
+
+t.test('a file may have several authorities, and some between them and the clients', async t => {
+  const middle = one.issue({ commonName: 'middle', uses: ['client'], authority: true })
+  const low = certify({ ...validity, commonName: 'low', uses: ['client'], authority: true, issuer: { commonName: 'middle', key: middle.key } })
+  const below = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key } })
+  const lowest = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'low', key: low.key } })
+  const chained = (leaf: Pair, ...others: Pair[]): Pair => ({ ...leaf, certificate: bundle(leaf, ...others) })
+  const both = await serve(t, bundle(one, two))
+  for (const [pair, code] of [[client(one), 200], [client(two), 200], [client(authority('one')), 401], [chained(below, middle), 200], [chained(lowest, low, middle), 200], [chained(lowest, middle), 401]] as const) {
+    t.equal(await both.code(pair), code)
+  }
+  const between = await serve(t, bundle(middle))
+  t.equal(await between.code(below), 200, 'who is in the file is trusted, root or not')
+  t.equal(await between.code(client(one)), 401, 'and nobody above')
+  const own = certify({ ...validity, commonName: 'own', uses: ['client'] })
+  t.equal(await (await serve(t, bundle(own))).code(own), 200, 'a certificate in the file vouches for itself')
+})
+
+t.test('a resumed session is as good as a new one, also with authorities that the client has sent', async t => {
+  const middle = one.issue({ commonName: 'middle', uses: ['client'], authority: true })
+  const below = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key } })
+  const { code } = await serve(t, one.certificate)
+  const { Agent } = await import('node:https')
+  const agent = new Agent({ keepAlive: false })
+  for (const title of ['first', 'resumed', 'again']) t.equal(await code({ ...below, certificate: bundle(below, middle) }, {}, agent), 200, title)
+})
+
+t.test('expired, not yet valid, for something else, of a weak signature: refused', async t => {
+  const { code } = await serve(t, bundle(one, two))
+  const future = { from: new Date(Date.now() + DAY), until: new Date(Date.now() + 2 * DAY) }
+  for (const [title, more] of Object.entries<Partial<CertificateRequest>>({
+    expired: { from: new Date(0), until: new Date(1e12) }, 'not yet valid': future, 'for servers': { uses: ['server'] }, 'weakly signed': { digest: 'sha1' }, 'weakly signed, for any use': { digest: 'sha1', uses: ['any'] }, 'critical and unknown': { critical: ['1.2.3.4'] }
+  })) t.equal(await code(client(one, more)), 401, title)
+  t.equal(await code(client(one)), 200)
+})
+
+t.test('a file that changes is taken up, and no connection is cut', async t => {
+  const { code, session, replace, log } = await serve(t, one.certificate)
+  const [agent, later] = [kept(t), kept(t)]
+  const open = session(client(one))
+  t.equal(await code(client(one), {}, agent), 200)
+  t.equal(await codeOver(open), 200)
+  t.equal(await code(client(two)), 401)
+  await replace(bundle(two, one))
+  t.match(log.at(-1), /authorities of clients in .*ca were replaced/)
+  t.equal(await code(client(two), {}, later), 200)
+  t.equal(await code(client(one), {}, agent), 200)
+  t.equal(await codeOver(open), 200)
+  await replace(two.certificate)
+  t.equal(await code(client(one)), 401)
+  t.equal(await code(client(one), {}, agent), 401, 'who is not trusted any more is not on connections that are open either')
+  t.equal(await codeOver(open), 401)
+  t.notOk(open.closed)
+  t.equal(await code(client(two), {}, later), 200)
+  await replace(one.certificate)
+  t.equal(await codeOver(open), 200)
+})
+
+t.test('a broken file changes nothing and is told', async t => {
+  const { code, replace, log } = await serve(t, one.certificate)
+  for (const broken of ['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
+    log.length = 0
+    await replace(broken)
+    t.match(log, [/ca is not taken: .*(no CERTIFICATE block|cannot be parsed)/])
+    t.equal(await code(client(one)), 200)
+  }
+})
+
+t.test('names of their own have the new authorities too', async t => {
+  const pair = authority('servers').issue({ commonName: 'named', names: ['localhost'], uses: ['server'] })
+  const folder = t.testdir({ ...SERVER_FILES, 'one.crt': one.certificate, 'named.crt': pair.certificate, 'named.key': pair.key })
+  const { code, look } = await flagged(t, folder, [`--client-ca-file=${folder}/one.crt`, `--tls-sni-cert-key=${folder}/named.crt,${folder}/named.key`])
+  t.equal(await code(client(two)), 401)
+  writeFileSync(`${folder}/one.crt`, bundle(one, two))
+  await look()
+  t.equal(await code(client(two)), 200)
+})

@@ -1,0 +1,99 @@
+/** Connections that are no use to anybody end, and give back what they hold. */
+import t from 'tap'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { listening, PREFACE, raw, readAll, until } from './bare-listener.js'
+import type { Test } from '../plugins/bare-server.js'
+
+async function tcp (t: Test, port: number, bytes?: Buffer): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {})
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  if (bytes !== undefined) socket.write(bytes)
+  return socket
+}
+
+/** The first bytes of a client of TLS. */
+async function clientHello (): Promise<Buffer> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connectTls({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' }).on('error', () => {})
+  const [socket] = await once(server, 'connection') as [Socket]
+  const [hello] = await once(socket, 'data') as [Buffer]
+  client.destroy()
+  socket.destroy()
+  server.close()
+  return hello
+}
+
+t.test('a connection that never begins TLS, or never ends its handshake, is closed at the time-out', async t => {
+  const errors: Array<string | undefined> = []
+  const { port, connections } = await listening(t, { handshake: 200, onConnectionError: error => { errors.push((error as NodeJS.ErrnoException).code) } })
+  const hello = await clientHello()
+  const silent = await Promise.all([undefined, hello.subarray(0, 1), hello.subarray(0, 100), hello].map(async bytes => await tcp(t, port, bytes)))
+  const dripping = await tcp(t, port)
+  let at = 0
+  const drip = setInterval(() => { if (at < hello.length - 1) dripping.write(hello.subarray(at, ++at)) }, 40)
+  t.teardown(() => { clearInterval(drip) })
+  await until('their end', async () => await connections() === 0)
+  t.equal(silent.length, 4)
+  t.same(errors, Array.from({ length: 5 }, () => 'ERR_TLS_HANDSHAKE_TIMEOUT'))
+  t.equal(await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).then(text => text.split('\r\n')[0]), 'HTTP/1.1 200 OK')
+})
+
+t.test('what is not TLS is closed at once', async t => {
+  const { port, connections } = await listening(t)
+  await tcp(t, port, Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
+  await tcp(t, port, Buffer.from([22, 3, 1, 0, 5, 1, 0, 0, 1, 0]))
+  await until('their end', async () => await connections() === 0)
+  t.equal(await connections(), 0)
+})
+
+t.test('a connection of HTTP/1.1 that asks for nothing is closed, also where its client keeps its end open', async t => {
+  const { port, connections } = await listening(t, { requestTimeout: 200 })
+  const socket = await raw(t, port, '', { allowHalfOpen: true })
+  t.match(await readAll(socket), /^HTTP\/1.1 408 /)
+  await until('its end', async () => await connections() === 0)
+  t.equal(await connections(), 0)
+})
+
+t.test('a connection of HTTP/2 that asks for nothing is closed, also where its client keeps its end open', async t => {
+  const { port, connections } = await listening(t, { idle: 150 })
+  for (const bytes of ['', PREFACE]) {
+    const socket = await raw(t, port, bytes, { ALPNProtocols: ['h2'], allowHalfOpen: true })
+    socket.resume()
+    await until('the end of one that listens', async () => await connections() === 0)
+    const deaf = await raw(t, port, bytes, { ALPNProtocols: ['h2'], allowHalfOpen: true })
+    t.equal(await connections(), 1)
+    deaf.pause()
+    await until('the end of one that does not', async () => await connections() === 0)
+  }
+})
+
+t.test('beyond so many connections new ones are closed and that is told, and later ones are served', async t => {
+  let full = 0
+  const { port, connections, listener } = await listening(t, { onFull: () => { full++ } })
+  listener.bound(2)
+  const kept = [await tcp(t, port), await tcp(t, port)]
+  await until('both', async () => await connections() === 2)
+  const third = await tcp(t, port)
+  third.resume()
+  await once(third, 'end')
+  t.equal(full, 1)
+  kept[0]?.destroy()
+  await until('room', async () => await connections() === 1)
+  t.match(await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')), /^HTTP\/1.1 200 /)
+})
+
+t.test('destroy ends connections amid their handshake too', async t => {
+  const { port, listener, connections } = await listening(t)
+  const socket = await tcp(t, port)
+  await until('it', async () => await connections() === 1)
+  listener.destroy()
+  socket.resume()
+  await once(socket, 'end')
+  await until('its end', async () => await connections() === 0)
+  t.equal(await connections(), 0)
+})

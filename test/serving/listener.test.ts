@@ -1,0 +1,295 @@
+import t from 'tap'
+import { once } from 'node:events'
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
+import { Agent, request as httpsRequest } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { answerBadRequest, createListener, originForm, type Listener } from '../../serving/listener.js'
+import type { Test } from '../plugins/bare-server.js'
+import { ruleBreaker } from '../rule-breaker.js'
+import { authority } from './authority.js'
+import { getHttp2, PREFACE, until } from './bare-listener.js'
+
+/** Types of frames. */
+const [DATA, GOAWAY] = [0, 7]
+
+const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
+
+interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
+
+async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goawayChance = 0, idle = 60_000, leave = 1000 } = {}): Promise<Built> {
+  const held: ServerResponse[] = []
+  const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/held') {
+      response.writeHead(200)
+      response.write('begun,')
+      held.push(response)
+      return
+    }
+    request.resume()
+    request.on('end', () => response.end(`${request.httpVersion} ${request.method}`))
+  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, goawayChance, idle, leave })
+  // As Fastify does it.
+  const emitter: NodeJS.EventEmitter = listener.server
+  emitter.on('clientError', answerBadRequest)
+  await new Promise<void>(resolve => { listener.server.listen(0, '127.0.0.1', resolve) })
+  test.teardown(() => {
+    listener.stop()
+    listener.destroy()
+  })
+  const { port } = listener.server.address() as AddressInfo
+  return { listener, port, url: `https://127.0.0.1:${port}`, held }
+}
+
+async function get (port: number, path: string, agent: Agent): Promise<{ status: number | undefined, body: string, connection: string | undefined }> {
+  const call = httpsRequest({ port, host: '127.0.0.1', path, agent, rejectUnauthorized: false })
+  call.end()
+  const [response] = await once(call, 'response') as [IncomingMessage]
+  let body = ''
+  for await (const piece of response) body += String(piece)
+  return { status: response.statusCode, body, connection: response.headers.connection }
+}
+
+function open (test: Test, url: string): ClientHttp2Session {
+  const session = connectHttp2(url, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  test.teardown(() => session.destroy())
+  return session
+}
+
+async function raw (test: Test, port: number, text: string): Promise<TLSSocket> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  socket.on('error', () => {})
+  test.teardown(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  socket.write(text)
+  return socket
+}
+
+async function readAll (stream: AsyncIterable<unknown>): Promise<string> {
+  let text = ''
+  for await (const piece of stream) text += String(piece)
+  return text
+}
+
+t.test('HTTP/1.1 and HTTP/2 are served on one port', async t => {
+  const { port, url } = await build(t)
+  const agent = new Agent({ keepAlive: false })
+  t.equal((await get(port, '/', agent)).body, '1.1 GET')
+  const stream = open(t, url).request({ ':path': '/' })
+  t.equal(await readAll(stream), '2.0 GET')
+})
+
+t.test('nothing waits for what was sent before it to be acknowledged', async t => {
+  const { listener } = await build(t)
+  t.match(listener.server, { noDelay: true })
+})
+
+t.test('what is not HTTP is answered with a Status and the connection closed', async t => {
+  const { port } = await build(t)
+  for (const [text, code, reason] of [
+    ['nonsense\r\n\r\n', 400, 'BadRequest'],
+    ['GET / HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400, 'BadRequest'],
+    ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400, 'BadRequest'],
+    ['BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'BadRequest'],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(70_000)}\r\n\r\n`, 431, 'BadRequest']
+  ] as const) {
+    const answer = await readAll(await raw(t, port, text))
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    t.match(head, new RegExp(`^HTTP/1.1 ${code} `), text.slice(0, 40))
+    t.match(JSON.parse(body), { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code })
+  }
+  const agent = new Agent()
+  t.equal((await get(port, '/', agent)).status, 200, 'the next request is served as if nothing had happened')
+})
+
+t.test('what is not HTTP ends an answer that has begun, and nothing is written into it', async t => {
+  const { port } = await build(t)
+  for (const between of ['', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    const socket = await raw(t, port, 'GET /held HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [begun] = await once(socket, 'data') as [Buffer]
+    socket.write(`${between}nonsense\r\n\r\n`)
+    const answer = `${String(begun)}${await readAll(socket).catch(() => '')}`
+    t.match(answer, /begun,\r\n$/)
+    t.notMatch(answer, 'HTTP/1.1 400')
+  }
+})
+
+t.test('a body that does not arrive in time ends its request', async t => {
+  const { port } = await build(t, { requestTimeout: 100 })
+  const socket = await raw(t, port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab')
+  t.match(await readAll(socket), /^HTTP\/1.1 408 /)
+})
+
+t.test('headers without end are refused over HTTP/2 too', async t => {
+  const { url } = await build(t)
+  const session = open(t, url)
+  const flood = session.request({ ':path': '/', ...Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'y'])) })
+  await t.rejects(once(flood, 'close'), /ENHANCE_YOUR_CALM/)
+  const other = open(t, url).request({ ':path': '/' })
+  t.equal(await readAll(other), '2.0 GET')
+})
+
+t.test('a method that nobody knows is refused over HTTP/2 too', async t => {
+  const { url } = await build(t)
+  const stream = open(t, url).request({ ':path': '/', ':method': 'BREW' })
+  const [headers] = await once(stream, 'response') as [Record<string, unknown>]
+  t.equal(headers[':status'], 405)
+  t.match(JSON.parse(await readAll(stream)), { kind: 'Status', reason: 'MethodNotAllowed', code: 405 })
+})
+
+t.test('a request target means one path, to whoever reads it', async t => {
+  t.equal(originForm('/a?b=c'), '/a?b=c')
+  t.equal(originForm('*'), '*')
+  t.equal(originForm('https://host:1/a?b'), '/a?b')
+  t.equal(originForm('HTTP://host'), '/')
+  t.equal(originForm('http://host?x'), '/?x')
+  for (const bad of ['/a#b', '#', 'a', '', 'host:443', 'ftp://host/a', 'https:///a', 'https://h/a#b']) t.equal(originForm(bad), undefined, bad)
+  const { port } = await build(t)
+  for (const [target, code] of [['https://x/a', 200], ['/a#b', 400]] as const) {
+    const answer = await readAll(await raw(t, port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`))
+    t.match(answer, new RegExp(`^HTTP/1.1 ${code} `), target)
+  }
+})
+
+t.test('a client may open so many streams and no more', async t => {
+  for (const [maxStreams, streams] of [[7, 7], [0, 250]] as const) {
+    const { url } = await build(t, { maxStreams })
+    const session = open(t, url)
+    await once(session, 'remoteSettings')
+    t.equal(session.remoteSettings.maxConcurrentStreams, streams)
+  }
+})
+
+t.test('a client is asked to connect anew now and then, and its open streams go on', async t => {
+  const { url, held } = await build(t, { goawayChance: 1 })
+  const session = open(t, url)
+  const away = once(session, 'goaway')
+  const stream = session.request({ ':path': '/held' })
+  const answer = readAll(stream)
+  t.equal((await away)[0], 0, 'without an error')
+  while (held.length < 1) await new Promise(resolve => setTimeout(resolve, 5))
+  held[0]?.end('done')
+  t.equal(await answer, 'begun,done')
+  const never = await build(t)
+  const kept = open(t, never.url)
+  kept.on('goaway', () => t.fail('asked to leave'))
+  for (let index = 0; index < 20; index++) t.equal(await readAll(kept.request({ ':path': '/' })), '2.0 GET')
+})
+
+t.test('a connection that a client was asked to leave is there for a while, so that what it still sends takes no answer away', async t => {
+  const { port, url } = await build(t, { goawayChance: 1, leave: 600_000 })
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+  socket.on('error', () => {})
+  t.teardown(() => socket.destroy())
+  const seen = new Set<string>()
+  let unread = Buffer.alloc(0)
+  socket.on('data', (bytes: Buffer) => {
+    unread = Buffer.concat([unread, bytes])
+    for (; unread.length >= 9 && unread.length >= 9 + unread.readUIntBE(0, 3); unread = unread.subarray(9 + unread.readUIntBE(0, 3))) {
+      const [type, flags] = [unread[3] ?? 0, unread[4] ?? 0]
+      seen.add(type === GOAWAY ? 'goaway' : type === DATA && flags === 1 ? 'answer' : '')
+    }
+  })
+  await once(socket, 'secureConnect')
+  socket.write(Buffer.concat([PREFACE, getHttp2(1, '/')]))
+  await until('asked to leave, and answered', () => seen.has('goaway') && seen.has('answer'))
+  for (let index = 0; index < 3; index++) {
+    const other = open(t, url)
+    t.equal(await readAll(other.request({ ':path': '/' })), '2.0 GET')
+  }
+  t.notOk(socket.readableEnded || socket.destroyed, 'the connection is there')
+  const left = await build(t, { goawayChance: 1, leave: 1 })
+  const session = open(t, left.url)
+  const closed = once(session, 'close')
+  t.equal(await readAll(session.request({ ':path': '/' })), '2.0 GET')
+  await closed
+})
+
+t.test('a connection that nobody uses is closed, and one in use is not', async t => {
+  const { url, held } = await build(t, { idle: 150 })
+  const unused = open(t, url)
+  const used = open(t, url)
+  const pinging = open(t, url)
+  const streaming = used.request({ ':path': '/held' })
+  const streamed = readAll(streaming)
+  const pings = setInterval(() => { if (!pinging.destroyed) pinging.ping(() => {}) }, 20)
+  t.teardown(() => clearInterval(pings))
+  await once(unused, 'close')
+  await new Promise(resolve => setTimeout(resolve, 300))
+  t.same([used.destroyed, pinging.destroyed], [false, false])
+  held[0]?.end('done')
+  t.equal(await streamed, 'begun,done')
+  await once(used, 'close')
+  clearInterval(pings)
+  await once(pinging, 'close')
+})
+
+t.test('an answer whose connection has failed without a word is over, and one whose client listens goes on', async t => {
+  const { url, port, held } = await build(t, { idle: 150 })
+  const streaming = open(t, url).request({ ':path': '/held' })
+  const streamed = readAll(streaming)
+  await once(streaming, 'response')
+  const socket = await ruleBreaker(t, port, '/held')
+  while (held.length < 2) await new Promise(resolve => { setTimeout(resolve, 5) })
+  socket.destroy()
+  while (held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // later versions of Node say so themselves
+  await new Promise(resolve => { setTimeout(resolve, 300) })
+  t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
+  held[0]?.end('done')
+  t.equal(await streamed, 'begun,done')
+})
+
+t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {
+  const { listener, port, url, held } = await build(t)
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  t.equal((await get(port, '/', agent)).status, 200) // leaves an idle connection
+  const [idle] = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? [])
+  t.ok(idle)
+  const session = open(t, url)
+  const streaming = session.request({ ':path': '/held' })
+  const streamed = readAll(streaming)
+  const busy = get(port, '/held', new Agent({ keepAlive: true }))
+  while (held.length < 2) await new Promise(resolve => setTimeout(resolve, 5))
+  const idleSession = open(t, url)
+  await once(idleSession, 'remoteSettings')
+
+  const gone = [idle === undefined ? undefined : once(idle, 'close'), once(idleSession, 'close')]
+  listener.stop()
+  listener.stop()
+  await Promise.all(gone)
+  await t.rejects(get(port, '/', new Agent()), /ECONNREFUSED/)
+  t.equal(session.destroyed, false)
+  for (const response of held) response.end('done')
+  t.equal(await streamed, 'begun,done')
+  t.equal((await busy).body, 'begun,done')
+  await listener.closed(10_000)
+})
+
+t.test('a request on its way when the server stops is served, not reset', async t => {
+  const { listener, port, url } = await build(t)
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  t.equal((await get(port, '/', agent)).status, 200)
+  const session = open(t, url)
+  t.equal(await readAll(session.request({ ':path': '/' })), '2.0 GET')
+  const late = session.request({ ':path': '/' })
+  await new Promise(resolve => setImmediate(resolve)) // now its bytes are written, and not yet read by the server
+  listener.stop()
+  const [reused, streamed] = await Promise.all([get(port, '/', agent), readAll(late)])
+  t.equal(reused.status, 200)
+  t.equal(streamed, '2.0 GET')
+  await listener.closed(10_000)
+})
+
+t.test('destroy ends what does not end by itself', async t => {
+  const { listener, port, held } = await build(t)
+  const call = get(port, '/held', new Agent({ keepAlive: true }))
+  while (held.length < 1) await new Promise(resolve => setTimeout(resolve, 5))
+  listener.stop()
+  await listener.closed(20)
+  listener.destroy()
+  await t.rejects(call, /aborted|socket hang up|ECONNRESET/)
+})

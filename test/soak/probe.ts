@@ -1,0 +1,24 @@
+/** Loaded into a server under test beside its program: says what the process holds when it is asked over its channel. */
+import { readdirSync } from 'node:fs'
+
+export interface Held {
+  /** Open descriptors. */
+  readonly descriptors: number
+  /** Timers that keep the process alive. */
+  readonly timers: number
+  /** Bytes that are reachable. */
+  readonly memory: number
+}
+
+function held (): Held {
+  for (let round = 0; round < 3; round++) globalThis.gc?.()
+  const { heapUsed, external } = process.memoryUsage()
+  return {
+    descriptors: readdirSync('/proc/self/fd').length,
+    timers: process.getActiveResourcesInfo().filter(name => name === 'Timeout').length,
+    memory: heapUsed + external
+  }
+}
+
+process.on('message', () => { process.send?.(held()) })
+process.channel?.unref()

@@ -1,0 +1,88 @@
+/** Clients that keep their connections while servers behind a balancer are replaced, and go by the rules of their protocol when one ends. */
+import { Agent, request } from 'node:https'
+import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import type { IncomingMessage } from 'node:http'
+import { TOKEN } from '../benchmarks/process.js'
+
+const HEADERS = { authorization: `Bearer ${TOKEN}` }
+
+export interface Reply { readonly code: number, readonly text: string }
+
+/** Thrown where the connection ended before a byte of the answer, so that a client may ask again, as those of both protocols do. */
+export class Unanswered extends Error {}
+
+export interface RollingClient {
+  /** @throws Unanswered, or Error where an answer had begun */
+  ask: (method: string, path: string, body?: string) => Promise<Reply>
+  /** An answer that lasts, piece by piece. Resolves when it has ended, in whichever way. @throws Unanswered */
+  follow: (path: string, piece: (text: string) => void) => Promise<number>
+  close: () => void
+}
+
+export function http1Client (port: number): RollingClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
+  const followed = new Set<IncomingMessage>()
+  const open = (method: string, path: string, body: string | undefined, own: Agent | false): Promise<IncomingMessage> => new Promise((resolve, reject) => {
+    const asked = request({ port, host: '127.0.0.1', method, path, agent: own, rejectUnauthorized: false, headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) } }, resolve)
+    asked.on('error', error => { reject(new Unanswered(error.message)) })
+    asked.end(body)
+  })
+  return {
+    ask: async (method, path, body) => {
+      const response = await open(method, path, body, agent)
+      let text = ''
+      for await (const piece of response.setEncoding('utf8')) text += piece as string
+      if (!response.complete) throw new Error(`${method} ${path}: the answer ended amid its body`)
+      return { code: response.statusCode ?? 0, text }
+    },
+    follow: async (path, piece) => {
+      const response = await open('GET', path, undefined, false)
+      followed.add(response)
+      response.setEncoding('utf8').on('data', piece)
+      await new Promise<void>(resolve => { response.on('close', resolve).on('error', () => {}) })
+      followed.delete(response)
+      return response.statusCode ?? 0
+    },
+    close: () => {
+      agent.destroy()
+      for (const response of followed) response.destroy()
+    }
+  }
+}
+
+export function http2Client (port: number): RollingClient {
+  let session: ClientHttp2Session | undefined
+  /** One that has not been told to go elsewhere. */
+  const current = (): ClientHttp2Session => {
+    if (session === undefined || session.closed || session.destroyed) {
+      const made = session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+      made.on('error', () => {})
+      made.on('goaway', () => { if (session === made) session = undefined })
+    }
+    return session
+  }
+  const open = (method: string, path: string, body?: string): Promise<{ readonly stream: ClientHttp2Stream, readonly code: number }> => new Promise((resolve, reject) => {
+    const stream = current().request({ ':method': method, ':path': path, ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, { endStream: body === undefined })
+    stream.once('response', head => { resolve({ stream, code: Number(head[':status']) }) })
+    stream.on('error', error => { reject(new Unanswered(error.message)) })
+    stream.once('close', () => { reject(new Unanswered(`closed with code ${stream.rstCode}`)) })
+    if (body !== undefined) stream.end(body)
+  })
+  return {
+    ask: async (method, path, body) => {
+      const { stream, code } = await open(method, path, body)
+      let text = ''
+      stream.setEncoding('utf8').on('data', (piece: string) => { text += piece })
+      await new Promise<void>(resolve => { stream.once('close', resolve) })
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new Error(`${method} ${path}: the answer ended amid its body with code ${stream.rstCode}`)
+      return { code, text }
+    },
+    follow: async (path, piece) => {
+      const { stream, code } = await open('GET', path)
+      stream.setEncoding('utf8').on('data', piece)
+      if (!stream.closed) await new Promise<void>(resolve => { stream.once('close', resolve) })
+      return code
+    },
+    close: () => { session?.destroy() }
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Honest clients beside hostile ones for a while; then all leave, and what the server holds has to be what it held
+ * before: places, watches, descriptors, timers, memory.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { random } from '../random.js'
+import type { Held } from './probe.js'
+import { fillStill, reader, tenant, watcher, writer, type Round } from './honest.js'
+import { attacker } from './hostile.js'
+import { Client, type Target } from './target.js'
+
+export interface Outcome {
+  readonly seed: number
+  readonly faults: readonly string[]
+  readonly done: Readonly<Record<string, number>>
+  readonly before: Held
+  readonly after: Held
+}
+
+/** Caches, windows of events and history that grow to their bounds, and what Node keeps ready. */
+const ROOM = 48 * 1024 * 1024
+/** What is opened once, when it is first needed, such as the line by which etcd is compacted. */
+const OPENED_LATER = 2
+/** Milliseconds until connections that were left have closed, what had been cut short is over and the last minute's events are let go. */
+const SETTLE = 150_000
+const ATTACKERS = 6
+const MOST_FAULTS = 20
+
+/** @param settle milliseconds in which what it holds has to be what it held before */
+export async function soak (target: Target, seconds: number, seed?: number, settle = SETTLE): Promise<Outcome> {
+  const { seed: used, int } = random(seed)
+  const faults: string[] = []
+  const done: Record<string, number> = {}
+  const over = new AbortController()
+  const round: Round = {
+    place: target,
+    signal: over.signal,
+    int,
+    fault: what => { if (faults.length < MOST_FAULTS) faults.push(what) },
+    did: what => { done[what] = (done[what] ?? 0) + 1 }
+  }
+  await fillStill(round)
+  // What is loaded with its first use is loaded: before and after are alike.
+  await work(round, AbortSignal.timeout(1500))
+  const before = await settled(target, undefined, settle, round.fault)
+  const end = setTimeout(() => { over.abort() }, seconds * 1000)
+  target.child.once('exit', code => {
+    round.fault(`the server ended with ${String(code)}: ${target.log().slice(-2000)}`)
+    over.abort()
+  })
+  await work(round, over.signal)
+  clearTimeout(end)
+  const after = target.child.exitCode === null ? await settled(target, before, settle, round.fault) : before
+  for (const line of target.log().split('\n')) if (/uncaught|unhandled|exception|rejected and nobody/i.test(line)) round.fault(`in the log: ${line.slice(0, 500)}`)
+  return { seed: used, faults, done, before, after }
+}
+
+async function work (round: Round, signal: AbortSignal): Promise<void> {
+  const { protocols } = round.place
+  const now = { ...round, signal }
+  await Promise.all([
+    ...protocols.flatMap(protocol => [reader(now, protocol), writer(now, protocol, `w-${protocol}`), watcher(now, protocol), tenant(now, protocol, `t-${protocol}`)]),
+    ...Array.from({ length: ATTACKERS }, () => attacker(now))
+  ])
+}
+
+/** What it holds when nobody asks for anything any more. Says what does not come back to what it was `before`. */
+async function settled (target: Target, before: Held | undefined, settle: number, fault: (what: string) => void): Promise<Held> {
+  let held = await target.held()
+  let why = ''
+  for (const deadline = Date.now() + settle; Date.now() < deadline; await sleep(250)) {
+    why = await underWay(target)
+    held = await target.held()
+    if (why === '' && before !== undefined) {
+      if (held.descriptors > before.descriptors + OPENED_LATER) why = `${held.descriptors} descriptors, ${before.descriptors} before`
+      else if (held.timers > before.timers) why = `${held.timers} timers, ${before.timers} before`
+      else if (held.memory > before.memory + ROOM) why = `${held.memory} bytes, ${before.memory} before`
+    }
+    if (why === '') return held
+  }
+  fault(`the server does not come to rest: ${why}`)
+  return held
+}
+
+/** What its metrics say is still under way, besides being asked; '' when nothing is. */
+async function underWay (target: Target): Promise<string> {
+  const client = new Client(target, target.protocols[0] ?? 'http1')
+  const text = await client.ask('/metrics').then(({ body }) => body.toString(), (error: unknown) => `not answered: ${String(error)}`)
+  client.close()
+  const open = text.split('\n').filter(line => /^apiserver_(longrunning|current_inflight)_?requests\{/.test(line) && !/ 0$/.test(line) && !/request_kind="readOnly"\} 1$/.test(line))
+  return text.startsWith('not answered') ? text : open.join('; ')
+}

@@ -1,0 +1,19 @@
+/** Etcd's own protocol file, as etcd3 brings it, read by an independent implementation: the judge of messages, and what a test that plays etcd speaks. */
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import protobuf from 'protobufjs'
+
+const directory = path.join(path.dirname(createRequire(import.meta.url).resolve('etcd3')), '..', 'proto')
+const root = new protobuf.Root()
+root.resolvePath = (_, target) => path.join(directory, path.basename(target))
+root.loadSync('rpc.proto', { keepCase: true })
+const type = (name: string) => root.lookupType(`etcdserverpb.${name}`)
+
+/** What the judge reads in a framed message. */
+export function judged (name: string, framed: Buffer): Record<string, unknown> {
+  if (framed[0] !== 0 || framed.readUInt32BE(1) !== framed.length - 5) throw new Error('the frame of the message is wrong')
+  const message = type(name).decode(framed.subarray(5))
+  return type(name).toObject(message, { longs: String, enums: String, bytes: String })
+}
+
+export const encoded = (name: string, message: Record<string, unknown>): Buffer => Buffer.from(type(name).encode(type(name).fromObject(message)).finish())

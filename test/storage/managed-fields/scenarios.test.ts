@@ -1,0 +1,213 @@
+/** Who owns what after which writes: each row is a story, and how it ends. */
+import t from 'tap'
+import { Play } from './scenario.js'
+import type { Owners, Step } from './scenario.js'
+
+interface Story { readonly title: string, readonly steps: readonly Step[], readonly object: object, readonly owners: Owners }
+
+const port = (port: number, more: object = {}): object => ({ port, protocol: 'TCP', ...more })
+
+const STORIES: readonly Story[] = [
+  {
+    title: 'whoever creates owns all there is, defaults and what holds others too',
+    steps: [{ by: 'a', update: { text: 'x', entries: { k: 'v' }, items: [{ name: 'i' }], probe: {} } }],
+    object: { count: 1, text: 'x', entries: { k: 'v' }, items: [{ name: 'i' }], probe: { seconds: 10 } },
+    owners: { 'Update a': ['.count', '.entries', '.entries.k', '.items', '.items[name="i"]', '.items[name="i"].name', '.probe', '.probe.seconds', '.text'] }
+  },
+  {
+    title: 'whoever applies owns what they said, and no defaults',
+    steps: [{ by: 'a', apply: { text: 'x', entries: { k: 'v' }, items: [{ name: 'i' }], probe: {}, lines: [], tags: ['t'] } }],
+    object: { count: 1, text: 'x', entries: { k: 'v' }, items: [{ name: 'i' }], probe: { seconds: 10 }, tags: ['t'] },
+    owners: { 'Apply a': ['.entries.k', '.items[name="i"]', '.items[name="i"].name', '.lines', '.probe', '.tags[="t"]', '.text'] }
+  },
+  {
+    title: 'a changed field moves to who changed it, and the others keep the rest',
+    steps: [{ by: 'a', update: { text: 'x', lines: ['1'] } }, { by: 'b', update: { text: 'y', lines: ['1'] } }],
+    object: { count: 1, text: 'y', lines: ['1'] },
+    owners: { 'Update a': ['.count', '.lines'], 'Update b': ['.text'] }
+  },
+  {
+    title: 'a removed field is nobody\'s, and who owned nothing else is gone',
+    steps: [{ by: 'a', apply: { text: 'x' } }, { by: 'b', update: { count: 1 } }],
+    object: { count: 1 },
+    owners: {}
+  },
+  {
+    title: 'an update that changes nothing owns nothing',
+    steps: [{ by: 'a', update: { text: 'x' } }, { by: 'b', update: { text: 'x', count: 1, tags: [] } }],
+    object: { count: 1, text: 'x' },
+    owners: { 'Update a': ['.count', '.text'] }
+  },
+  {
+    title: 'an apply that differs from another manager\'s value conflicts and changes nothing',
+    steps: [{ by: 'a', update: { text: 'x', count: 2 } }, { by: 'b', apply: { text: 'y', count: 3, tags: ['t'] }, conflicts: ['Update a .count', 'Update a .text'] }],
+    object: { count: 2, text: 'x' },
+    owners: { 'Update a': ['.count', '.text'] }
+  },
+  {
+    title: 'force takes the value and the field',
+    steps: [{ by: 'a', apply: { text: 'x', count: 2 } }, { by: 'b', apply: { text: 'y' }, force: true }],
+    object: { count: 2, text: 'y' },
+    owners: { 'Apply a': ['.count'], 'Apply b': ['.text'] }
+  },
+  {
+    title: 'two appliers of one value share it, and a later change by either conflicts',
+    steps: [{ by: 'a', apply: { text: 'x' } }, { by: 'b', apply: { text: 'x' } }, { by: 'a', apply: { text: 'y' }, conflicts: ['Apply b .text'] }],
+    object: { count: 1, text: 'x' },
+    owners: { 'Apply a': ['.text'], 'Apply b': ['.text'] }
+  },
+  {
+    title: 'what one of two owners drops stays with the other',
+    steps: [{ by: 'a', apply: { text: 'x', count: 2 } }, { by: 'b', apply: { text: 'x' } }, { by: 'a', apply: { count: 2 } }],
+    object: { count: 2, text: 'x' },
+    owners: { 'Apply a': ['.count'], 'Apply b': ['.text'] }
+  },
+  {
+    title: 'what its only owner drops goes, or is its default again',
+    steps: [{ by: 'a', apply: { text: 'x', count: 2, lines: ['l'] } }, { by: 'a', apply: { lines: ['l'] } }],
+    object: { count: 1, lines: ['l'] },
+    owners: { 'Apply a': ['.lines'] }
+  },
+  {
+    title: 'what an updater owns as well stays when an applier drops it',
+    steps: [{ by: 'u', update: { text: 'x' } }, { by: 'a', apply: { text: 'x', tags: ['t'] } }, { by: 'a', apply: { tags: ['t'] } }],
+    object: { count: 1, text: 'x', tags: ['t'] },
+    owners: { 'Update u': ['.count', '.text'], 'Apply a': ['.tags[="t"]'] }
+  },
+  {
+    title: 'an applier who says nothing any more has no entry',
+    steps: [{ by: 'a', apply: { text: 'x' } }, { by: 'a', apply: {} }],
+    object: { count: 1 },
+    owners: {}
+  },
+  {
+    title: 'a struct that nobody owns anything of goes with its defaults',
+    steps: [{ by: 'a', apply: { probe: { path: '/' } } }, { by: 'a', apply: { text: 'x' } }],
+    object: { count: 1, text: 'x' },
+    owners: { 'Apply a': ['.text'] }
+  },
+  {
+    title: 'a struct that somebody else owns a part of stays',
+    steps: [{ by: 'a', apply: { probe: { path: '/' } } }, { by: 'b', apply: { probe: { seconds: 5 } } }, { by: 'a', apply: { text: 'x' } }],
+    object: { count: 1, text: 'x', probe: { seconds: 5 } },
+    owners: { 'Apply b': ['.probe.seconds'], 'Apply a': ['.text'] }
+  },
+  {
+    title: 'entries of a map have an owner each',
+    steps: [{ by: 'a', apply: { entries: { x: '1', y: '2' } } }, { by: 'b', apply: { entries: { z: '3' } } }, { by: 'a', apply: { entries: { x: '1' } } }],
+    object: { count: 1, entries: { x: '1', z: '3' } },
+    owners: { 'Apply a': ['.entries.x'], 'Apply b': ['.entries.z'] }
+  },
+  {
+    title: 'an atomic map is one field',
+    steps: [{ by: 'a', apply: { whole: { x: '1' } } }, { by: 'b', apply: { whole: { y: '2' } }, conflicts: ['Apply a .whole'] }, { by: 'b', apply: { whole: { y: '2' } }, force: true }],
+    object: { count: 1, whole: { y: '2' } },
+    owners: { 'Apply b': ['.whole'] }
+  },
+  {
+    title: 'an atomic struct is one field',
+    steps: [{ by: 'a', apply: { pair: { left: 'l' } } }, { by: 'b', update: { pair: { left: 'l', right: 'r' } } }],
+    object: { count: 1, pair: { left: 'l', right: 'r' } },
+    owners: { 'Update b': ['.pair'] }
+  },
+  {
+    title: 'a default that was not said does not conflict, not even within what is one field',
+    steps: [{ by: 'a', update: { pair: { right: 'r' }, count: 1 } }, { by: 'b', apply: { pair: { right: 'r' } } }],
+    object: { count: 1, pair: { left: 'left', right: 'r' } },
+    owners: { 'Update a': ['.count', '.pair'], 'Apply b': ['.pair'] }
+  },
+  {
+    title: 'an atomic list is one field',
+    steps: [{ by: 'a', apply: { lines: ['1'] } }, { by: 'b', apply: { lines: ['1', '2'] }, conflicts: ['Apply a .lines'] }],
+    object: { count: 1, lines: ['1'] },
+    owners: { 'Apply a': ['.lines'] }
+  },
+  {
+    title: 'items of a set have an owner each',
+    steps: [{ by: 'a', apply: { tags: ['x', 'y'] } }, { by: 'b', apply: { tags: ['z', 'y'] } }, { by: 'a', apply: { tags: ['y'] } }, { by: 'b', apply: { tags: ['z'] } }],
+    object: { count: 1, tags: ['y', 'z'] },
+    owners: { 'Apply a': ['.tags[="y"]'], 'Apply b': ['.tags[="z"]'] }
+  },
+  {
+    title: 'an item that its appliers apply no more goes with what others have updated in it',
+    steps: [
+      { by: 'a', apply: { items: [{ name: 'x' }, { name: 'y', value: '1' }] } },
+      { by: 'b', update: { items: [{ name: 'x' }, { name: 'y', value: '1', more: { k: 'v' } }] } },
+      { by: 'a', apply: { items: [{ name: 'x' }] } }
+    ],
+    object: { count: 1, items: [{ name: 'x' }] },
+    owners: { 'Apply a': ['.items[name="x"]', '.items[name="x"].name'] }
+  },
+  {
+    title: 'items of a list are told apart by their key, wherever they stand',
+    steps: [{ by: 'a', apply: { items: [{ name: 'x', value: '1' }, { name: 'y' }] } }, { by: 'b', apply: { items: [{ name: 'y', value: '2' }, { name: 'z' }] } }, { by: 'a', apply: { items: [{ name: 'y' }] } }],
+    object: { count: 1, items: [{ name: 'y', value: '2' }, { name: 'z' }] },
+    owners: {
+      'Apply a': ['.items[name="y"]', '.items[name="y"].name'],
+      'Apply b': ['.items[name="y"]', '.items[name="y"].name', '.items[name="y"].value', '.items[name="z"]', '.items[name="z"].name']
+    }
+  },
+  {
+    title: 'a key that was not said is its default',
+    steps: [{ by: 'a', apply: { items: [{ name: 'i', ports: [{ port: 80 }] }] } }, { by: 'b', apply: { items: [{ name: 'i', ports: [port(80, { name: 'http' })] }] } }],
+    object: { count: 1, items: [{ name: 'i', ports: [port(80, { name: 'http' })] }] },
+    owners: {
+      'Apply a': ['.items[name="i"]', '.items[name="i"].name', '.items[name="i"].ports[port=80,protocol="TCP"]', '.items[name="i"].ports[port=80,protocol="TCP"].port'],
+      'Apply b': ['.items[name="i"]', '.items[name="i"].name', '.items[name="i"].ports[port=80,protocol="TCP"]', '.items[name="i"].ports[port=80,protocol="TCP"].name', '.items[name="i"].ports[port=80,protocol="TCP"].port', '.items[name="i"].ports[port=80,protocol="TCP"].protocol']
+    }
+  },
+  {
+    title: 'a zero that was said counts as said',
+    steps: [{ by: 'a', update: { text: 'x' } }, { by: 'b', apply: { text: '' }, conflicts: ['Update a .text'] }, { by: 'b', apply: { text: '' }, force: true }],
+    object: { count: 1 },
+    owners: { 'Update a': ['.count'], 'Apply b': ['.text'] }
+  },
+  {
+    title: 'an applier and an updater of one name are two',
+    steps: [{ by: 'a', update: { text: 'x' } }, { by: 'a', apply: { text: 'y' }, conflicts: ['Update a .text'] }],
+    object: { count: 1, text: 'x' },
+    owners: { 'Update a': ['.count', '.text'] }
+  },
+  {
+    title: 'what is owned in one version conflicts in another',
+    steps: [{ by: 'a', apply: { text: 'x' } }, { by: 'b', version: 'toys/v2', apply: { words: 'y' }, conflicts: ['Apply a .text'] }, { by: 'b', version: 'toys/v2', apply: { words: 'y' }, force: true }],
+    object: { count: 1, text: 'y' },
+    owners: { 'Apply b toys/v2': ['.words'] }
+  },
+  {
+    title: 'what was applied in one version is dropped in another',
+    steps: [{ by: 'a', version: 'toys/v2', apply: { words: 'x', entries: { x: '1', y: '2' } } }, { by: 'b', apply: { entries: { y: '2' } } }, { by: 'a', apply: { count: 2 } }],
+    object: { count: 2, entries: { y: '2' } },
+    owners: { 'Apply b': ['.entries.y'], 'Apply a': ['.count'] }
+  },
+  {
+    title: 'fields that a write cannot change are nobody\'s by it',
+    steps: [{ by: 'a', update: { text: 'x', status: 's' }, ignored: ['status'] }, { by: 'b', apply: { status: 't', tags: ['t'] }, ignored: ['status'] }],
+    object: { count: 1, text: 'x', status: 't', tags: ['t'] },
+    owners: { 'Update a': ['.count', '.text'], 'Apply b': ['.tags[="t"]'] }
+  },
+  {
+    title: 'each subresource has entries of its own',
+    steps: [{ by: 'a', update: { text: 'x' } }, { by: 'a', subresource: 'status', update: { text: 'x', count: 1, status: 's' } }],
+    object: { count: 1, text: 'x', status: 's' },
+    owners: { 'Update a': ['.count', '.text'], 'Update a status': ['.status'] }
+  },
+  {
+    title: 'a map key is data, whatever it is called',
+    steps: [{ by: 'a', apply: { entries: JSON.parse('{"__proto__":"1","constructor":"2"}') as object } }, { by: 'b', apply: { entries: JSON.parse('{"__proto__":"3"}') as object }, conflicts: ['Apply a .entries.__proto__'] }, { by: 'a', apply: { entries: { constructor: '2' } } }],
+    object: { count: 1, entries: { constructor: '2' } },
+    owners: { 'Apply a': ['.entries.constructor'] }
+  }
+]
+
+for (const { title, steps, object, owners } of STORIES) {
+  t.test(title, async t => {
+    const play = new Play()
+    for (const step of steps) {
+      play.do(step)
+      t.same(play.conflicts, step.conflicts ?? [], 'conflicts')
+    }
+    t.same(play.content, object)
+    t.same(play.owners, owners)
+  })
+}

@@ -1,0 +1,17 @@
+import t from 'tap'
+import { applyJsonPatch, parseJsonPatch } from '../../../storage/patch/json-patch.js'
+
+const patched = async (list: readonly unknown[], ...operations: object[]): Promise<unknown> => (await applyJsonPatch({ list: [...list] }, parseJsonPatch(operations)) as { list: unknown }).list
+
+t.test('indexes count from the start or from the end of a list', async t => {
+  const abc = ['a', 'b', 'c']
+  for (const [operation, made] of [
+    [{ op: 'remove', path: '/list/-1' }, ['a', 'b']], [{ op: 'remove', path: '/list/-3' }, ['b', 'c']], [{ op: 'replace', path: '/list/-2', value: 'x' }, ['a', 'x', 'c']],
+    // What is added at the last place stands behind all others.
+    [{ op: 'add', path: '/list/-1', value: 'x' }, ['a', 'b', 'c', 'x']], [{ op: 'add', path: '/list/-2', value: 'x' }, ['a', 'b', 'x', 'c']], [{ op: 'add', path: '/list/-4', value: 'x' }, ['x', 'a', 'b', 'c']], [{ op: 'add', path: '/list/-', value: 'x' }, ['a', 'b', 'c', 'x']],
+    [{ op: 'copy', from: '/list/-1', path: '/list/0' }, ['c', 'a', 'b', 'c']], [{ op: 'move', from: '/list/-1', path: '/list/0' }, ['c', 'a', 'b']], [{ op: 'test', path: '/list/-1', value: 'c' }, abc],
+    [{ op: 'remove', path: '/list/+1' }, ['a', 'c']], [{ op: 'remove', path: '/list/001' }, ['a', 'c']], [{ op: 'remove', path: '/list/-0' }, ['b', 'c']]
+  ] as const) t.same(await patched(abc, operation), made, JSON.stringify(operation))
+  t.same(await patched([{ n: 1 }, { n: 2 }], { op: 'replace', path: '/list/-1/n', value: 3 }), [{ n: 1 }, { n: 3 }], 'on the way, too')
+  for (const operation of [{ op: 'remove', path: '/list/-4' }, { op: 'add', path: '/list/-5', value: 'x' }, { op: 'replace', path: '/list/3', value: 'x' }]) await t.rejects(patched(abc, operation), /does not fit/, JSON.stringify(operation))
+})

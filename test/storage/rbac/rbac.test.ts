@@ -1,0 +1,138 @@
+/** `--authorization-mode=RBAC`: who may do what, by roles and bindings made through the server itself. */
+import t from 'tap'
+import { build } from '../../build.js'
+import type { Answer, Client, Json, Test } from '../../build.js'
+
+const RBAC = '/apis/rbac.authorization.orch.io/v1'
+const GROUP = 'rbac.authorization.orch.io'
+const TOKENS = [
+  'root,root,1,"system:masters"', 'ann,ann,2,"devs,ops"', 'bob,bob,3,"devs"', 'eve,eve,4', 'robot,system:serviceaccount:team:robot,5,"system:serviceaccounts,system:serviceaccounts:team"'
+].join('\n')
+
+interface As extends Record<'get' | 'delete', (url: string) => Promise<Answer>> { post: (url: string, body: unknown) => Promise<Answer>, put: (url: string, body: unknown) => Promise<Answer>, patch: (url: string, body: unknown) => Promise<Answer> }
+
+async function start (t: Test): Promise<{ server: Client, as: (token: string) => As }> {
+  const server = await build(t, { authentication: { tokens: `${TOKENS}\n` }, authorization: { modes: ['RBAC'] } })
+  const as = (token: string): As => {
+    const headers = { authorization: `Bearer ${token}` }
+    return {
+      get: url => server.call('GET', url, undefined, headers),
+      delete: url => server.call('DELETE', url, undefined, headers),
+      post: (url, body) => server.call('POST', url, body, headers),
+      put: (url, body) => server.call('PUT', url, body, headers),
+      patch: (url, body) => server.call('PATCH', url, body, { ...headers, 'content-type': 'application/merge-patch+json' })
+    }
+  }
+  for (const name of ['team', 'other']) await as('root').post('/api/v1/namespaces', { metadata: { name } })
+  return { server, as }
+}
+
+const role = (name: string, rules: Json[], more: Json = {}): Json => ({ metadata: { name, ...more }, rules })
+const binding = (name: string, roleRef: { kind?: string, name: string }, ...subjects: Json[]): Json => ({ metadata: { name }, roleRef: { apiGroup: GROUP, kind: 'ClusterRole', ...roleRef }, subjects })
+const user = (name: string): Json => ({ kind: 'User', name })
+const rule = (verbs: string, groups: string, resources: string, resourceNames?: string[]): Json => ({ verbs: verbs.split(','), apiGroups: groups.split(','), resources: resources.split(','), ...(resourceNames === undefined ? {} : { resourceNames }) })
+
+t.test('nobody may do anything but what roles say, and everybody sees the health and version of the server', async t => {
+  const { server, as } = await start(t)
+  for (const path of ['/healthz', '/livez', '/readyz', '/version']) t.equal((await server.get(path)).code, 200, `anonymous ${path}`)
+  t.match(await server.get('/api'), { code: 403, json: { message: 'forbidden: User "system:anonymous" cannot get path "/api"' } })
+  t.equal((await as('eve').get('/api')).code, 200, 'discovery is for all who are authenticated')
+  t.match(await as('eve').get('/api/v1/namespaces/team/configmaps'), { code: 403, json: { reason: 'Forbidden', message: 'configmaps is forbidden: User "eve" cannot list resource "configmaps" in API group "" in the namespace "team"' } })
+  t.equal((await as('root').get('/api/v1/configmaps')).code, 200, 'system:masters may do everything')
+  t.equal((await as('eve').post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'team' } } })).json['status'].allowed, false)
+})
+
+t.test('rules name verbs, groups, resources, names and paths; bindings users, groups and accounts, everywhere or in a namespace', async t => {
+  const { as } = await start(t)
+  const root = as('root')
+  const made = async (url: string, body: Json): Promise<void> => { t.equal((await root.post(`${RBAC}/${url}`, body)).code, 201) }
+  await made('clusterroles', role('reader', [rule('get,list,watch', '', 'configmaps,pods/status'), rule('update', 'apps', '*/scale')]))
+  await made('clusterroles', role('one', [rule('get,delete', '', 'secrets', ['shown'])]))
+  await made('clusterroles', role('paths', [{ verbs: ['get'], nonResourceURLs: ['/metrics', '/openapi/*'] }]))
+  await made('namespaces/team/roles', role('writer', [rule('create', '*', '*')]))
+  await made('clusterrolebindings', binding('ann-everywhere', { name: 'reader' }, user('ann')))
+  await made('namespaces/team/rolebindings', binding('team-reads', { name: 'reader' }, { kind: 'Group', name: 'devs' }))
+  await made('namespaces/team/rolebindings', binding('robot-writes', { kind: 'Role', name: 'writer' }, { kind: 'ServiceAccount', name: 'robot' }))
+  await made('namespaces/team/rolebindings', binding('one-secret', { name: 'one' }, user('bob')))
+  await made('clusterrolebindings', binding('paths', { name: 'paths' }, { kind: 'Group', name: 'ops' }))
+  await root.post('/api/v1/namespaces/team/secrets', { metadata: { name: 'shown' } })
+  for (const [who, method, url, code] of [
+    ['ann', 'get', '/api/v1/namespaces/other/configmaps', 200], ['ann', 'get', '/api/v1/configmaps', 200], ['ann', 'get', '/api/v1/namespaces/team/secrets', 403],
+    ['bob', 'get', '/api/v1/namespaces/team/configmaps', 200], ['bob', 'get', '/api/v1/namespaces/other/configmaps', 403], ['bob', 'get', '/api/v1/configmaps', 403],
+    ['bob', 'get', '/api/v1/namespaces/team/secrets/shown', 200], ['bob', 'get', '/api/v1/namespaces/team/secrets/hidden', 403], ['bob', 'get', '/api/v1/namespaces/team/secrets', 403],
+    ['bob', 'get', '/api/v1/namespaces/team/pods/a', 403], ['bob', 'get', '/api/v1/namespaces/team/pods/a/status', 404],
+    ['ann', 'get', '/metrics', 200], ['bob', 'get', '/metrics', 403], ['ann', 'get', '/openapi/v2', 200],
+    ['robot', 'get', '/api/v1/namespaces/team/configmaps', 403], ['eve', 'get', '/api/v1/namespaces/team/configmaps', 403]
+  ] as const) t.equal((await as(who)[method](url)).code, code, `${who} ${method} ${url}`)
+  t.equal((await as('robot').post('/api/v1/namespaces/team/configmaps', { metadata: { name: 'made' } })).code, 201)
+  t.equal((await as('robot').post('/api/v1/namespaces/other/configmaps', { metadata: { name: 'made' } })).code, 403)
+  t.equal((await as('ann').put('/apis/apps/v1/namespaces/team/deployments/a/scale', { metadata: { name: 'a' }, spec: {} })).code, 404, 'by the star before the subresource')
+  t.equal((await as('ann').put('/apis/apps/v1/namespaces/team/deployments/a', { metadata: { name: 'a' } })).code, 403)
+  t.equal((await root.delete(`${RBAC}/clusterrolebindings/ann-everywhere`)).code, 200)
+  t.equal((await as('ann').get('/api/v1/configmaps')).code, 403, 'what was taken away is gone with the next request')
+})
+
+t.test('what cannot be resolved is the reason of a refusal, and hides no allowance', async t => {
+  const { as } = await start(t)
+  const root = as('root')
+  await root.post(`${RBAC}/clusterrolebindings`, binding('dangling', { name: 'missing' }, user('ann')))
+  await root.post(`${RBAC}/clusterrolebindings`, binding('with-namespace', { name: 'cluster-admin' }, { ...user('eve'), namespace: 'team' }))
+  t.match(await as('ann').get('/api/v1/nodes'), { code: 403, json: { message: 'nodes is forbidden: User "ann" cannot list resource "nodes" in API group "" at the cluster scope: RBAC: clusterrole.rbac.authorization.orch.io "missing" not found' } })
+  t.match(await as('eve').get('/api/v1/nodes'), { code: 403, json: { message: /RBAC: User "eve" has a namespace, "team"$/ } })
+  await root.post(`${RBAC}/clusterroles`, role('nodes', [rule('list', '', 'nodes')]))
+  await root.post(`${RBAC}/clusterrolebindings`, binding('nodes', { name: 'nodes' }, user('ann')))
+  t.equal((await as('ann').get('/api/v1/nodes')).code, 200)
+})
+
+t.test('the default roles and bindings are there, and those that gather others are filled', async t => {
+  const { as } = await start(t)
+  const root = as('root')
+  const names = async (url: string): Promise<string[]> => (await root.get(`${RBAC}/${url}`)).json['items'].map(({ metadata }: Json) => metadata['name'])
+  t.equal((await names('clusterroles')).length, 62)
+  t.ok((await names('clusterrolebindings')).includes('system:public-info-viewer'))
+  t.same((await names('namespaces/orch-public/roles')), ['system:controller:bootstrap-signer'])
+  const view = (await root.get(`${RBAC}/clusterroles/view`)).json
+  t.match(view, { metadata: { labels: { 'orch.io/bootstrapping': 'rbac-defaults' } }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }] } })
+  await root.post(`${RBAC}/clusterroles`, role('more', [rule('get', 'example.com', 'widgets')], { labels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }))
+  const filled = async (): Promise<boolean> => JSON.stringify((await root.get(`${RBAC}/clusterroles/admin`)).json['rules']).includes('example.com')
+  for (let tries = 0; tries < 200 && !await filled(); tries++) await new Promise(resolve => { setTimeout(resolve, 10) })
+  t.ok(await filled(), 'view is gathered by edit, and that by admin')
+  await root.post(`${RBAC}/namespaces/team/rolebindings`, binding('ann-edits', { name: 'edit' }, user('ann')))
+  t.equal((await as('ann').get('/api/v1/namespaces/team/secrets')).code, 200)
+  t.equal((await as('ann').get('/api/v1/namespaces/other/secrets')).code, 403)
+})
+
+t.test('nobody grants more than they have, unless they may escalate or bind', async t => {
+  const { as } = await start(t)
+  const root = as('root')
+  await root.post(`${RBAC}/clusterroles`, role('role-writer', [rule('create,update,patch,get', GROUP, 'roles,rolebindings'), rule('get', '', 'pods')]))
+  await root.post(`${RBAC}/namespaces/team/rolebindings`, binding('ann-writes-roles', { name: 'role-writer' }, user('ann')))
+  const ann = as('ann')
+  const roles = `${RBAC}/namespaces/team/roles`
+  t.equal((await ann.post(roles, role('pods', [rule('get', '', 'pods')]))).code, 201)
+  t.match(await ann.post(roles, role('secrets', [rule('get,list', '', 'secrets,pods')])), { code: 403, json: { message: `roles.${GROUP} "secrets" is forbidden: user "ann" (groups=["devs","ops","system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get","list"]}\n{APIGroups:[""], Resources:["pods"], Verbs:["list"]}` } })
+  t.equal((await ann.patch(`${roles}/pods`, { rules: [rule('*', '', 'pods')] })).code, 403, 'nor by a patch')
+  t.equal((await ann.patch(`${roles}/pods`, { metadata: { labels: { a: 'b' } } })).code, 200, 'who holds what the role allows changes it')
+  await root.post(roles, role('above', [rule('get', '', 'secrets')]))
+  t.equal((await ann.patch(`${roles}/above`, { metadata: { labels: { a: 'b' } } })).code, 403, 'who does not changes nothing of it')
+  t.equal((await ann.patch(`${roles}/above`, { metadata: { finalizers: ['example.com/hold'] } })).code, 200, 'but what the collection of garbage does grants nothing')
+  const bindings = `${RBAC}/namespaces/team/rolebindings`
+  t.equal((await ann.post(bindings, binding('bob', { name: 'view' }, user('bob')))).code, 403)
+  t.equal((await ann.post(bindings, binding('bob', { kind: 'Role', name: 'pods' }, user('bob')))).code, 201)
+  t.equal((await ann.post(bindings, binding('nothing', { kind: 'Role', name: 'missing' }, user('bob')))).code, 404)
+  await root.post(`${RBAC}/clusterroles`, role('binder', [rule('bind', GROUP, 'clusterroles', ['view']), rule('escalate', GROUP, 'roles')]))
+  await root.post(bindings, binding('ann-binds', { name: 'binder' }, user('ann')))
+  t.equal((await ann.post(bindings, binding('bob-views', { name: 'view' }, user('bob')))).code, 201)
+  t.equal((await ann.post(bindings, binding('bob-admin', { name: 'admin' }, user('bob')))).code, 403)
+  t.equal((await ann.post(roles, role('secrets', [rule('*', '*', '*')]))).code, 201)
+})
+
+t.test('rules are listed for who asks', async t => {
+  const { as } = await start(t)
+  await as('root').post(`${RBAC}/clusterroles`, role('lists', [rule('list', '', 'pods'), { verbs: ['get'], nonResourceURLs: ['/x'] }]))
+  await as('root').post(`${RBAC}/clusterrolebindings`, binding('lists', { name: 'lists' }, user('ann')))
+  const { status } = (await as('ann').post('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'team' } })).json as { status: Json }
+  t.equal(status['incomplete'], false)
+  t.ok(status['resourceRules'].some(({ resources, verbs }: Json) => resources[0] === 'pods' && verbs[0] === 'list'))
+  t.ok(status['nonResourceRules'].some(({ nonResourceURLs }: Json) => nonResourceURLs[0] === '/x'))
+})
