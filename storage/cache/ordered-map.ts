@@ -6,6 +6,7 @@
  *
  * Keys are compared by code unit. Get, set, delete and rank are O(log n); a range is O(log n + items).
  */
+import { lowerBound } from '../../schemas/sorted.js'
 
 const FAN_OUT = 64
 
@@ -19,18 +20,6 @@ function branchOf<V> (keys: readonly string[], children: ReadonlyArray<Node<V>>)
   let size = 0
   for (const child of children) size += child.size
   return { leaf: false, keys, children, size }
-}
-
-/** Index of the first key ≥ `key`. */
-function lowerBound (keys: readonly string[], key: string): number {
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((keys[middle] as string) < key) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Index of the child that holds or would hold `key`. */

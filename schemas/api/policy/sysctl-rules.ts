@@ -1,6 +1,7 @@
 /** Lists of kernel parameters, whose last character may stand for all that follows. */
 import type { Report } from '../../language/types.js'
 import { forbidden, invalid } from '../../rules/findings.js'
+import { lowerBound } from '../../sorted.js'
 import { SYSCTL_MAX, SYSCTL_SEGMENT } from '../core/rules/security.js'
 
 const PATTERN = `(${SYSCTL_SEGMENT}[\\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]`
@@ -26,17 +27,6 @@ function covers (pattern: string, other: string): boolean {
   return prefix === undefined ? pattern === other : (prefixOf(other) ?? other).startsWith(prefix)
 }
 
-/** Of the sorted ones the first that is not before `text`. */
-function firstFrom (sorted: readonly string[], text: string): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((sorted[middle] ?? '') < text) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** Whether any of the patterns covers one or is covered by it, without a look at each: thousands may be compared with thousands. */
 function overlapping (patterns: readonly string[]): (one: string) => boolean {
   const known = new Set(patterns)
@@ -48,9 +38,9 @@ function overlapping (patterns: readonly string[]): (one: string) => boolean {
     const prefix = prefixOf(one)
     const beginning = prefix ?? one
     if (known.has(one)) return true
-    const at = firstFrom(prefixes, beginning)
+    const at = lowerBound(prefixes, beginning)
     if (prefixes[at] === beginning || (at > 0 && beginning.startsWith(prefixes[at - 1] ?? ''))) return true
-    return prefix !== undefined && beginnings[firstFrom(beginnings, prefix)]?.startsWith(prefix) === true
+    return prefix !== undefined && beginnings[lowerBound(beginnings, prefix)]?.startsWith(prefix) === true
   }
 }
 

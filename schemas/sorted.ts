@@ -1,0 +1,13 @@
+/** Sorted lists of text, by code units as `<` compares. */
+
+/** Index of the first text that is not before `text`; the length where all are. */
+export function lowerBound (sorted: readonly string[], text: string): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] as string) < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}
