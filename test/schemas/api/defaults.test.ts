@@ -1,0 +1,43 @@
+import t from 'tap'
+import { daemonSets } from '../../../schemas/api/apps/daemonsets.js'
+import { deployments } from '../../../schemas/api/apps/deployments.js'
+import { statefulSets } from '../../../schemas/api/apps/statefulsets.js'
+import { cronJobs } from '../../../schemas/api/batch/cronjobs.js'
+import { jobs } from '../../../schemas/api/batch/jobs.js'
+import type { ResourceType } from '../../../schemas/index.js'
+import { made } from './shown.js'
+
+const template = { metadata: { labels: { app: 'web' } }, spec: { restartPolicy: 'Never', containers: [{ name: 'web', image: 'nginx:1.21' }] } }
+/** The spec as it is stored, in each version. */
+const specs = ({ representations }: ResourceType, spec: object) => representations.map(representation => (made(representation, { spec }) as unknown as { spec: Record<string, unknown> }).spec)
+
+t.test('a job has defaults that a cron job does not write into what it makes its jobs of', async t => {
+  const defaults = { parallelism: 1, completions: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false }
+  t.match(specs(jobs, { template }), [defaults])
+  t.match(specs(jobs, { template, completions: 3, backoffLimit: 0, suspend: null }), [{ ...defaults, completions: 3, backoffLimit: 0 }])
+  t.match(specs(jobs, { template, parallelism: 2 }), [{ ...defaults, parallelism: 2, completions: undefined }], 'pods that take work from a queue')
+  for (const { jobTemplate } of specs(cronJobs, { schedule: '@daily', jobTemplate: { spec: { template } } })) {
+    const { spec } = jobTemplate as { spec: { template: object } }
+    t.same(Object.keys(spec), ['template'])
+    t.match(spec.template, { spec: { dnsPolicy: 'ClusterFirst', containers: [{ imagePullPolicy: 'IfNotPresent' }] } }, 'pods have theirs everywhere')
+  }
+})
+
+t.test('settings of a rolling update are for those that roll', async t => {
+  const cases: ReadonlyArray<readonly [ResourceType, string, sent: object | undefined, kept: object]> = [
+    [deployments, 'strategy', undefined, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } }],
+    [deployments, 'strategy', { rollingUpdate: { maxSurge: 0 } }, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: 0 } }],
+    [deployments, 'strategy', { type: 'Recreate' }, { type: 'Recreate' }],
+    [daemonSets, 'updateStrategy', { type: '', rollingUpdate: null }, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }],
+    [daemonSets, 'updateStrategy', { type: 'OnDelete', rollingUpdate: {} }, { type: 'OnDelete', rollingUpdate: {} }],
+    [statefulSets, 'updateStrategy', undefined, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
+    [statefulSets, 'updateStrategy', { rollingUpdate: { partition: 2 } }, { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }],
+    [statefulSets, 'updateStrategy', { type: 'RollingUpdate', rollingUpdate: {} }, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
+    [statefulSets, 'updateStrategy', { type: 'RollingUpdate' }, { type: 'RollingUpdate' }],
+    [statefulSets, 'updateStrategy', { type: 'OnDelete' }, { type: 'OnDelete' }]
+  ]
+  for (const [type, field, sent, kept] of cases) {
+    const [spec = {}] = specs(type, { selector: { matchLabels: { app: 'web' } }, template, ...(sent === undefined ? {} : { [field]: sent }) })
+    t.same(spec[field], kept, `${type.plural}: ${JSON.stringify(sent)}`)
+  }
+})
