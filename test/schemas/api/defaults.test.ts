@@ -4,6 +4,8 @@ import { deployments } from '../../../schemas/api/apps/deployments.js'
 import { statefulSets } from '../../../schemas/api/apps/statefulsets.js'
 import { cronJobs } from '../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../schemas/api/batch/jobs.js'
+import { tagOf } from '../../../schemas/api/core/images.js'
+import { podTemplates } from '../../../schemas/api/core/podtemplates.js'
 import type { ResourceType } from '../../../schemas/index.js'
 import { made } from './shown.js'
 
@@ -40,4 +42,21 @@ t.test('settings of a rolling update are for those that roll', async t => {
     const [spec = {}] = specs(type, { selector: { matchLabels: { app: 'web' } }, template, ...(sent === undefined ? {} : { [field]: sent }) })
     t.same(spec[field], kept, `${type.plural}: ${JSON.stringify(sent)}`)
   }
+})
+
+t.test('images are pulled always where their tag is latest, or would be', async t => {
+  const digest = `sha256:${'0'.repeat(64)}`
+  const always = ['nginx', 'nginx:latest', `nginx:latest@${digest}`, 'team/web', 'registry.example/web', 'Registry.Example:5000/team/web', 'localhost/web', 'reg_1.example/web', 'a__b/c.d/e---f', '0'.repeat(63)]
+  const unlessPresent = ['nginx:1.21', 'registry.example:5000/web:v1', `nginx@${digest}`, `nginx:1.21@${digest}`]
+  const noNames = ['', 'Nginx', 'Team/web', 'a//b', 'web:', ':latest', 'web:latest:latest', '-web', 'a..b', 'web ', 'reg_1.example:5000/web', 'web@latest', `web:latest@${digest}0`, `web@sha1:${'0'.repeat(40)}`, '0'.repeat(64), `${'a/'.repeat(128)}a`, 'localhost/']
+  for (const image of always) t.equal(tagOf(image), 'latest', image)
+  for (const image of unlessPresent) t.not(tagOf(image), 'latest', image)
+  for (const image of noNames) t.equal(tagOf(image), '', image)
+  const { template: { spec: { containers } } } = made(podTemplates.stored, { template: { spec: { containers: ['nginx', 'Nginx', 'nginx:1'].map(image => ({ name: 'web', image })) } } }) as unknown as { template: { spec: { containers: object[] } } }
+  t.match(containers, [{ imagePullPolicy: 'Always' }, { imagePullPolicy: 'IfNotPresent' }, { imagePullPolicy: 'IfNotPresent' }])
+})
+
+t.test('amounts of a pod, and what it takes beside its containers, are in thousandths', async t => {
+  const [spec] = specs(jobs, { template: { ...template, spec: { ...template.spec, overhead: { cpu: '100u', memory: '1Mi' }, containers: [{ name: 'web', image: 'nginx', resources: { limits: { cpu: '1n' } } }] } } })
+  t.match(spec, { template: { spec: { overhead: { cpu: '1m', memory: '1Mi' }, containers: [{ resources: { limits: { cpu: '1m' } } }] } } })
 })
