@@ -34,7 +34,7 @@ t.test('durations get coarser as they grow', async t => {
     [2 * minute, '2m'], [2 * minute + second, '2m1s'], [10 * minute - second, '9m59s'], [10 * minute + second, '10m'], [180 * minute - second, '179m'],
     [3 * hour, '3h'], [3 * hour + minute, '3h1m'], [8 * hour - second, '7h59m'], [8 * hour + minute, '8h'], [48 * hour - second, '47h'],
     [2 * day, '2d'], [2 * day + hour, '2d1h'], [8 * day - second, '7d23h'], [8 * day + hour, '8d'], [730 * day - second, '729d'],
-    [730 * day, '2y'], [731 * day, '2y1d'], [8 * 365 * day - second, '7y364d'], [8 * 365 * day + day, '8y']
+    [730 * day, '2y'], [731 * day, '2y1d'], [8 * 365 * day - second, '7y364d'], [8 * 365 * day + day, '8y'], [2000 * 365 * day, '292y']
   ]
   for (const [duration, expected] of cases) t.equal(humanDuration(duration), expected, `${duration} ms`)
 })
