@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decode, tableColumns, tableRow } from '../../schemas/index.js'
+import { decode, representations, tableColumns, tableRow } from '../../schemas/index.js'
 import { humanDuration } from '../../schemas/duration.js'
 import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../stored.js'
 
@@ -24,6 +24,14 @@ t.test('the columns of the other types', async t => {
   t.same(tableRow(configMaps, decode(configMaps.message, { metadata, data: { a: '', b: '' }, binaryData: { c: '' } }).object, now).cells, ['n', 3, '10d'])
   t.same(tableRow(secrets, decode(secrets.message, { metadata, type: 'Opaque', data: { a: '' } }).object, now).cells, ['n', 'Opaque', 1, '10d'])
   t.same(tableRow(serviceAccounts, decode(serviceAccounts.message, { metadata: { name: 'n' } }).object, now).cells, ['n', 0, '<unknown>'])
+})
+
+t.test('an object of which nothing is known has a cell in each column, in every version of every type', async t => {
+  for (const representation of representations) {
+    const { cells } = tableRow(representation, decode(representation.message, {}).object, now)
+    t.equal(cells.length, tableColumns(representation).length, `${representation.apiVersion} ${representation.plural}`)
+    t.notMatch(cells.join(), /undefined|NaN|null/)
+  }
 })
 
 t.test('durations get coarser as they grow', async t => {
