@@ -74,6 +74,9 @@ const DEVIATIONS: Record<string, (field: FactField) => void> = {
   'batch.v1.JobSpec.backoffLimit': field => { delete field.default },
   'batch.v1.JobSpec.completionMode': field => { delete field.default },
   'batch.v1.JobSpec.suspend': field => { delete field.default },
+  // Not in volume attachments.
+  'core.v1.PersistentVolumeSpec.persistentVolumeReclaimPolicy': field => { delete field.default },
+  'core.v1.PersistentVolumeSpec.volumeMode': field => { delete field.default },
   // Not where the type is another one.
   'apps.v1.RollingUpdateDaemonSet.maxUnavailable': field => { delete field.default },
   'apps.v1.RollingUpdateDaemonSet.maxSurge': field => { delete field.default },

@@ -5,7 +5,9 @@ import { statefulSets } from '../../../schemas/api/apps/statefulsets.js'
 import { cronJobs } from '../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../schemas/api/batch/jobs.js'
 import { tagOf } from '../../../schemas/api/core/images.js'
+import { persistentVolumes } from '../../../schemas/api/core/persistentvolumes.js'
 import { podTemplates } from '../../../schemas/api/core/podtemplates.js'
+import { volumeAttachments } from '../../../schemas/api/storage/volumeattachments.js'
 import type { ResourceType } from '../../../schemas/index.js'
 import { made } from './shown.js'
 
@@ -23,6 +25,15 @@ t.test('a job has defaults that a cron job does not write into what it makes its
     t.same(Object.keys(spec), ['template'])
     t.match(spec.template, { spec: { dnsPolicy: 'ClusterFirst', containers: [{ imagePullPolicy: 'IfNotPresent' }] } }, 'pods have theirs everywhere')
   }
+})
+
+t.test('a persistent volume has defaults that one given in place has not', async t => {
+  const csi = { driver: 'csi.example.com', volumeHandle: 'v' }
+  const [volume] = specs(persistentVolumes, { csi, persistentVolumeReclaimPolicy: '', volumeMode: null })
+  t.match(volume, { csi, persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' })
+  const rbd = { monitors: ['m'], image: 'i' }
+  const [attachment] = specs(volumeAttachments, { attacher: 'csi.example.com', nodeName: 'node-1', source: { inlineVolumeSpec: { csi, rbd, accessModes: ['ReadWriteOnce'] } } })
+  t.same(attachment?.['source'], { inlineVolumeSpec: { csi, rbd: { ...rbd, pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' }, accessModes: ['ReadWriteOnce'] } })
 })
 
 t.test('settings of a rolling update are for those that roll', async t => {
