@@ -8,12 +8,14 @@ const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}
 const IDENTIFIER = /^[0-9a-f]{64}$/
 /** Of the name with its host, which is this one where none is said. */
 const MOST_CHARACTERS = 255
+/** With the longest tag and digest: what is longer need not be looked at. */
+const MOST_IN_ALL = MOST_CHARACTERS + ':'.length + 128 + '@sha512:'.length + 128
 const HUB = 'docker.io/'
 const OFFICIAL = 'library/'
 
 /** The tag an image is pulled by: `latest` where it names neither a tag nor a digest, '' for what is no name of an image. */
 export function tagOf (image: string): string {
-  if (IDENTIFIER.test(image)) return ''
+  if (image.length > MOST_IN_ALL || IDENTIFIER.test(image)) return ''
   const at = image.indexOf('@')
   const digest = at < 0 ? undefined : image.slice(at + 1)
   const tagged = at < 0 ? image : image.slice(0, at)
