@@ -40,7 +40,8 @@ function parseAccept (header: string): Clause[] {
 export interface Offer {
   readonly protobuf: boolean
   readonly watch: boolean
-  readonly transforms: boolean
+  /** `metadata` is all but tables. */
+  readonly transforms: boolean | 'metadata'
 }
 
 /** The first clause that can be served, undefined when none can. No header accepts JSON. */
@@ -69,7 +70,7 @@ function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undef
   const { as, g, v } = parameters
   if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: indents(parameters.pretty) }
   if (!offer.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table' && format === 'protobuf') return undefined // the Table kind has no protobuf form
+  if (as === 'Table' && (format === 'protobuf' || offer.transforms === 'metadata')) return undefined // the Table kind has no protobuf form
   return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: indents(parameters.pretty) }
 }
 

@@ -3,6 +3,7 @@
  * first. (Interface: Generic request shapes 4.)
  */
 import fp from 'fastify-plugin'
+import type { RequestInfo } from '../schemas/auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 import { MEDIA_TYPES, indents, negotiate } from './accept.js'
@@ -15,6 +16,8 @@ const STREAM: Offer = { protobuf: true, watch: true, transforms: true }
 /** Of types that are defined at run time. */
 const TEXT: Offer = { protobuf: false, watch: false, transforms: true }
 const TEXT_STREAM: Offer = { protobuf: false, watch: true, transforms: true }
+/** What is asked for and answered rather than kept. */
+const OPERATION: Offer = { protobuf: true, watch: false, transforms: 'metadata' }
 const DOCUMENT: Offer = { protobuf: false, watch: false, transforms: false }
 const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
@@ -24,7 +27,7 @@ const MOST_REMEMBERED = 100
 export default fp(async fastify => {
   // Clients send the same few headers over and over; the answers are remembered, up to a bound.
   const remembered = new Map<Offer, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
-    [OBJECT, STREAM, TEXT, TEXT_STREAM, DOCUMENT].map(offer => [offer, [new Map(), new Map()]]))
+    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT].map(offer => [offer, [new Map(), new Map()]]))
   const choose = (header: string | undefined, offer: Offer, pretty: boolean): Negotiated | undefined => {
     const all = remembered.get(offer)?.[pretty ? 1 : 0]
     const known = all?.get(header ?? '')
@@ -35,6 +38,12 @@ export default fp(async fastify => {
     return made
   }
 
+  const isOperation = (info: RequestInfo): boolean => {
+    const { resources } = fastify.orch
+    const store = resources.lookup(info)
+    return store !== undefined && resources.operation(store.type, info.subresource) !== undefined
+  }
+
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { info, query } = request.orch
     const offer = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
@@ -43,6 +52,7 @@ export default fp(async fastify => {
     let accept = choose(request.headers.accept, offer, indents(pretty))
     // Looked up for those alone who would get it.
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.shown.protobuf === false
+    if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, indents(pretty))
     if (textOnly) accept = choose(request.headers.accept, offer === STREAM ? TEXT_STREAM : TEXT, indents(pretty))
     // What is answered is what a pod or a node answers, in whatever form that has.
     if (accept === undefined && !isConnection(info)) return done(notAcceptable(offer.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))

@@ -19,7 +19,7 @@ export function includeObject (request: FastifyRequest): IncludeObject {
   const value = request.orch.query.get('includeObject') ?? ''
   if (value === '' || value === 'Metadata') return 'Metadata'
   if (value === 'None' || value === 'Object') return value
-  throw badRequest(`includeObject: unsupported value ${JSON.stringify(value.slice(0, 100))}; supported values: "None", "Metadata", "Object"`)
+  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`)
 }
 
 /** One row, with the object in the form asked for. */

@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify'
 import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/codec/encodings.js'
-import { encodeProtobuf, protobufWatchFrame, stringify } from '../schemas/index.js'
+import { decode, encodeProtobuf, protobufWatchFrame, stringify } from '../schemas/index.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
@@ -195,6 +195,13 @@ function lastShown (store: ResourceStore, { entry, previous = entry, revision }:
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
+/** The row of an object that has nothing but its version. */
+function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, form: Form): object {
+  const object = bare(store, revision)
+  const made = row(store.shown, decode(store.shown.message, object).object, include === 'Object' ? 'None' : include, form, Date.now())
+  return include === 'Object' ? { ...made, object } : made
+}
+
 /** Tables are small and each watcher's own: the columns stand in its first event only. */
 function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
@@ -212,7 +219,7 @@ function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject,
     added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.show(entry).object, entry.revision))),
     shown,
     batch: events => shown(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => framed(jsonLine('BOOKMARK', { ...table(store.shown, { resourceVersion: String(revision) }, [], form, false), rows: [{ cells: [], object: bare(store, revision) }] })),
+    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.shown, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, form)], form, false))),
     failure: status => framed(jsonLine('ERROR', status))
   }
 }

@@ -87,5 +87,5 @@ export function ageOf (timestamp: string | undefined, now: number): string {
 /** Since the epoch. */
 export function milliseconds (timestamp: string | undefined): number | undefined {
   const instant = timestamp === undefined ? undefined : parseTime(timestamp)
-  return instant === undefined ? undefined : instant.seconds * 1000
+  return instant === undefined ? undefined : instant.seconds * 1000 + instant.nanos / 1e6
 }

@@ -1,6 +1,9 @@
+/** In milliseconds, what 64 bits of nanoseconds hold. */
+const LONGEST_SHOWN = 2 ** 63 / 1e6
+
 /** `5m12s`, `3h`, `2d4h`: the shorter a time, the finer its parts; parts are cut off, not rounded. `milliseconds` may be negative. */
 export function humanDuration (milliseconds: number): string {
-  const seconds = Math.trunc(milliseconds / 1000)
+  const seconds = Math.trunc(Math.min(milliseconds, LONGEST_SHOWN) / 1000)
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 120) return `${seconds}s`

@@ -64,7 +64,7 @@ export interface SubresourceView {
   readonly columns?: ReadonlyArray<Column<ApiObject>>
 }
 
-export type Cell = string | number | boolean | null
+export type Cell = string | number | bigint | boolean | null
 
 export interface Column<T> {
   readonly name: string

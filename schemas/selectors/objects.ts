@@ -25,10 +25,7 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
 /** Whether it selects what has these labels: a missing one selects nothing, an empty one everything. Undefined for one that breaks the rules. */
 export function selects (selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}): boolean | undefined {
   if (selector === undefined) return false
-  const { matchLabels = {}, matchExpressions = [] } = selector
-  const requirements = [...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })), ...matchExpressions]
-  if (!requirements.every(isRequirement)) return undefined
-  return requirements.every(({ key, operator, values = [] }) => {
+  return requirementsOf(selector)?.every(({ key, operator, values = [] }) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined
     switch (operator) {
       case 'In': return value !== undefined && values.includes(value)
@@ -38,7 +35,15 @@ export function selects (selector: LabelSelector | undefined, labels: Readonly<R
   })
 }
 
-function isRequirement ({ key, operator, values = [] }: { key: string, operator: string, values?: string[] | undefined }): boolean {
+interface Requirement { readonly key: string, readonly operator: string, readonly values?: string[] | undefined }
+
+/** Undefined where one of them breaks the rules. */
+function requirementsOf ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Requirement[] | undefined {
+  const requirements = [...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })), ...matchExpressions]
+  return requirements.every(isRequirement) ? requirements : undefined
+}
+
+function isRequirement ({ key, operator, values = [] }: Requirement): boolean {
   const several = operator === 'In' || operator === 'NotIn'
   if (!several && operator !== 'Exists' && operator !== 'DoesNotExist') return false
   return several === (values.length > 0) && qualifiedName(key).length === 0 && values.every(value => labelValue(value).length === 0)
@@ -46,20 +51,19 @@ function isRequirement ({ key, operator, values = [] }: { key: string, operator:
 
 /**
  * The same as text, as in a query: `a=b,c in (x,y),!d`, sorted by key. Selectors of nothing and of everything both are ''.
- * Undefined for one that says nothing sensible, which breaks the rules.
+ * Undefined for one that breaks the rules.
  */
 export function selectorText (selector: LabelSelector | undefined): string | undefined {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
+  if (requirementsOf({ matchLabels, matchExpressions }) === undefined) return undefined
   const requirements = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))
   for (const { key, operator, values = [] } of matchExpressions) {
     const sorted = [...values].sort().join(',')
-    if ((operator === 'In' || operator === 'NotIn') === (values.length === 0)) return undefined
     switch (operator) {
       case 'In': requirements.push({ key, text: `${key} in (${sorted})` }); break
       case 'NotIn': requirements.push({ key, text: `${key} notin (${sorted})` }); break
       case 'Exists': requirements.push({ key, text: key }); break
-      case 'DoesNotExist': requirements.push({ key, text: `!${key}` }); break
-      default: return undefined
+      default: requirements.push({ key, text: `!${key}` })
     }
   }
   return requirements.sort((one, other) => one.key < other.key ? -1 : Number(one.key > other.key)).map(({ text }) => text).join(',')

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { negotiate } from '../../plugins/accept.js'
+import { negotiate, type Offer } from '../../plugins/accept.js'
 
-const ALL = { protobuf: true, watch: false, transforms: true }
+const ALL: Offer = { protobuf: true, watch: false, transforms: true }
 const shown = (header: string | undefined, offer = ALL): string | undefined => {
   const found = negotiate(header, offer)
   return found === undefined ? undefined : `${found.format}${found.as === undefined ? '' : ` ${found.as} ${found.asVersion}`}${found.pretty ? ' pretty' : ''}`
@@ -50,4 +50,6 @@ t.test('a stream has no YAML and may be asked for by name', async t => {
 t.test('what is not offered is passed over', async t => {
   t.equal(shown('application/vnd.orch.protobuf, application/json', { ...ALL, protobuf: false }), 'json')
   t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1', { ...ALL, transforms: false }), undefined)
+  t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1, application/json', { ...ALL, transforms: 'metadata' }), 'json')
+  t.equal(shown('application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1', { ...ALL, transforms: 'metadata' }), 'json PartialObjectMetadata meta.orch.io/v1')
 })

@@ -84,6 +84,15 @@ t.test('metadata can be had alone', async t => {
   t.equal(openEnvelope(binary.raw).kind, 'PartialObjectMetadataList')
 })
 
+t.test('an operation has no Table', async t => {
+  const server = await build(t)
+  const review = { spec: { user: 'jane', nonResourceAttributes: { path: '/', verb: 'get' } } }
+  const url = '/apis/authorization.orch.io/v1/subjectaccessreviews'
+  t.match(await server.post(url, review, { accept: TABLE }), { code: 406, json: { reason: 'NotAcceptable' } })
+  t.match(await server.post(url, review, { accept: `${TABLE}, application/json` }), { code: 201, json: { kind: 'SubjectAccessReview' } })
+  t.match(await server.get('/api/v1/componentstatuses', { accept: TABLE }), { code: 200, json: { kind: 'Table' } })
+})
+
 t.test('a failure comes in the form that was asked for', async t => {
   const server = await build(t)
   const binary = await server.get(`${BINDINGS}/none`, { accept: PROTOBUF })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build } from '../build.js'
+import { build, TABLE } from '../build.js'
 import type { Client, Json } from '../build.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
@@ -30,6 +30,11 @@ for (const { url, spec, text } of [
       spec: { replicas: 2 },
       status: { replicas: 0, selector: text }
     })
+    for (const table of [await server.get(`${url}/web/scale`, { accept: TABLE }), await server.put(`${url}/web/scale`, shown.json, { accept: TABLE })]) {
+      const { columnDefinitions, rows } = table.json
+      t.same(columnDefinitions.map(({ name }: Json) => name), ['Name', 'Desired', 'Available', 'Age'])
+      t.match(rows, [{ cells: ['web', 2, 0, /s$/], object: { kind: 'PartialObjectMetadata', metadata: { name: 'web', uid } } }])
+    }
     const put = await server.put(`${url}/web/scale`, { ...shown.json, spec: { replicas: 5 }, status: { replicas: 9 } })
     t.match(put, { code: 200, json: { kind: 'Scale', spec: { replicas: 5 }, status: { replicas: 0 } } })
     t.equal((await server.patch(`${url}/web/scale`, { spec: { replicas: 7 } })).json.spec.replicas, 7)

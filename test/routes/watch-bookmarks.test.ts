@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from '../fastify.js'
 import orch, { type ServerOptions } from '../../app.js'
 import { openWatches } from '../../routes/watch-turns.js'
-import { BINDINGS, binding, client, Watch, type Client, type Json } from '../build.js'
+import { BINDINGS, binding, client, TABLE, Watch, type Client, type Json } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
 import { HeldTime } from './held-time.js'
 
@@ -62,6 +62,24 @@ t.test('a watch that begins with the state has its bookmarks behind it', async t
   const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&allowWatchBookmarks=true`)
   await minute(watch, server.time)
   t.same(watch.events.map(({ type }) => type), ['ADDED', 'BOOKMARK'])
+})
+
+t.test('a bookmark of a Table is the row of an object that has a version alone', async t => {
+  const server = await serve(t)
+  const { resourceVersion } = (await server.get(CONFIGS)).json.metadata
+  const cells = ['', 0, '<unknown>']
+  const cases: ReadonlyArray<readonly [string, object | undefined]> = [
+    ['', { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1' }],
+    ['&includeObject=Object', { kind: 'ConfigMap', apiVersion: 'v1' }],
+    ['&includeObject=None', undefined]
+  ]
+  for (const [query, types] of cases) {
+    const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${resourceVersion}${query}`, { accept: TABLE })
+    const { metadata, ...bookmark } = await minute(watch, server.time)
+    t.ok(Number(metadata.resourceVersion) >= Number(resourceVersion))
+    t.same(bookmark, { kind: 'Table', apiVersion: 'meta.orch.io/v1', columnDefinitions: [], rows: [types === undefined ? { cells } : { cells, object: { ...types, metadata } }] }, query)
+    watch.close()
+  }
 })
 
 t.test('shortly before its time is over, and at its end if something has happened since, a watch tells where it is', async t => {

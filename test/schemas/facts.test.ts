@@ -69,7 +69,19 @@ const relevant = (field: FactField) => Object.fromEntries(Object.entries(field).
 const DEVIATIONS: Record<string, (field: FactField) => void> = {
   'rbac.v1.RoleRef.apiGroup': field => { delete field.default },
   // It depends on the number of completions, which is set with it.
-  'batch.v1.JobSpec.parallelism': field => { delete field.default }
+  'batch.v1.JobSpec.parallelism': field => { delete field.default },
+  // Not in what a cron job makes its jobs of.
+  'batch.v1.JobSpec.backoffLimit': field => { delete field.default },
+  'batch.v1.JobSpec.completionMode': field => { delete field.default },
+  'batch.v1.JobSpec.suspend': field => { delete field.default },
+  // Not in volume attachments.
+  'core.v1.PersistentVolumeSpec.persistentVolumeReclaimPolicy': field => { delete field.default },
+  'core.v1.PersistentVolumeSpec.volumeMode': field => { delete field.default },
+  // Not where the type is another one.
+  'apps.v1.RollingUpdateDaemonSet.maxUnavailable': field => { delete field.default },
+  'apps.v1.RollingUpdateDaemonSet.maxSurge': field => { delete field.default },
+  // Settings come with the type that nobody named.
+  'apps.v1.StatefulSetUpdateStrategy.type': field => { delete field.default }
 }
 
 /** Conditions that every default has. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decode, tableColumns, tableRow } from '../../schemas/index.js'
+import { decode, representations, tableColumns, tableRow } from '../../schemas/index.js'
 import { humanDuration } from '../../schemas/duration.js'
 import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../stored.js'
 
@@ -26,6 +26,14 @@ t.test('the columns of the other types', async t => {
   t.same(tableRow(serviceAccounts, decode(serviceAccounts.message, { metadata: { name: 'n' } }).object, now).cells, ['n', 0, '<unknown>'])
 })
 
+t.test('an object of which nothing is known has a cell in each column, in every version of every type', async t => {
+  for (const representation of representations) {
+    const { cells } = tableRow(representation, decode(representation.message, {}).object, now)
+    t.equal(cells.length, tableColumns(representation).length, `${representation.apiVersion} ${representation.plural}`)
+    t.notMatch(cells.join(), /undefined|NaN|null/)
+  }
+})
+
 t.test('durations get coarser as they grow', async t => {
   const second = 1000
   const [minute, hour, day] = [60 * second, 3600 * second, 86400 * second]
@@ -34,7 +42,7 @@ t.test('durations get coarser as they grow', async t => {
     [2 * minute, '2m'], [2 * minute + second, '2m1s'], [10 * minute - second, '9m59s'], [10 * minute + second, '10m'], [180 * minute - second, '179m'],
     [3 * hour, '3h'], [3 * hour + minute, '3h1m'], [8 * hour - second, '7h59m'], [8 * hour + minute, '8h'], [48 * hour - second, '47h'],
     [2 * day, '2d'], [2 * day + hour, '2d1h'], [8 * day - second, '7d23h'], [8 * day + hour, '8d'], [730 * day - second, '729d'],
-    [730 * day, '2y'], [731 * day, '2y1d'], [8 * 365 * day - second, '7y364d'], [8 * 365 * day + day, '8y']
+    [730 * day, '2y'], [731 * day, '2y1d'], [8 * 365 * day - second, '7y364d'], [8 * 365 * day + day, '8y'], [2000 * 365 * day, '292y']
   ]
   for (const [duration, expected] of cases) t.equal(humanDuration(duration), expected, `${duration} ms`)
 })

@@ -32,7 +32,7 @@ function controllerOf ({ metadata }: ControllerRevision): string {
 const columns: ReadonlyArray<Column<ControllerRevision>> = [
   name,
   text('Controller', 'What the revision is of.', controllerOf),
-  text('Revision', 'Number of the revision.', ({ revision }) => typeof revision === 'bigint' ? String(revision) : revision),
+  text('Revision', 'Number of the revision.', ({ revision }) => revision),
   age
 ]
 

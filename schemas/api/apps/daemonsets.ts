@@ -17,8 +17,8 @@ import { countTemplate } from './rules/template-generation.js'
 
 export type RollingUpdateDaemonSet = Static<typeof RollingUpdateDaemonSet>
 export const RollingUpdateDaemonSet = message('RollingUpdateDaemonSet', 'Settings of the rolling update of a daemon set.', {
-  maxUnavailable: one(1, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true, default: 1 }),
-  maxSurge: one(2, 'Nodes that may run old and new pod together; by default 0.', IntOrString, { pointer: true, default: 0 })
+  maxUnavailable: one(1, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true }),
+  maxSurge: one(2, 'Nodes that may run old and new pod together; by default 0.', IntOrString, { pointer: true })
 })
 
 export type DaemonSetUpdateStrategy = Static<typeof DaemonSetUpdateStrategy>

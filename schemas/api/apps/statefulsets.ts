@@ -22,11 +22,20 @@ export const RollingUpdateStatefulSetStrategy = message('RollingUpdateStatefulSe
   maxUnavailable: one(2, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true })
 })
 
+/** Who names the type, and no settings of it, gets none. */
+function defaultStrategy (strategy: { type?: string | undefined, rollingUpdate?: RollingUpdateStatefulSetStrategy | undefined }): void {
+  if (strategy.type === undefined) {
+    strategy.type = 'RollingUpdate'
+    strategy.rollingUpdate ??= {}
+  }
+  if (strategy.type === 'RollingUpdate' && strategy.rollingUpdate !== undefined) strategy.rollingUpdate.partition ??= 0
+}
+
 export type StatefulSetUpdateStrategy = Static<typeof StatefulSetUpdateStrategy>
 export const StatefulSetUpdateStrategy = message('StatefulSetUpdateStrategy', 'How the pods of a stateful set are replaced.', {
-  type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', { values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true, default: 'RollingUpdate' }),
+  type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', { values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true }),
   rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateStatefulSetStrategy, { pointer: true })
-}, { defaults: strategy => { if (strategy.type === 'RollingUpdate') strategy.rollingUpdate = { ...strategy.rollingUpdate, partition: strategy.rollingUpdate?.partition ?? 0 } } })
+}, { defaults: defaultStrategy })
 
 export type StatefulSetPersistentVolumeClaimRetentionPolicy = Static<typeof StatefulSetPersistentVolumeClaimRetentionPolicy>
 export const StatefulSetPersistentVolumeClaimRetentionPolicy = message('StatefulSetPersistentVolumeClaimRetentionPolicy', 'What happens to claims made from the templates.', {

@@ -9,12 +9,17 @@ const MOST_METRICS = 2
 
 type Values = Partial<v2.MetricValueStatus> | undefined
 
-const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? UNKNOWN}`
-const percent = (share: number | undefined): string | undefined => share === undefined ? undefined : `${share}%`
+/** An amount that is not in what was read, as the convention prints it. */
+const NIL = '<nil>'
 
-const average = ({ averageValue }: v2.MetricTarget, current: Values): string => ratio(current?.averageValue, averageValue)
-const averageOrTotal = (target: v2.MetricTarget, current: Values): string =>
-  target.averageValue === undefined ? ratio(current?.value, target.value) : `${average(target, current)} (avg)`
+const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? NIL}`
+const percent = (share: number | undefined): string | undefined => share === undefined ? undefined : `${share}%`
+/** One of the values of a metric that was read. */
+const read = (current: Values, name: 'value' | 'averageValue'): string | undefined => current === undefined ? undefined : current[name] ?? NIL
+
+const average = ({ averageValue }: v2.MetricTarget, current: Values): string => ratio(read(current, 'averageValue'), averageValue)
+const averageOrTotal = ({ averageValue, value }: v2.MetricTarget, current: Values): string =>
+  averageValue === undefined ? ratio(read(current, 'value'), value) : `${ratio(current?.averageValue, averageValue)} (avg)`
 const averageOrShare = (target: v2.MetricTarget, current: Values): string =>
   target.averageValue === undefined ? ratio(percent(current?.averageUtilization), percent(target.averageUtilization) ?? '<auto>') : average(target, current)
 

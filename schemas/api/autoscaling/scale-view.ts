@@ -2,8 +2,9 @@
 import { validateMetadata } from '../../meta/metadata.js'
 import type { LabelSelector } from '../../meta/options.js'
 import { dnsSubdomain } from '../../names.js'
-import type { ApiObject, Subresource } from '../../resource.js'
+import type { ApiObject, Column, Subresource } from '../../resource.js'
 import { selectorText } from '../../selectors/objects.js'
+import { scaleColumns } from './columns.js'
 import { Scale } from './scale.js'
 
 /** What there is to know of an object that can be scaled; a selector of labels alone is a map. */
@@ -21,6 +22,7 @@ export const scale = <T extends Scaled>(selectorOf: (object: T) => LabelSelector
   version: 'v1',
   view: {
     message: Scale,
+    columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // of what `read` makes
     read: object => read(object as T, selectorOf), // of the resource it is a subresource of
     write: (object, wanted) => { (object as T).spec.replicas = (wanted as Scale).spec.replicas ?? 0 },
     validate: (wanted, report) => {

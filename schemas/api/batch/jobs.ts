@@ -19,20 +19,23 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
   parallelism: int32(1, 'Number of pods that may run at the same time.', { pointer: true }),
   completions: int32(2, 'Number of pods that must succeed.', { pointer: true, immutable: 'ruled' }),
   activeDeadlineSeconds: int64(3, 'Seconds the job may be active before it is ended.', { pointer: true }),
-  backoffLimit: int32(7, 'Number of retries until the job fails; by default 6.', { pointer: true, default: 6 }),
+  backoffLimit: int32(7, 'Number of retries until the job fails; by default 6.', { pointer: true }),
   selector: one(4, 'Labels of the pods of the job; usually set by the system.', LabelSelector, { pointer: true, immutable: 'ruled' }),
   manualSelector: bool(5, 'Whether the selector is chosen by hand instead of generated.', { pointer: true }),
   template: one(6, 'Template of the pods the job runs.', PodTemplateSpec, { required: true, immutable: 'ruled' }),
   ttlSecondsAfterFinished: int32(8, 'Seconds after its end when the job is deleted.', { pointer: true }),
-  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', { pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: true, default: 'NonIndexed' }),
-  suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true, default: false })
-}, {
-  defaults: spec => {
-    if (spec.parallelism === undefined) spec.completions ??= 1
-    spec.parallelism ??= 1
-  },
-  validate: (spec, at, report) => { validateJobSpec(spec, at, report) }
-})
+  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', { pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: true }),
+  suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true })
+}, { validate: (spec, at, report) => { validateJobSpec(spec, at, report) } })
+
+/** Of jobs alone: what a cron job makes its jobs of has no defaults before they are made. */
+function defaultJob (spec: JobSpec): void {
+  if (spec.parallelism === undefined) spec.completions ??= 1
+  spec.parallelism ??= 1
+  spec.backoffLimit ??= 6
+  spec.completionMode ??= 'NonIndexed'
+  spec.suspend ??= false
+}
 
 export type JobCondition = Static<typeof JobCondition>
 export const JobCondition = message('JobCondition', 'A finding about a job.', {
@@ -70,8 +73,9 @@ export const Job = kind('Job', 'Runs pods until enough of them have succeeded.',
   status: one(3, 'What is observed of the job; written by the system.', JobStatus)
 }, {
   // A job that has no labels has those of its pods, what the server has added to them too.
-  defaults: ({ metadata, spec: { template } }) => {
-    const { labels = {} } = template.metadata
+  defaults: ({ metadata, spec }) => {
+    defaultJob(spec)
+    const { labels = {} } = spec.template.metadata
     if (Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
   },
   validate: (job, _at, report) => { validateJob(job, report) },

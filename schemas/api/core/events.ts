@@ -151,7 +151,7 @@ const columns: ReadonlyArray<Column<Event>> = [
   })),
   text<Event>('Message', 'A sentence for a person.', ({ message }) => message?.trim()),
   wide(text<Event>('First Seen', 'Time since it was first seen.', firstSeen)),
-  wide(text<Event>('Count', 'How often it has happened.', ({ series, count }) => String(series === undefined ? count ?? 1 : series.count ?? 0))),
+  wide(text<Event>('Count', 'How often it has happened.', ({ series, count }) => series === undefined ? count ?? 1 : series.count ?? 0)),
   { name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) => metadata.name ?? '' }
 ]
 

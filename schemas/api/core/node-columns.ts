@@ -18,7 +18,7 @@ function rolesOf ({ metadata }: Node): string {
 }
 
 function statusOf ({ spec, status }: Node): string {
-  const ready = status.conditions?.find(({ type }) => type === 'Ready')
+  const ready = status.conditions?.findLast(({ type }) => type === 'Ready')
   const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'
   return spec.unschedulable === true ? `${state},SchedulingDisabled` : state
 }

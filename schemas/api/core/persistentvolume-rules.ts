@@ -41,10 +41,10 @@ export function validateInlineVolumeSpec (spec: PersistentVolumeSpec, at: string
   if (spec.claimRef !== undefined) forbidden(report, `${at}.claimRef`, INLINE)
   if (Object.keys(spec.capacity ?? {}).length > 0) forbidden(report, `${at}.capacity`, INLINE)
   if (spec.csi === undefined) required(report, `${at}.csi`, 'has to be specified in the context of inline volumes')
-  if (spec.persistentVolumeReclaimPolicy !== 'Retain') forbidden(report, `${at}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes')
+  if ((spec.persistentVolumeReclaimPolicy ?? 'Retain') !== 'Retain') forbidden(report, `${at}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes')
   if (spec.nodeAffinity !== undefined) forbidden(report, `${at}.nodeAffinity`, INLINE)
   if (spec.storageClassName) forbidden(report, `${at}.storageClassName`, INLINE)
-  if (spec.volumeMode !== 'Filesystem') forbidden(report, `${at}.volumeMode`, 'may not specify volumeMode other than Filesystem in the context of inline volumes')
+  if ((spec.volumeMode ?? 'Filesystem') !== 'Filesystem') forbidden(report, `${at}.volumeMode`, 'may not specify volumeMode other than Filesystem in the context of inline volumes')
   validateSources(spec, at, report)
 }
 

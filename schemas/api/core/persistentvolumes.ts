@@ -49,10 +49,10 @@ export const PersistentVolumeSpec = message('PersistentVolumeSpec', 'A piece of 
   persistentVolumeSource: inline(2, 'What the volume is made of.', PersistentVolumeSource, { immutable: 'ruled' }),
   accessModes: list(3, 'Ways the volume can be mounted, such as ReadWriteOnce.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
   claimRef: one(4, 'Claim the volume is bound to.', ObjectReference, { pointer: true }),
-  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is gone: Retain, Delete or Recycle.', { values: ['Recycle', 'Delete', 'Retain'], closed: true, default: 'Retain' }),
+  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is gone: Retain, Delete or Recycle.', { values: ['Recycle', 'Delete', 'Retain'], closed: true }),
   storageClassName: string(6, 'Storage class of the volume; empty for none.'),
   mountOptions: list(7, 'Mount options, such as ro or soft; not checked beforehand.', 'string'),
-  volumeMode: string(8, 'Whether it is a Filesystem or a raw Block device.', { pointer: true, immutable: 'ruled', values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem' }),
+  volumeMode: string(8, 'Whether it is a Filesystem or a raw Block device.', { pointer: true, immutable: 'ruled', values: ['Block', 'Filesystem'], closed: true }),
   nodeAffinity: one(9, 'Nodes from which the volume can be reached.', VolumeNodeAffinity, { pointer: true, immutable: 'ruled' })
 }, { defaults: ({ capacity }) => { roundToMilli(capacity) } })
 
@@ -69,6 +69,11 @@ export const PersistentVolume = kind('PersistentVolume', 'A piece of storage in 
   spec: one(2, 'The storage and how it may be used.', PersistentVolumeSpec),
   status: one(3, 'What is observed of the volume; written by the system.', PersistentVolumeStatus)
 }, {
+  // Not of the specs of volumes that are no objects of their own.
+  defaults: ({ spec }) => {
+    spec.persistentVolumeReclaimPolicy ??= 'Retain'
+    spec.volumeMode ??= 'Filesystem'
+  },
   validate: ({ spec }, at, report) => { validateVolumeSpec(spec, 'spec', report) },
   validateCreate: ({ spec }, _at, report) => { refuseAlone(spec.accessModes, [], report) },
   validateUpdate: ({ spec }, { spec: old }, _at, report) => {

@@ -11,17 +11,18 @@ interface Progress { readonly ready: number, readonly status: string, readonly r
 const reasonOf = ({ reason, signal = 0, exitCode }: ContainerStateTerminated): string => reason || (signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`)
 const isTrue = ({ status }: Pod, type: string): boolean => status.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
 
-/** How the init containers stand, while they are not all done. */
-function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> | undefined {
+/** How the init containers stand, while they are not all done. What is behind the one that is not is not looked at. */
+function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> & { readonly seen: readonly ContainerStatus[] } | undefined {
   let restarts = 0
-  for (const [index, { state, restartCount }] of (pod.status.initContainerStatuses ?? []).entries()) {
+  const { initContainerStatuses = [] } = pod.status
+  for (const [index, { state, restartCount }] of initContainerStatuses.entries()) {
     restarts += restartCount
     if (state.terminated?.exitCode === 0) continue
     const waiting = state.waiting?.reason ?? ''
     const what = state.terminated !== undefined
       ? reasonOf(state.terminated)
       : waiting !== '' && waiting !== 'PodInitializing' ? waiting : `${index}/${pod.spec.initContainers?.length ?? 0}`
-    return { status: `Init:${what}`, restarts }
+    return { status: `Init:${what}`, restarts, seen: initContainerStatuses.slice(0, index + 1) }
   }
   return undefined
 }
@@ -41,7 +42,7 @@ function progressOf (pod: Pod): Progress {
   const { metadata, status: { reason, initContainerStatuses = [], containerStatuses = [] } } = pod
   const starting = initializing(pod)
   const progress = starting === undefined ? running(pod) : { ready: 0, ...starting }
-  const seen = starting === undefined ? [...initContainerStatuses, ...containerStatuses] : initContainerStatuses
+  const seen = starting?.seen ?? [...initContainerStatuses, ...containerStatuses]
   const status = metadata.deletionTimestamp === undefined ? progress.status : reason === 'NodeLost' ? 'Unknown' : 'Terminating'
   return { ...progress, status, lastRestart: latestEnd(seen) }
 }
@@ -63,7 +64,9 @@ function restarts (pod: Pod, now: number): string {
 function gates (pod: Pod): string {
   const { readinessGates = [] } = pod.spec
   if (readinessGates.length === 0) return NONE
-  return `${readinessGates.filter(({ conditionType }) => isTrue(pod, conditionType)).length}/${readinessGates.length}`
+  // Of conditions that are there twice, the first one counts.
+  const passed = readinessGates.filter(({ conditionType }) => pod.status.conditions?.find(({ type }) => type === conditionType)?.status === 'True')
+  return `${passed.length}/${readinessGates.length}`
 }
 
 export const podColumns: ReadonlyArray<Column<Pod>> = [

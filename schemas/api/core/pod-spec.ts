@@ -7,7 +7,7 @@ import { Volume } from './pod-volumes.js'
 import { LocalObjectReference } from './references.js'
 import { PodSecurityContext } from './security-contexts.js'
 import { ObjectMeta } from '../../meta/object.js'
-import { Quantity } from '../../meta/quantity.js'
+import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { message } from './package.js'
 import { validatePodSpec } from './rules/pod-spec.js'
 import { validatePodTemplate } from './rules/templates.js'
@@ -95,6 +95,7 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   defaults: spec => {
     onHostNetwork(spec)
     nameAccount(spec)
+    roundToMilli(spec.overhead)
   },
   validate: (spec, at, report) => { validatePodSpec(spec, at, report) }
 })

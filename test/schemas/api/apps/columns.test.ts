@@ -41,6 +41,7 @@ t.test('a controller revision says whose it is', async t => {
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u' }
   t.same(shown(controllerRevisions, { metadata: { name: 'web-5c4', ownerReferences: [{ ...owner, name: 'other' }, { ...owner, controller: true }] }, revision: 2 }),
     { Name: 'web-5c4', Controller: 'statefulset.apps/web', Revision: 2, Age: '24h' })
+  t.hasStrict(shown(controllerRevisions, { revision: 2n ** 60n }), { Revision: 2n ** 60n }, 'a number however large')
   t.hasStrict(shown(controllerRevisions, { metadata: { ownerReferences: [{ ...owner, apiVersion: 'v1', kind: 'Pod', controller: true }] }, revision: 1 }), { Controller: 'pod/web' })
   t.hasStrict(shown(controllerRevisions, { metadata: { ownerReferences: [owner] }, revision: 1 }), { Controller: '<none>' }, 'an owner that does not manage it')
 })

@@ -43,6 +43,11 @@ t.test('metrics of every source', async t => {
     [{ type: 'Object', object: { metric, describedObject, target: total } }, { object: { metric, describedObject, current: { value: '1k' } } }, '1k/2k'],
     [{ type: 'External', external: { metric, target } }, { external: { metric, current } }, '50m/100m (avg)'],
     [{ type: 'External', external: { metric, target: total } }, { external: { metric, current: { value: '1k' } } }, '1k/2k'],
+    [{ type: 'External', external: { metric, target } }, { external: { metric, current: { value: '1k' } } }, '<unknown>/100m (avg)'],
+    [{ type: 'External', external: { metric, target: total } }, { external: { metric, current } }, '<nil>/2k'],
+    [{ type: 'Pods', pods: { metric, target } }, { pods: { metric, current: {} } }, '<nil>/100m'],
+    [cpu(target), { resource: { name: 'cpu', current: { averageUtilization: 20 } } }, '<nil>/100m'],
+    [cpu(half), { pods: { metric, current } }, '<unknown>/50%'],
     [{ type: 'Weather' }, {}, '<unknown type>']
   ]
   for (const [spec, status, expected] of cases) t.equal(shown([spec], [{ type: (spec as { type: string }).type, ...status }])['Targets'], expected, expected)

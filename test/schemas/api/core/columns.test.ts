@@ -1,10 +1,11 @@
 import t from 'tap'
 import { fieldValues, parseFieldSelector, tableColumns } from '../../../../schemas/index.js'
 import { componentStatus } from '../../../../schemas/api/core/componentstatuses.js'
+import { events } from '../../../../schemas/api/core/events.js'
 import { podTemplates } from '../../../../schemas/api/core/podtemplates.js'
 import { replicationControllers } from '../../../../schemas/api/core/replicationcontrollers.js'
 import { resourceQuotas } from '../../../../schemas/api/core/resourcequotas.js'
-import { made, shown } from '../shown.js'
+import { made, minutesAgo, shown } from '../shown.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx:1.21' }, { name: 'log', image: 'fluentd:v1' }] } }
 
@@ -32,4 +33,18 @@ t.test('a component is healthy, is not, or does not say', async t => {
   t.hasStrict(component([{ type: 'Healthy', status: 'False', message: 'connection refused', error: 'refused' }]), { Status: 'Unhealthy', Message: 'connection refused', Error: 'refused' })
   t.hasStrict(component(), { Status: 'Unknown', Message: '', Error: '' })
   t.same(tableColumns(componentStatus.stored).map(({ name, type, format, priority }) => [name, type, format, priority]), [['Name', 'string', 'name', 0], ['Status', 'string', '', 0], ['Message', 'string', '', 0], ['Error', 'string', '', 0]])
+})
+
+t.test('an event, of one time or of a series, in every version', async t => {
+  const involvedObject = { kind: 'Pod', name: 'web-1', fieldPath: 'spec.containers{web}' }
+  const event = { involvedObject, reason: 'BackOff', type: 'Warning', message: '  Back-off \n', source: { component: 'kubelet', host: 'node-1' }, firstTimestamp: minutesAgo(60), lastTimestamp: minutesAgo(5), count: 7 }
+  t.same(shown(events, event), {
+    'Last Seen': '5m', Type: 'Warning', Reason: 'BackOff', Object: 'pod/web-1', Subobject: 'spec.containers{web}', Source: 'kubelet, node-1', Message: 'Back-off', 'First Seen': '60m', Count: 7, Name: 'web'
+  })
+  for (const representation of events.representations.slice(1)) {
+    const once = { regarding: { kind: 'Node' }, eventTime: minutesAgo(3), reportingController: 'scheduler', reportingInstance: 'scheduler-1', reason: 'Bound' }
+    t.hasStrict(shown(representation, once), { 'Last Seen': '3m', Object: 'node', Source: 'scheduler, scheduler-1', 'First Seen': '3m', Count: 1 }, representation.apiVersion)
+    t.hasStrict(shown(representation, { ...once, reportingInstance: '', series: { count: 4, lastObservedTime: minutesAgo(2) } }), { 'Last Seen': '2m', Source: 'scheduler', Count: 4 })
+  }
+  t.hasStrict(shown(events, { involvedObject, source: { component: '', host: '' }, count: 0 }), { 'Last Seen': '<unknown>', 'First Seen': '<unknown>', Source: '', Message: '', Count: 1 })
 })

@@ -28,6 +28,10 @@ t.test('a node that is cordoned, one that is ill, one that has an address outsid
   t.hasStrict(shown(nodes, { status: { addresses: [...addresses, { type: 'ExternalIP', address: '203.0.113.9' }] } }), { 'External-IP': '203.0.113.9' })
 })
 
+t.test('of conditions that are there twice the last one counts', async t => {
+  t.hasStrict(shown(nodes, { status: { conditions: [ready, { ...ready, status: 'False' }] } }), { Status: 'NotReady' })
+})
+
 t.test('nodes can be selected by whether they are cordoned, and not by a namespace', async t => {
   const matches = (spec: object) => parseFieldSelector('spec.unschedulable=true', nodes.stored).matches(fieldValues(nodes.stored, made(nodes.stored, { spec })))
   t.ok(matches({ unschedulable: true }))

@@ -36,6 +36,8 @@ t.test('what keeps containers from running is the status of the pod', async t =>
   t.hasStrict(shown(pods, pod('Failed', [status('web', terminated(3))])), { Status: 'ExitCode:3' })
   t.hasStrict(shown(pods, pod('Failed', [status('web', { terminated: { exitCode: 137, signal: 9 } })])), { Status: 'Signal:9' })
   t.hasStrict(shown(pods, pod('Running', [status('web', running, { ready: false })])), { Ready: '0/1', Status: 'Running' })
+  t.hasStrict(shown(pods, pod('Running', [status('web', {}), { name: 'log' }])), { Ready: '0/2', Status: 'Running', Restarts: '0' }, 'containers that say nothing')
+  t.hasStrict(shown(pods, pod('', [status('web', waiting(''))])), { Status: '' })
 })
 
 t.test('restarts of all containers count, and the latest of them is told', async t => {
@@ -54,6 +56,8 @@ t.test('init containers come first', async t => {
   t.hasStrict(starting([done, status('migrate', terminated(2))]), { Status: 'Init:ExitCode:2' })
   t.hasStrict(starting([done, status('migrate', { terminated: { exitCode: 137, signal: 9 } })]), { Status: 'Init:Signal:9' })
   t.hasStrict(starting([status('fetch', waiting('CrashLoopBackOff'), { restartCount: 4, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:CrashLoopBackOff', Restarts: '4 (2m ago)' })
+  t.hasStrict(starting([status('fetch', running, { restartCount: 1 }), status('migrate', waiting('PodInitializing'), { restartCount: 7, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:0/2', Restarts: '1' }, 'and what is behind them waits')
+  t.hasStrict(starting([status('fetch', {}), done]), { Status: 'Init:0/2' }, 'a container without a state')
   t.hasStrict(starting([done, status('migrate', terminated(0, 'Completed'))]), { Status: 'PodInitializing', Restarts: '9' }, 'then the others have their say')
 })
 
@@ -75,6 +79,7 @@ t.test('readiness gates are counted', async t => {
   const spec = { readinessGates: [{ conditionType: 'example.com/a' }, { conditionType: 'example.com/b' }] }
   const conditions = [{ type: 'example.com/a', status: 'True' }, { type: 'example.com/b', status: 'False' }]
   t.hasStrict(shown(pods, pod('Running', [status('web', running)], { spec, status: { conditions } })), { 'Readiness Gates': '1/2' })
+  t.hasStrict(shown(pods, pod('Running', [status('web', running)], { spec, status: { conditions: [...conditions, { type: 'example.com/b', status: 'True' }] } })), { 'Readiness Gates': '1/2' }, 'each by the first condition of its type')
 })
 
 t.test('rows of pods that have ended say so', async t => {

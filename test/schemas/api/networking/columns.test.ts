@@ -38,6 +38,7 @@ t.test('a network policy shows what pods it is for', async t => {
   t.hasStrict(policy({ matchLabels: { z: '1', a: '2' }, matchExpressions: [{ key: 'm', operator: 'NotIn', values: ['y', 'x'] }, { key: 'b', operator: 'DoesNotExist' }, { key: 'c', operator: 'Exists' }] }),
     { 'Pod-Selector': 'a=2,!b,c,m notin (x,y),z=1' })
   t.hasStrict(policy({ matchExpressions: [{ key: 'a', operator: 'Like', values: ['x'] }] }), { 'Pod-Selector': '<error>' })
+  t.hasStrict(policy({ matchExpressions: [{ key: 'a', operator: 'In', values: ['x y'] }] }), { 'Pod-Selector': '<error>' }, 'a value no label has')
 })
 
 t.test('an endpoint slice, in both versions', async t => {
