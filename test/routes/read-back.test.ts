@@ -33,7 +33,8 @@ t.test('a job without labels has those of its pods', async t => {
   const { metadata } = await stored(server, url, job('a', {}))
   t.same(metadata.labels, { 'controller-uid': metadata.uid, 'job-name': 'a' }, 'those that the server gave them')
   t.same((await server.get(`${url}?labelSelector=job-name=a`)).json.items.length, 1)
-  t.same((await stored(server, url, job('b', {}, { x: 'y' }))).metadata.labels, { x: 'y' }, 'those that they were sent with')
+  const sent = (await stored(server, url, job('b', {}, { x: 'y' }))).metadata
+  t.same(sent.labels, { x: 'y', 'controller-uid': sent.uid, 'job-name': 'b' }, 'those that they were sent with too')
   t.same((await stored(server, url, job('c', { labels: { p: 'q' } }, { x: 'y' }))).metadata.labels, { p: 'q' })
 })
 

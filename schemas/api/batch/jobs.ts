@@ -72,11 +72,11 @@ export const Job = kind('Job', 'Runs pods until enough of them have succeeded.',
   spec: one(2, 'What pods run, and how often.', JobSpec),
   status: one(3, 'What is observed of the job; written by the system.', JobStatus)
 }, {
-  // A job that has no labels has those of its pods, what the server has added to them too.
+  // A job that has no labels has those of its pods: the same record, so that it gets what the server adds to them too, as convention.
   defaults: ({ metadata, spec }) => {
     defaultJob(spec)
     const { labels = {} } = spec.template.metadata
-    if (Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
+    if (Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
   },
   validate: (job, _at, report) => { validateJob(job, report) },
   validateCreate: (job, _at, report) => { validateJobOnce(job, report) },

@@ -28,6 +28,8 @@ function generateSelector ({ metadata, spec }: Job): void {
   const labels = { [NAME_LABEL]: name, [UID_LABEL]: uid, ...spec.template.metadata.labels }
   // Nobody else knows the uid: it was prepared before, with another name that was made up and is taken.
   if (spec.template.metadata.labels?.[UID_LABEL] === uid && uid !== '') labels[NAME_LABEL] = name
+  // Those that it has from its pods by default: what comes to the one comes to the other.
+  if (metadata.labels !== undefined && metadata.labels === spec.template.metadata.labels) metadata.labels = labels
   spec.template.metadata.labels = labels
   spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } }
 }
