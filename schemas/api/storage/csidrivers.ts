@@ -48,6 +48,8 @@ const columns: ReadonlyArray<Column<CSIDriver>> = [
   age
 ]
 
+const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unknown => [tokenRequests, requiresRepublish]
+
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
   namespaced: false,
@@ -55,7 +57,7 @@ export const csiDrivers = resource(CSIDriver, {
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   nameRule: () => [], // is looked at as a field of its own
-  // Has no generation before it is changed for the first time.
-  strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(driver.spec, old.spec)) driver.metadata.generation = nextGeneration(old) } },
+  // Has no generation before it is changed for the first time, and counts what could change when it began to count.
+  strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old) } },
   columns
 })
