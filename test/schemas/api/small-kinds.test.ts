@@ -71,7 +71,9 @@ for (const version of ['v1', 'v1beta1']) {
     ['of every machine', addresses('IPv6', '::1'), 'Invalid endpoints[0].addresses[0]'],
     ['names', addresses('FQDN', 'a.example.com', 'example.com.')],
     ['names that are not full', addresses('FQDN', 'a', 'A.b'), 'Invalid endpoints[0].addresses[0]', 'Invalid endpoints[0].addresses[1]'],
-    ['bad names', endpoint({ hostname: 'a.b', nodeName: 'A b' }), 'Invalid endpoints[0].hostname', 'Invalid endpoints[0].nodeName', 'Invalid endpoints[0].deprecatedTopology'],
+    ['no name, and one of a part that is too long', addresses('FQDN', '', `${'a'.repeat(64)}.example.com`), 'Required endpoints[0].addresses[0]', 'Invalid endpoints[0].addresses[1]'],
+    ['bad names', endpoint({ hostname: 'a.b', nodeName: 'A b' }), 'Invalid endpoints[0].hostname', 'Invalid endpoints[0].nodeName'],
+    ['a hint for nowhere', endpoint({ hints: { forZones: [{ name: '' }] } })],
     ['hints', endpoint({ hints: { forZones: [{ name: 'a' }, { name: 'a' }, { name: 'b c' }] } }), 'Duplicate endpoints[0].hints.forZones[1].name', 'Invalid endpoints[0].hints.forZones[2].name'],
     ['ports', { ports: [{ name: 'a', port: 80 }, { name: 'a', port: 81 }, { name: 'B', appProtocol: 'a b', protocol: 'X' }] },
       'Duplicate ports[1].name', 'Invalid ports[2].name', 'Invalid ports[2].appProtocol', 'NotSupported ports[2].protocol']
@@ -86,6 +88,12 @@ t.test('the topology of v1beta1 is told in fields in v1, where the rest of it ca
   const inV1 = (object: object): unknown => (v1.conversion?.fromStored(object as never) as unknown as { endpoints: unknown[] } | undefined)?.endpoints[0]
   t.match(inV1(created(v1beta1, slice({ topology: old })).object), { zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
   t.notMatch(inV1(created(v1, slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} }, 'dropped')
+  t.same(created(v1, slice({ zone: 'any zone' })).errors, [], 'a zone is no label there')
+  const told = { 'orch.io/hostname': 'n1' }
+  const [before, after] = [slice({ topology: told }), slice({ hostname: 'h', deprecatedTopology: told })]
+  t.match(inV1(updated(v1, slice({ deprecatedTopology: told }), after).object), { nodeName: 'n1', deprecatedTopology: undefined }, 'the node it has told so far becomes a field')
+  t.notMatch(inV1(updated(v1, slice({}), after).object), { nodeName: 'n1' }, 'another does not')
+  t.match(inV1(created(v1beta1, before).object), { nodeName: undefined, deprecatedTopology: told })
   const shown = slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
   t.match(inV1(updated(v1, shown, { ...shown, metadata: { labels: { a: 'b' } } }).object), { deprecatedTopology: { 'example.com/rack': 'r' } }, 'kept while the endpoints are as they were')
   t.notMatch(inV1(updated(v1, shown, slice({ zone: 'y', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} })
