@@ -120,7 +120,7 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
   /** Runs before the strategy prepares the object; `old` is undefined of a new one. */
   readonly prepare?: (object: T, old: T | undefined) => void
   readonly create?: (object: T, report: Report) => void
-  readonly update?: (object: T, old: T, report: Report) => void
+  readonly update?: (object: T, old: T, report: Report, subresource: string) => void
 }
 
 /** A selectable field that no object has, so its value is always ''. */

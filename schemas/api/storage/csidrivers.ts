@@ -57,6 +57,7 @@ export const csiDrivers = resource(CSIDriver, {
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   nameRule: () => [], // is looked at as a field of its own
+  anyFinalizer: true,
   // Has no generation before it is changed for the first time, and counts what could change when it began to count.
   strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old) } },
   columns
