@@ -123,13 +123,3 @@ export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(
 export const headerName = (name: string): readonly string[] => findings(
   [!/^[-A-Za-z0-9]+$/.test(name), "a valid HTTP header consists of letters, digits and '-'"]
 )
-
-const DOMAIN_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
-
-/** `domain/path`: names of controllers. An empty one is for the caller to report. */
-export const domainPrefixedPath: NameRule = name => {
-  const slash = name.indexOf('/')
-  if (slash < 1 || slash === name.length - 1) return ['must be a path that begins with a domain (such as \'example.com/path\')']
-  const host = dnsSubdomain(name.slice(0, slash))
-  return DOMAIN_PATH.test(name.slice(slash + 1)) ? host : [...host, 'the path after the domain has characters that paths of URLs do not have']
-}

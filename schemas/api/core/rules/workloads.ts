@@ -68,7 +68,7 @@ export function checkCounts (status: object, counts: readonly string[], within: 
 /** Names made of it would be made twice. */
 export function checkCollisions (count: number | undefined, old: number | undefined, report: Report): void {
   notNegative(report, 'status.collisionCount', count)
-  if (old !== undefined && (count === undefined || count < old)) invalid(report, 'status.collisionCount', count ?? null, 'cannot be decremented')
+  if (old !== undefined && (count === undefined || count < old)) invalid(report, 'status.collisionCount', count ?? 0, 'cannot be decremented')
 }
 
 /** Of ReplicaSets and ReplicationControllers. */
