@@ -1,9 +1,9 @@
 /** What an Ingress has to keep to: hosts, paths and what is behind them. */
 import type { Report } from '../../language/types.js'
-import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, wildcardSubdomain } from '../../names.js'
+import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, portName, wildcardSubdomain } from '../../names.js'
 import { forbidden, invalid, named, notSupported, required, requiredName } from '../../rules/findings.js'
 import { parseAddress } from '../../rules/net.js'
-import { portName, validatePortNumber } from '../../rules/ports.js'
+import { validatePortNumber } from '../../rules/ports.js'
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec } from './ingresses.js'
 
 const CLASS_ANNOTATION = 'orch.io/ingress.class'
