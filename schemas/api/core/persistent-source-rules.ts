@@ -19,9 +19,8 @@ export function validateNamespaced (namespace: string | undefined, field: string
   if (namespace === '') invalid(report, field, namespace, 'if the namespace is set, it must not be empty')
 }
 
-/** An empty one is reported as required. */
+/** An empty one is reported as required by its field, and here as no name. */
 export function validateDriver (name: string, field: string, report: Report): void {
-  if (name === '') return
   if (name.length > MOST_DRIVER) tooLong(report, field, MOST_DRIVER)
   named(report, field, name, csiDriverName)
 }

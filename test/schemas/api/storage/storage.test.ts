@@ -35,7 +35,7 @@ const ATTACHMENT = { spec: { attacher: 'disk.example.com', nodeName: 'n1', sourc
 const source = (one: object | null) => ({ spec: { source: one } })
 
 creates(t, attachments, ATTACHMENT, [
-  ['nobody to attach it', { spec: { attacher: null } }, 'Required spec.attacher'],
+  ['nobody to attach it', { spec: { attacher: null } }, 'Required spec.attacher', 'Required spec.attacher', 'Invalid spec.attacher'],
   ['a driver there cannot be', { spec: { attacher: 'a_b' } }, 'Invalid spec.attacher'],
   ['no node', { spec: { nodeName: null } }, 'Invalid spec.nodeName'],
   ['no volume', source(null), 'Required spec.source'],
@@ -87,7 +87,7 @@ const on = (...list: object[]) => ({ spec: { drivers: list } })
 const DRIVER = { name: 'disk', nodeID: 'n1', topologyKeys: ['zone'] }
 creates(t, nodes, on(DRIVER), [
   ['no drivers', on()],
-  ['one without names', on({}), 'Required spec.drivers[0].name', 'Required spec.drivers[0].nodeID'],
+  ['one without names', on({}), 'Required spec.drivers[0].name', 'Invalid spec.drivers[0].name', 'Required spec.drivers[0].nodeID'],
   ['a long name of the node', on({ ...DRIVER, nodeID: 'n'.repeat(257) }), 'Invalid spec.drivers[0].nodeID'],
   ['a driver twice', on(DRIVER, DRIVER), 'Duplicate spec.drivers[1].name'],
   ['fewer volumes than none', on({ ...DRIVER, allocatable: { count: -1 } }), 'Invalid spec.drivers[0].allocatable.count'],
