@@ -2,7 +2,7 @@
 import type { Report } from '../../language/types.js'
 import { dnsSubdomain } from '../../names.js'
 import { forbidden, named, required, tooLong } from '../../rules/findings.js'
-import { validateDriver } from '../core/persistent-source-rules.js'
+import { checkDriverName } from '../core/rules/network-volumes.js'
 import { validateInlineVolumeSpec } from '../core/persistentvolume-rules.js'
 import { MOST_SIZE, validateSize } from './class-rules.js'
 import type { VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus } from './volumeattachments.js'
@@ -20,7 +20,7 @@ export function validateAttachmentSource ({ persistentVolumeName: name, inlineVo
 /** Of new ones: names that can be. */
 export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
   if (attacher === '') required(report, 'spec.attacher') // once more, beside what its field says
-  validateDriver(attacher, 'spec.attacher', report)
+  checkDriverName(attacher, 'spec.attacher', report)
   if (source.persistentVolumeName !== undefined) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
 }
 

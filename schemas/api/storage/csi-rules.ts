@@ -6,7 +6,7 @@ import { dnsSubdomain, qualifiedName } from '../../names.js'
 import { duplicate, invalid, named, nonnegative, notSupported, required } from '../../rules/findings.js'
 import { isNegative } from '../../rules/quantities.js'
 import { validateLabelSelector } from '../../selectors/objects.js'
-import { validateDriver } from '../core/persistent-source-rules.js'
+import { checkDriverName } from '../core/rules/network-volumes.js'
 import type { CSIDriverSpec, TokenRequest } from './csidrivers.js'
 import type { CSINodeDriver, CSINodeSpec } from './csinodes.js'
 
@@ -48,7 +48,7 @@ export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, 
 }
 
 function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: CSINodeDriver, isTaken: boolean, at: string, report: Report): void {
-  validateDriver(name, `${at}.name`, report)
+  checkDriverName(name, `${at}.name`, report)
   if (Buffer.byteLength(nodeID) > MOST_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MOST_NODE_ID} characters or less`)
   nonnegative(report, `${at}.allocatable.count`, allocatable?.count)
   if (isTaken) duplicate(report, `${at}.name`, name)

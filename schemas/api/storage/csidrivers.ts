@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata, nextGeneration } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { validateDriver } from '../core/persistent-source-rules.js'
+import { checkDriverName } from '../core/rules/network-volumes.js'
 import { validateDriverSpec, validateDriverUpdate } from './csi-rules.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
@@ -35,7 +35,7 @@ export type CSIDriver = Static<typeof CSIDriver>
 export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in the cluster.', {
   metadata,
   spec: one(2, 'How the driver is to be used.', CSIDriverSpec, { required: true })
-}, { validateCreate: ({ metadata }, _at, report) => { validateDriver(metadata.name ?? '', 'name', report) } })
+}, { validateCreate: ({ metadata }, _at, report) => { checkDriverName(metadata.name ?? '', 'name', report) } })
 
 const columns: ReadonlyArray<Column<CSIDriver>> = [
   name,
