@@ -17,7 +17,7 @@ export function isZero (value: IntOrStringValue = 0): boolean {
 
 export function checkIntOrPercent (report: Report, field: string, value: IntOrStringValue | undefined): void {
   if (typeof value === 'number') notNegative(report, field, value)
-  else if (value !== undefined && percentOf(value) === undefined) invalid(report, field, value, "a valid percent string must be a numeric string followed by an ending '%'")
+  else if (value !== undefined && percentOf(value) === undefined) invalid(report, field, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")
 }
 
 export function checkAtMostAll (report: Report, field: string, value: IntOrStringValue | undefined): void {

@@ -1,10 +1,12 @@
 /**
- * What names may look like. Each check answers a sentence per thing that is wrong, none for a valid name; `prefix` is
- * true for a generateName, which may still end in a dash.
+ * What names may look like. Each check answers a sentence per thing that is wrong, none for a valid name, in the words that
+ * clients know from the convention; `prefix` is true for a generateName, which may still end in a dash.
  */
 export type NameRule = (name: string, prefix?: boolean) => readonly string[]
 
-const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
+const LABEL_FORM = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const LABEL = whole(LABEL_FORM)
+const SUBDOMAIN_FORM = `${LABEL_FORM}(\\.${LABEL_FORM})*`
 const DNS_LABEL_MAX = 63
 const DNS_SUBDOMAIN_MAX = 253
 
@@ -16,37 +18,54 @@ function findings (...all: ReadonlyArray<readonly [wrong: boolean, sentence: str
   return found.length === 0 ? NONE : found.map(([, sentence]) => sentence)
 }
 
+function whole (form: string): RegExp {
+  return new RegExp(`^${form}$`)
+}
+
 const tooLong = (max: number) => `must be no more than ${max} characters`
 
-/** A prefix is judged as if a character followed its trailing dash. */
-const completed = (name: string, prefix: boolean | undefined) => prefix === true && name.endsWith('-') ? `${name.slice(0, -1)}a` : name
+/** The sentence with examples and the form that is asked for. */
+export function formed (sentence: string, form: string, ...examples: string[]): string {
+  return `${sentence} (e.g. ${examples.map(example => `'${example}', `).join(' or ')}regex used for validation is '${form}')`
+}
+
+/** A prefix is judged as if a letter stood in place of its end, a dash and what is before it, as convention. */
+const completed = (name: string, prefix: boolean | undefined) => prefix === true && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
+
+const LABEL_WORDS = formed("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", LABEL_FORM, 'my-name', '123-abc')
 
 /** RFC 1123 label: namespaces. */
 export const dnsLabel: NameRule = (name, prefix) => name.length <= DNS_LABEL_MAX && LABEL.test(name)
   ? NONE
   : findings(
     [name.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
-    [!LABEL.test(completed(name, prefix)), "must consist of lower case letters, digits and '-', and begin and end with a letter or digit (RFC 1123 label, such as 'my-name')"]
+    [!LABEL.test(completed(name, prefix)), LABEL_WORDS]
   )
 
-const LABEL_1035 = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/
+const LABEL_1035_FORM = '[a-z]([-a-z0-9]*[a-z0-9])?'
+const LABEL_1035 = whole(LABEL_1035_FORM)
+const LABEL_1035_WORDS = formed("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
 
 /** RFC 1035 label: what becomes a word of a URL or a host name, such as resources and versions of types defined at run time. */
 export const dns1035Label: NameRule = (name, prefix) => findings(
   [name.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
-  [!LABEL_1035.test(completed(name, prefix)), "must consist of lower case letters, digits and '-', begin with a letter, and end with a letter or digit (RFC 1035 label, such as 'my-name')"]
+  [!LABEL_1035.test(completed(name, prefix)), LABEL_1035_WORDS]
 )
+
+const SUBDOMAIN_WORDS = formed("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", SUBDOMAIN_FORM, 'example.com')
 
 /** RFC 1123 subdomain: most names. */
 export const dnsSubdomain: NameRule = (name, prefix) => findings(
   [name.length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
-  [!completed(name, prefix).split('.').every(part => LABEL.test(part)), "must consist of lower case letters, digits, '-' and '.', and each part between dots begin and end with a letter or digit (RFC 1123 subdomain, such as 'example.com')"]
+  [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
 )
+
+const WILDCARD_WORDS = formed("a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character", `\\*\\.${SUBDOMAIN_FORM}`, '*.example.com')
 
 /** A subdomain below a first label `*`. */
 export const wildcardSubdomain: NameRule = name => findings(
   [name.length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
-  [!name.startsWith('*.') || !name.slice(2).split('.').every(part => LABEL.test(part)), "a wildcard must start with '*.', followed by a valid RFC 1123 subdomain (such as '*.example.com')"]
+  [!name.startsWith('*.') || !name.slice(2).split('.').every(part => LABEL.test(part)), WILDCARD_WORDS]
 )
 
 /** Anything that can be one segment of a URL path: RBAC names. A prefix may not become one of the reserved words by what follows, so only characters count. */
@@ -59,7 +78,9 @@ export const pathSegment: NameRule = (name, prefix) => {
   )
 }
 
-const QUALIFIED_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/
+const QUALIFIED_FORM = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+const QUALIFIED_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/ // the same, and read in one pass
+const QUALIFIED_WORDS = formed("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", QUALIFIED_FORM, 'MyName', 'my.name', '123-abc')
 
 /** `name` or `prefix/name`: label and annotation keys, finalizers. */
 export function qualifiedName (value: string): readonly string[] {
@@ -67,31 +88,41 @@ export function qualifiedName (value: string): readonly string[] {
   const slash = value.indexOf('/')
   const prefix = slash === -1 ? undefined : value.slice(0, slash)
   const name = value.slice(slash + 1)
-  if (name.includes('/')) return ["must be a name, or a prefix and a name with one '/' between them"]
+  if (name.includes('/')) return [`a qualified name ${QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   const ofPrefix = prefix === undefined ? NONE : prefix === '' ? ['prefix part must be non-empty'] : dnsSubdomain(prefix).map(why => `prefix part ${why}`)
   const ofName = findings(
     [name === '', 'name part must be non-empty'],
     [name.length > DNS_LABEL_MAX, `name part ${tooLong(DNS_LABEL_MAX)}`],
-    [!QUALIFIED_PART.test(name), "name part must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or digit"]
+    [!QUALIFIED_PART.test(name), `name part ${QUALIFIED_WORDS}`]
   )
   return ofPrefix.length === 0 ? ofName : [...ofPrefix, ...ofName]
 }
+
+const LABEL_VALUE_WORDS = formed("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", `(${QUALIFIED_FORM})?`, 'MyValue', 'my_value', '12345')
 
 export const labelValue = (value: string): readonly string[] => value.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(value)
   ? NONE
   : findings(
     [value.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
-    [value !== '' && !QUALIFIED_PART.test(value), "a valid label value is empty or consists of letters, digits, '-', '_' and '.', and begins and ends with a letter or digit"]
+    [value !== '' && !QUALIFIED_PART.test(value), LABEL_VALUE_WORDS]
   )
 
-const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/
+const CONFIG_KEY_FORM = '[-._a-zA-Z0-9]+'
+const CONFIG_KEY = whole(CONFIG_KEY_FORM)
+const CONFIG_KEY_WORDS = formed("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", CONFIG_KEY_FORM, 'key.name', 'KEY_NAME', 'key-name')
+
+/** What would lead a path elsewhere. */
+const upwards = (name: string): Array<readonly [wrong: boolean, sentence: string]> => [
+  [name === '.', "must not be '.'"],
+  [name === '..', "must not be '..'"],
+  [name.startsWith('..') && name !== '..', "must not start with '..'"]
+]
 
 /** Keys of ConfigMaps and Secrets, which become file names. */
 export const configKey = (key: string): readonly string[] => findings(
   [key.length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
-  [!CONFIG_KEY.test(key), "a valid config key consists of letters, digits, '-', '_' and '.'"],
-  [key === '.', "a valid config key must not be '.'"],
-  [key.startsWith('..'), "a valid config key must not start with '..'"]
+  [!CONFIG_KEY.test(key), CONFIG_KEY_WORDS],
+  ...upwards(key)
 )
 
 const PORT_NAME_MAX = 15
@@ -109,27 +140,22 @@ export const portName = (name: string): readonly string[] => name.length <= PORT
   )
 
 const PLAIN_VARIABLE = /^[_a-zA-Z]\w*$/
+const VARIABLE_FORM = '[-._a-zA-Z][-._a-zA-Z0-9]*'
+const VARIABLE = whole(VARIABLE_FORM)
+const VARIABLE_WORDS = formed("a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit", VARIABLE_FORM, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1')
 
 /** Names of environment variables, which may become names of files. */
 export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(name)
   ? NONE
   : findings(
-    [!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name), "a valid environment variable name consists of letters, digits, '_', '-' and '.', and does not begin with a digit"],
-    [name === '.', "must not be '.'"],
-    [name === '..', "must not be '..'"],
-    [name.startsWith('..') && name !== '..', "must not start with '..'"]
+    [!VARIABLE.test(name), VARIABLE_WORDS],
+    ...upwards(name)
   )
 
+const HEADER_FORM = '[-A-Za-z0-9]+'
+const HEADER = whole(HEADER_FORM)
+const HEADER_WORDS = formed("a valid HTTP header must consist of alphanumeric characters or '-'", HEADER_FORM, 'X-Header-Name')
+
 export const headerName = (name: string): readonly string[] => findings(
-  [!/^[-A-Za-z0-9]+$/.test(name), "a valid HTTP header consists of letters, digits and '-'"]
+  [!HEADER.test(name), HEADER_WORDS]
 )
-
-const DOMAIN_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
-
-/** `domain/path`: names of controllers. An empty one is for the caller to report. */
-export const domainPrefixedPath: NameRule = name => {
-  const slash = name.indexOf('/')
-  if (slash < 1 || slash === name.length - 1) return ['must be a path that begins with a domain (such as \'example.com/path\')']
-  const host = dnsSubdomain(name.slice(0, slash))
-  return DOMAIN_PATH.test(name.slice(slash + 1)) ? host : [...host, 'the path after the domain has characters that paths of URLs do not have']
-}

@@ -109,6 +109,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly dependents?: 'orphaned' | 'none'
   /** Seconds an object gets to end once its deletion is asked for, with `asked` seconds where the request says so; 0 at once. Default 0. */
   readonly gracePeriod?: (object: T, asked: number | undefined) => number
+  /** Why the object of this name is not deleted when it is asked for by itself; as one of a collection it is. */
+  readonly undeletable?: (name: string) => string | undefined
   /** Marks an object whose deletion begins, beside its deletionTimestamp. */
   readonly beginDelete?: (object: T) => void
   /** True while something other than metadata.finalizers keeps a terminating object. */
@@ -120,7 +122,7 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
   /** Runs before the strategy prepares the object; `old` is undefined of a new one. */
   readonly prepare?: (object: T, old: T | undefined) => void
   readonly create?: (object: T, report: Report) => void
-  readonly update?: (object: T, old: T, report: Report) => void
+  readonly update?: (object: T, old: T, report: Report, subresource: string) => void
 }
 
 /** A selectable field that no object has, so its value is always ''. */

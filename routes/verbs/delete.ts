@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseDryRun } from '../../schemas/dry-run.js'
 import { DeleteOptions } from '../../schemas/meta/v1.js'
+import { forbidden } from '../../schemas/status.js'
 import type { Status } from '../../schemas/status.js'
 import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
 import type { DeleteRequest } from '../../storage/operations/delete.js'
@@ -52,6 +53,8 @@ export function deleteHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     const options = await optionsOf(request)
     const target = targetOf(request)
+    const kept = store.strategy.undeletable?.(target.name)
+    if (kept !== undefined) throw forbidden(store.resource, target.name, kept)
     const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
     if (!removed) return sendEntry(request, reply, store, entry, 202)
     if (store.shown.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)

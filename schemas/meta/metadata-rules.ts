@@ -18,5 +18,5 @@ export function validateFinalizerName (name: string, at: string, report: Report)
 
 /** What is particular to finalizers. */
 export function validateFinalizerDomain (name: string, at: string, report: Report): void {
-  if (!name.includes('/') && !STANDARD.has(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail: 'must be a finalizer of the server or begin with a domain, as in example.com/name' })
+  if (!name.includes('/') && !STANDARD.has(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail: 'name is neither a standard finalizer name nor is it fully qualified' })
 }

@@ -1,10 +1,12 @@
 /** Conditions of the shared form, as status carries them. */
 import type { Report } from '../language/types.js'
-import { qualifiedName } from '../names.js'
-import { duplicate, invalid, named, nonnegative, notSupported, required, tooLong } from './findings.js'
+import { formed, qualifiedName } from '../names.js'
+import { duplicate, invalid, named, notSupported, required, tooLong } from './findings.js'
 
 const STATES = ['False', 'True', 'Unknown']
-const REASON = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
+const REASON_FORM = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
+const REASON = new RegExp(`^${REASON_FORM}$`)
+const REASON_WORDS = formed("a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'", REASON_FORM, 'my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB')
 const MOST_REASON = 1024
 const MOST_MESSAGE = 32768
 
@@ -18,16 +20,18 @@ interface Condition {
 }
 
 export function validateConditions (conditions: readonly Condition[], at: string, report: Report): void {
+  const types = new Set<string>()
   for (const [index, { type, status, observedGeneration, lastTransitionTime, reason, message }] of conditions.entries()) {
     const field = `${at}[${index}]`
+    if (types.has(type)) duplicate(report, `${field}.type`, type)
+    types.add(type)
     named(report, `${field}.type`, type, qualifiedName)
-    if (conditions.findIndex(one => one.type === type) < index) duplicate(report, `${field}.type`, type)
     if (!STATES.includes(status)) notSupported(report, `${field}.status`, status, STATES)
-    nonnegative(report, `${field}.observedGeneration`, observedGeneration)
+    if (observedGeneration !== undefined && observedGeneration < 0) invalid(report, `${field}.observedGeneration`, observedGeneration, 'must be greater than or equal to zero')
     if (lastTransitionTime === undefined) required(report, `${field}.lastTransitionTime`, 'must be set')
     if (reason === '') required(report, `${field}.reason`, 'must be set')
-    else if (!REASON.test(reason)) invalid(report, `${field}.reason`, reason, 'must be a word of letters and digits, without blanks')
-    if (reason.length > MOST_REASON) tooLong(report, `${field}.reason`, MOST_REASON)
-    if (message.length > MOST_MESSAGE) tooLong(report, `${field}.message`, MOST_MESSAGE)
+    else if (!REASON.test(reason)) invalid(report, `${field}.reason`, reason, REASON_WORDS)
+    if (Buffer.byteLength(reason) > MOST_REASON) tooLong(report, `${field}.reason`, MOST_REASON)
+    if (Buffer.byteLength(message) > MOST_MESSAGE) tooLong(report, `${field}.message`, MOST_MESSAGE)
   }
 }

@@ -1,7 +1,7 @@
 /** Amounts of resources, and what resources may be called. */
 import type { Report } from '../language/types.js'
 import { amountOf, compareQuantities } from '../meta/quantity.js'
-import { dnsSubdomain, qualifiedName } from '../names.js'
+import { qualifiedName } from '../names.js'
 import { invalid } from './findings.js'
 
 const OBJECTS = ['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers']
@@ -56,6 +56,3 @@ export function validateAmount (report: Report, field: string, name: string, amo
 export function validatePositiveAmount (report: Report, field: string, amount: string): void {
   if (compareQuantities(amount, '0') <= 0) invalid(report, field, amount, 'must be greater than zero')
 }
-
-/** Names of CSI drivers, in small letters or not. */
-export const csiDriverName = (name: string): readonly string[] => dnsSubdomain(name.toLowerCase())

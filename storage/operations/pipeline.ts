@@ -62,7 +62,7 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
   const named = subresourceOf(store, subresource)
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old) : validateSubresource(store.stored, object, old, named)
-  refuse(store, object, [...findings, ...ofVersion(report => store.shown.rules?.update?.(object, old, report))])
+  refuse(store, object, [...findings, ...ofVersion(report => store.shown.rules?.update?.(object, old, report, subresource))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   await yieldToEventLoop(size)

@@ -12,10 +12,12 @@ const MOST_SECONDS = 30
 const ALL = '*'
 
 export function validateWebhooks (webhooks: ReadonlyArray<MutatingWebhook | ValidatingWebhook>, report: Report): void {
+  const names = new Set<string>()
   for (const [index, webhook] of webhooks.entries()) {
     const at = `webhooks[${index}]`
     validateWebhook(webhook, at, report)
-    if (webhooks.findIndex(({ name }) => name === webhook.name) < index) duplicate(report, `${at}.name`, webhook.name)
+    if (names.has(webhook.name)) duplicate(report, `${at}.name`, webhook.name)
+    names.add(webhook.name)
   }
 }
 
@@ -64,7 +66,8 @@ function validateRule ({ operations = [], apiGroups = [], apiVersions = [], reso
 /** What a wildcard covers is not named beside it. */
 function validateResources (resources: readonly string[], at: string, report: Report): void {
   if (resources.length === 0) required(report, at)
-  const covering = (name: string): boolean => resources.includes(name)
+  const all = new Set(resources)
+  const covering = (name: string): boolean => all.has(name)
   for (const [index, resource] of resources.entries()) {
     const [name = '', subresource] = resource.split('/')
     const field = `${at}[${index}]`

@@ -75,8 +75,9 @@ export function validateDefinedName ({ metadata: { name = '' }, spec: { group, n
 
 /** The stored versions are versions. */
 export function validateDefinition ({ spec: { versions = [] }, status }: CustomResourceDefinition, report: Report): void {
+  const names = new Set(versions.map(({ name }) => name))
   for (const [index, stored] of (status.storedVersions ?? []).entries()) {
-    if (!versions.some(({ name }) => name === stored)) report({ type: 'FieldValueInvalid', field: `status.storedVersions[${index}]`, value: stored, detail: 'must appear in spec.versions' })
+    if (!names.has(stored)) report({ type: 'FieldValueInvalid', field: `status.storedVersions[${index}]`, value: stored, detail: 'must appear in spec.versions' })
   }
 }
 

@@ -32,9 +32,11 @@ export function validateApiService ({ metadata: { name = '' }, spec }: APIServic
 
 /** Conditions of a plain form, each once. */
 export function validateApiServiceStatus (conditions: NonNullable<APIService['status']['conditions']>, at: string, report: Report): void {
+  const types = new Set<string>()
   for (const [index, { type, status }] of conditions.entries()) {
     const field = `${at}[${index}]`
     if (!STATES.includes(status)) notSupported(report, `${field}.status`, status, STATES)
-    if (conditions.findIndex(one => one.type === type) < index) duplicate(report, `${field}.type`, type)
+    if (types.has(type)) duplicate(report, `${field}.type`, type)
+    types.add(type)
   }
 }

@@ -1,16 +1,28 @@
 /** Certificates and requests for them, as PEM: as much of their form as it takes to know that they are what they say. */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto'
 
-const BLOCK = /-----BEGIN ([^\n-]+)-----\r?\n([\s\S]*?)-----END \1-----/g
+const [BEGIN, END, DASHES] = ['-----BEGIN ', '-----END ', '-----']
 const [INTEGER, BIT_STRING, OID, SEQUENCE] = [0x02, 0x03, 0x06, 0x30]
 
 interface Block { readonly type: string, readonly body: string }
 
-/** Blocks of the text; undefined where there is more than them. */
-function blocksOf (text: string): Block[] | undefined {
-  const blocks = [...text.matchAll(BLOCK)].map(([, type = '', body = '']) => ({ type, body }))
-  return text.replace(BLOCK, '').trim() === '' ? blocks : undefined
+/** Blocks of the text, whatever stands between them. It is read once, however many begin and do not end. */
+function * blocksOf (text: string): Generator<Block> {
+  let end = 0
+  for (let at = text.indexOf(BEGIN); at !== -1; at = text.indexOf(BEGIN, at)) {
+    const start = text.indexOf('\n', at)
+    if (start === -1) return
+    if (end < start) end = text.indexOf(`\n${END}`, start)
+    if (end === -1) return
+    const line = text.slice(at + BEGIN.length, start).trimEnd()
+    const type = line.slice(0, -DASHES.length)
+    const isBlock = line.endsWith(DASHES) && (at === 0 || text[at - 1] === '\n') && text.startsWith(`${END}${type}${DASHES}`, end + 1)
+    if (isBlock) yield { type, body: text.slice(start + 1, end) }
+    at = isBlock ? end + 1 : start
+  }
 }
+
+const firstOf = (text: string): Block | undefined => blocksOf(text).next().value ?? undefined
 
 interface Part { readonly tag: number, readonly whole: Buffer, readonly body: Buffer }
 
@@ -38,10 +50,10 @@ const HASHES: Readonly<Record<string, string | null>> = {
 
 /** What is wrong with a request in PEM form (PKCS 10), if anything is: it has to be signed by its own key. */
 export function requestFinding (pem: string): string | undefined {
-  const block = [...pem.matchAll(BLOCK)][0]
-  if (block?.[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
+  const block = firstOf(pem)
+  if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   try {
-    const [request] = parts(Buffer.from(block[2] ?? '', 'base64'))
+    const [request] = parts(Buffer.from(block.body, 'base64'))
     const [info, algorithm, signature] = request?.tag === SEQUENCE ? parts(request.body) : []
     const [version, subject, key] = info?.tag === SEQUENCE ? parts(info.body) : []
     const [oid] = algorithm?.tag === SEQUENCE ? parts(algorithm.body) : []
@@ -60,9 +72,8 @@ const ORGANIZATION = '55040a'
 
 /** The organizations in the subject of a request in PEM form, which are the groups of whoever shows its certificate. @throws RangeError for what is no request */
 export function requestOrganizations (pem: string): string[] {
-  const block = [...pem.matchAll(BLOCK)][0]
   const inside = (part: Part | undefined): Part[] => part === undefined ? [] : parts(part.body)
-  const [request] = parts(Buffer.from(block?.[2] ?? '', 'base64'))
+  const [request] = parts(Buffer.from(firstOf(pem)?.body ?? '', 'base64'))
   const [info] = inside(request)
   const [, subject] = inside(info)
   if (subject?.tag !== SEQUENCE) throw new RangeError('no certificate request')
@@ -72,11 +83,9 @@ export function requestOrganizations (pem: string): string[] {
 
 /** What is wrong with a chain of certificates in PEM form, if anything is. */
 export function certificatesFinding (pem: string): string | undefined {
-  const blocks = blocksOf(pem)
-  if (blocks === undefined) return 'found data outside of PEM blocks'
-  if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block'
-  for (const { type, body } of blocks) {
-    if (type !== 'CERTIFICATE') return 'only CERTIFICATE PEM blocks are allowed'
+  let count = 0
+  for (const { type, body } of blocksOf(pem)) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`
     if (body.includes(':')) return 'no PEM block headers are permitted'
     try {
       // eslint-disable-next-line no-new -- it throws for what is no certificate
@@ -84,6 +93,7 @@ export function certificatesFinding (pem: string): string | undefined {
     } catch {
       return 'is no certificate'
     }
+    count++
   }
-  return undefined
+  return count === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined
 }

@@ -20,7 +20,7 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
     for (const [key, value] of Object.entries(config.data ?? {})) {
       checkKey('data', key, report)
       if (config.binaryData !== undefined && Object.hasOwn(config.binaryData, key)) {
-        report({ type: 'FieldValueInvalid', field: `data[${key}]`, value: key, detail: 'is a key of binaryData too' })
+        report({ type: 'FieldValueInvalid', field: `data[${key}]`, value: key, detail: 'duplicate of key present in binaryData' })
       }
       size += Buffer.byteLength(value)
     }

@@ -4,16 +4,15 @@
  */
 import { ageOf, text, wide } from '../../columns.js'
 import { int32, one, string } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
-import { sameValue } from '../../language/values.js'
+import type { Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
-import { validateMetadataUpdate } from '../../meta/metadata.js'
 import { ObjectMeta } from '../../meta/object.js'
-import { dnsSubdomain, qualifiedName } from '../../names.js'
+import { pathSegment } from '../../names.js'
 import { resource } from '../../resource.js'
-import type { Column, VersionRules } from '../../resource.js'
+import type { Column } from '../../resource.js'
 import * as v1 from '../events/v1.js'
 import * as v1beta1 from '../events/v1beta1.js'
+import { eventRules, strictEventRules } from './event-rules.js'
 import { EventSource, ObjectReference } from './references.js'
 import { kind, message } from './package.js'
 
@@ -40,63 +39,7 @@ export const Event = kind('Event', 'What happened to an object.', {
   related: one(13, 'Another object that has to do with it.', ObjectReference, { pointer: true }),
   reportingComponent: string(14, 'Name of the controller that tells of it.', { written: true }),
   reportingInstance: string(15, 'Which instance of it.', { written: true })
-}, { validate: (event, _at, report) => { validateEvent(event, report) } })
-
-const MOST = 128
-const MOST_MESSAGE = 1024
-const invalid = (field: string, value: unknown, detail: string) => ({ type: 'FieldValueInvalid', field, value, detail } as const)
-
-/** What holds in every version. One with an eventTime is of the new kind, which says who tells of it and what was done. */
-function validateEvent (event: Event, report: Report): void {
-  const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
-  const { namespace: own = '' } = event.metadata
-  const { namespace = '' } = involvedObject
-  const fits = namespace === '' ? own === 'default' || (eventTime !== undefined && own === 'orch-system') : eventTime !== undefined || namespace === own
-  if (!fits) report(invalid('involvedObject.namespace', namespace, 'does not match event.namespace'))
-  if (eventTime !== undefined) {
-    const required = (field: string, value: string) => { if (value === '') report({ type: 'FieldValueRequired', field, detail: '' }) }
-    const short = (field: string, value: string, most: number) => { if (value.length > most) report(invalid(field, '', `can have at most ${most} characters`)) }
-    required('reportingController', reportingComponent)
-    for (const detail of qualifiedName(reportingComponent)) report(invalid('reportingController', reportingComponent, detail))
-    required('reportingInstance', reportingInstance)
-    short('reportingInstance', reportingInstance, MOST)
-    required('action', action)
-    short('action', action, MOST)
-    required('reason', reason)
-    short('reason', reason, MOST)
-    short('message', message, MOST_MESSAGE)
-  }
-  for (const detail of dnsSubdomain(own)) report(invalid('namespace', own, detail))
-}
-
-function validateSeries ({ series }: Event, report: Report): void {
-  if (series === undefined) return
-  if ((series.count ?? 0) < 2) report(invalid('series.count', '', 'should be at least 2'))
-  if (series.lastObservedTime === undefined) report({ type: 'FieldValueRequired', field: 'series.lastObservedTime', detail: '' })
-}
-
-/** The reason is told twice, as convention. */
-const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'reason', 'type', 'eventTime', 'action', 'related'] as const
-
-/** What events.orch.io/v1 asks for beside: what is new says all there is to say, and stays as it is but for its series. */
-const strict: VersionRules<Event> = {
-  create: (event, report) => {
-    validateSeries(event, report)
-    if (event.eventTime === undefined) report({ type: 'FieldValueRequired', field: 'eventTime', detail: '' })
-    if (event.type !== 'Normal' && event.type !== 'Warning') report(invalid('type', '', 'must be Normal or Warning'))
-    for (const field of ['firstTimestamp', 'lastTimestamp'] as const) if (event[field] !== undefined) report(invalid(field, '', 'needs to be unset'))
-    if ((event.count ?? 0) !== 0) report(invalid('count', '', 'needs to be unset'))
-    if (event.source.component !== undefined || event.source.host !== undefined) report(invalid('source', '', 'needs to be unset'))
-  },
-  update: (event, old, report) => {
-    validateMetadataUpdate(event.metadata, old.metadata, report)
-    if (!sameValue(event.series, old.series)) validateSeries(event, report)
-    const frozen = (field: string, value: unknown, before: unknown) => { if (!sameValue(value, before)) report(invalid(field, value, 'field is immutable')) }
-    for (const field of FROZEN) frozen(field, event[field], old[field])
-    frozen('reportingController', event.reportingComponent ?? '', old.reportingComponent ?? '')
-    frozen('reportingInstance', event.reportingInstance ?? '', old.reportingInstance ?? '')
-  }
-}
+})
 
 function fromStored (event: Event): v1.Event {
   const { kind: _, apiVersion, involvedObject, message: note, source, firstTimestamp, lastTimestamp, count, reportingComponent, reportingInstance, series, ...same } = event
@@ -167,8 +110,11 @@ export const events = resource(Event, {
   plural: 'events',
   shortNames: ['ev'],
   namespaced: true,
-  rounds: { metadata: 1, change: 1, object: 1 },
+  rounds: { metadata: 1, change: 1, object: 0 },
   createOnUpdate: true,
+  nameRule: pathSegment,
+  anyFinalizer: true,
+  rules: eventRules('reportingComponent'),
   ttlSeconds: HOUR,
   strategy: { dependents: 'none' },
   columns,
@@ -186,12 +132,13 @@ export const events = resource(Event, {
     type: ({ type }) => type ?? ''
   },
   others: [
-    { message: v1.Event, toStored: event => toStored(event as v1.Event), fromStored: event => ({ ...fromStored(event), apiVersion: v1.API_VERSION }), fieldLabels, rules: strict },
+    { message: v1.Event, toStored: event => toStored(event as v1.Event), fromStored: event => ({ ...fromStored(event), apiVersion: v1.API_VERSION }), fieldLabels, rules: strictEventRules },
     {
       message: v1beta1.Event,
       toStored: event => toStored(event as v1.Event),
       fromStored: event => ({ ...fromStored(event), apiVersion: v1beta1.API_VERSION }),
       fieldLabels,
+      rules: eventRules('reportingController'),
       deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'events.orch.io/v1 Event' }
     }
   ]

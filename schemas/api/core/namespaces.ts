@@ -62,7 +62,7 @@ interface Held { readonly metadata: ObjectMeta, readonly status: NamespaceStatus
 /** The phase follows from the deletionTimestamp and is nobody's to set. */
 function validatePhase ({ metadata, status: { phase } }: Held, report: Report): void {
   const due = metadata.deletionTimestamp === undefined ? 'Active' : 'Terminating'
-  if (phase !== due) report({ type: 'FieldValueInvalid', field: 'status.Phase', value: phase ?? '', detail: `may only be '${due}' while \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty` })
+  if (phase !== due) report({ type: 'FieldValueInvalid', field: 'status.Phase', value: phase ?? '', detail: `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty` })
 }
 
 function prepareForCreate (namespace: Namespace): void {

@@ -26,14 +26,16 @@ export function validateNodeStatus (status: NodeStatus, at: string, report: Repo
 
 function validateTaints (taints: readonly Taint[], at: string, report: Report): void {
   const seen = new Set<string>()
-  for (const [index, { key, value = '', effect }] of taints.entries()) {
+  for (const [index, one] of taints.entries()) {
+    const { key, value = '', effect } = one
     const field = `${at}[${index}]`
     named(report, `${field}.key`, key, qualifiedName)
-    named(report, `${field}.value`, value, labelValue)
+    const wrong = labelValue(value)
+    if (wrong.length > 0) invalid(report, `${field}.value`, value, wrong.join(';'))
     if (effect === '') required(report, `${field}.effect`)
     else if (!EFFECTS.includes(effect)) notSupported(report, `${field}.effect`, effect, EFFECTS)
     const taint = `${key}:${effect}`
-    if (seen.has(taint)) report({ type: 'FieldValueDuplicate', field, value: { key, effect }, detail: 'taints must be unique by key and effect pair' })
+    if (seen.has(taint)) report({ type: 'FieldValueDuplicate', field, value: one, detail: 'taints must be unique by key and effect pair' })
     seen.add(taint)
   }
 }

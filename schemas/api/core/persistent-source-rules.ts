@@ -1,11 +1,10 @@
 /** What particular sources of PersistentVolumes have to keep to, beside what their fields say. */
 import type { Report } from '../../language/types.js'
 import { dnsLabel, dnsSubdomain } from '../../names.js'
-import { invalid, named, required, requiredName, tooLong } from '../../rules/findings.js'
-import { csiDriverName } from '../../rules/quantities.js'
+import { invalid, required, requiredName } from '../../rules/findings.js'
+import { checkDriverName } from './rules/network-volumes.js'
 import type { CSIPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource } from './persistent-network-volumes.js'
 
-const MOST_DRIVER = 63
 const MOST_LUN = 255
 /** Names of iSCSI: by date and domain, or by number. */
 const QUALIFIED_NAME = /^(?:iqn\.\d{4}-\d{2}\.[A-Za-z][\w.-]*(?::.+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{32})$/
@@ -19,15 +18,8 @@ export function validateNamespaced (namespace: string | undefined, field: string
   if (namespace === '') invalid(report, field, namespace, 'if the namespace is set, it must not be empty')
 }
 
-/** An empty one is reported as required. */
-export function validateDriver (name: string, field: string, report: Report): void {
-  if (name === '') return
-  if (name.length > MOST_DRIVER) tooLong(report, field, MOST_DRIVER)
-  named(report, field, name, csiDriverName)
-}
-
 export function validateCsiVolume (volume: CSIPersistentVolumeSource, at: string, report: Report): void {
-  validateDriver(volume.driver, `${at}.driver`, report)
+  checkDriverName(volume.driver, `${at}.driver`, report)
   for (const field of ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeStageSecretRef'] as const) {
     const reference = volume[field]
     if (reference === undefined) continue

@@ -50,5 +50,6 @@ export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: 
 }
 
 export function validateQuotaUpdate ({ scopes = [] }: ResourceQuotaSpec, { scopes: old = [] }: ResourceQuotaSpec, at: string, report: Report): void {
-  if (!scopes.every(scope => old.includes(scope)) || !old.every(scope => scopes.includes(scope))) invalid(report, `${at}.scopes`, scopes, 'field is immutable')
+  const [now, before] = [new Set(scopes), new Set(old)]
+  if (now.size !== before.size || !scopes.every(scope => before.has(scope))) invalid(report, `${at}.scopes`, scopes, 'field is immutable')
 }

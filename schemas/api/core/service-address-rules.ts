@@ -19,10 +19,12 @@ export function validateServiceAddresses (spec: ServiceSpec, report: Report): vo
   } else if (clusterIPs.length === 0) required(report, AT)
   else if (clusterIPs[0] !== clusterIP) invalid(report, AT, clusterIPs, 'first value must match `clusterIP`')
 
+  const seen = new Set<string>()
   for (const [index, family] of ipFamilies.entries()) {
     const field = `spec.ipFamilies[${index}]`
     if (!FAMILIES.includes(family)) notSupported(report, field, family, FAMILIES)
-    if (ipFamilies.indexOf(family) < index) duplicate(report, field, family)
+    if (seen.has(family)) duplicate(report, field, family)
+    seen.add(family)
   }
   if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) notSupported(report, 'spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES)
   if (validateEach(clusterIPs, report)) validateFamilies(spec, report)

@@ -34,9 +34,10 @@ function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
 
 function keepNodePorts (spec: ServiceSpec, old: ServiceSpec): void {
   const used = new Set((spec.ports ?? []).map(({ protocol, nodePort }) => `${protocol ?? ''}/${nodePort ?? 0}`))
+  const byPort = new Map((old.ports ?? []).map(port => [`${port.protocol ?? ''}/${port.port}`, port]))
   for (const port of spec.ports ?? []) {
     if ((port.nodePort ?? 0) !== 0) continue
-    const before = (old.ports ?? []).find(one => one.protocol === port.protocol && one.port === port.port)
+    const before = byPort.get(`${port.protocol ?? ''}/${port.port}`)
     const key = `${port.protocol ?? ''}/${before?.nodePort ?? 0}`
     if (before?.nodePort === undefined || used.has(key)) continue
     port.nodePort = before.nodePort

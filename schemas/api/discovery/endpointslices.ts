@@ -1,18 +1,17 @@
 /** EndpointSlice: some of the endpoints of a service. Stored as v1beta1, whose topology v1 tells in fields of its own. */
 import { age, firstThree, name, text, UNSET } from '../../columns.js'
 import { sameValue } from '../../language/values.js'
+import { dnsSubdomain } from '../../names.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
+import { HOSTNAME, otherTopology, ZONE } from './topology.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 
-const ZONE = 'topology.orch.io/zone'
-const HOSTNAME = 'orch.io/hostname'
-
 function toV1 ({ topology, ...endpoint }: v1beta1.Endpoint): v1.Endpoint {
   if (topology === undefined) return endpoint
-  const { [ZONE]: zone, ...rest } = topology
-  if (endpoint.nodeName !== undefined && rest[HOSTNAME] === endpoint.nodeName) delete rest[HOSTNAME]
+  const { [ZONE]: zone } = topology
+  const rest = otherTopology({ topology, nodeName: endpoint.nodeName })
   return {
     ...endpoint,
     ...(Object.keys(rest).length > 0 ? { deprecatedTopology: rest } : {}),
@@ -45,10 +44,18 @@ function prepare (slice: v1beta1.EndpointSlice): void {
 /** What v1 does not tell in fields of its own cannot be written through it: it stays only while the endpoints are as they were. */
 function dropTopology (slice: v1beta1.EndpointSlice, old: v1beta1.EndpointSlice | undefined): void {
   if (old !== undefined && sameValue(slice.endpoints, old.endpoints)) return
+  const known = new Set(old?.endpoints?.map(hostOf))
   slice.endpoints = slice.endpoints?.map(({ topology, ...endpoint }) => {
     const zone = topology?.[ZONE]
-    return { ...endpoint, ...withTopology(endpoint.nodeName, zone === undefined ? {} : { [ZONE]: zone }) }
+    const host = hostOf({ ...endpoint, topology })
+    const nodeName = endpoint.nodeName ?? (host !== undefined && known.has(host) && dnsSubdomain(host).length === 0 ? host : undefined)
+    return { ...endpoint, ...(nodeName === undefined ? {} : { nodeName }), ...withTopology(nodeName, zone === undefined ? {} : { [ZONE]: zone }) }
   })
+}
+
+/** The node of an endpoint that tells it in its topology alone: what the slice has told so already becomes a field. */
+function hostOf (endpoint: v1beta1.Endpoint): string | undefined {
+  return otherTopology(endpoint)[HOSTNAME] || undefined
 }
 
 const columns: ReadonlyArray<Column<v1beta1.EndpointSlice>> = [

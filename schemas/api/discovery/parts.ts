@@ -12,7 +12,7 @@ export function parts (version: 'v1' | 'v1beta1') {
   })
 
   const ForZone = message('ForZone', 'A zone an endpoint is meant for.', {
-    name: string(1, 'Name of the zone.', { required: true })
+    name: string(1, 'Name of the zone.', { required: true, mayBeEmpty: true })
   })
 
   const EndpointHints = message('EndpointHints', 'Hints on how an endpoint should be used.', {

@@ -3,8 +3,9 @@ import type { Report } from '../../language/types.js'
 import { validateLabels } from '../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../names.js'
 import type { NameRule } from '../../names.js'
-import { duplicate, named, notSupported, required } from '../../rules/findings.js'
+import { duplicate, invalid, named, notSupported, required } from '../../rules/findings.js'
 import { isIPv6, parseAddress, validateNonSpecialAddress } from '../../rules/net.js'
+import { otherTopology } from './topology.js'
 import type { Endpoint, EndpointSlice } from './v1beta1.js'
 
 type EndpointPort = NonNullable<EndpointSlice['ports']>[number]
@@ -33,7 +34,8 @@ export function validateSlice ({ addressType, endpoints = [], ports = [] }: Endp
 }
 
 function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany: (field: string, list: readonly unknown[], most: number) => boolean, report: Report): void {
-  const { addresses = [], hostname, nodeName, topology = {}, hints } = endpoint
+  const { addresses = [], hostname, nodeName, hints } = endpoint
+  const topology = otherTopology(endpoint)
   if (addresses.length === 0) required(report, `${at}.addresses`, 'must contain at least 1 address')
   else tooMany(`${at}.addresses`, addresses, MOST_ADDRESSES)
   addresses.forEach((address, index) => { validateAddress(address, type, `${at}.addresses[${index}]`, report) })
@@ -43,9 +45,11 @@ function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany
   if (hostname !== undefined) named(report, `${at}.hostname`, hostname, dnsLabel)
   const zones = hints?.forZones ?? []
   if (hints === undefined || tooMany(`${at}.hints.forZones`, zones, MOST_HINTS)) return
+  const names = new Set<string>()
   zones.forEach(({ name }, index) => {
     const field = `${at}.hints.forZones[${index}].name`
-    if (zones.findIndex(zone => zone.name === name) < index) duplicate(report, field, name)
+    if (names.has(name)) duplicate(report, field, name)
+    names.add(name)
     named(report, field, name, labelValue)
   })
 }
@@ -57,15 +61,22 @@ const ofFamily = (six: boolean): NameRule => text => {
 const [four, six] = [ofFamily(false), ofFamily(true)]
 
 function validateAddress (address: string, type: string, at: string, report: Report): void {
-  if (type === 'FQDN') return named(report, at, address, fullyQualified)
+  if (type === 'FQDN') return validateDomainName(address, at, report)
   if (type !== 'IPv4' && type !== 'IPv6') return
   named(report, at, address, type === 'IPv4' ? four : six)
   validateNonSpecialAddress(address, at, report)
 }
 
-const fullyQualified: NameRule = name => {
-  const wrong = dnsSubdomain(name.replace(/\.$/, ''))
-  return wrong.length === 0 && !name.replace(/\.$/, '').includes('.') ? ['should be a domain with at least two segments separated by dots'] : wrong
+/** Told without the dot behind it that says that it is full, and as one finding. */
+function validateDomainName (address: string, at: string, report: Report): void {
+  if (address === '') return required(report, at)
+  const name = address.replace(/\.$/, '')
+  const wrong = dnsSubdomain(name)
+  if (wrong.length > 0) return invalid(report, at, name, wrong.join(','))
+  const labels = name.split('.')
+  if (labels.length < 2) return invalid(report, at, name, 'should be a domain with at least two segments separated by dots')
+  const bad = labels.find(label => dnsLabel(label).length > 0)
+  if (bad !== undefined) invalid(report, at, bad, dnsLabel(bad).join(','))
 }
 
 function validateSlicePort ({ name = '', protocol, appProtocol }: EndpointPort, isTaken: boolean, at: string, report: Report): void {

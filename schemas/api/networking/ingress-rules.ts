@@ -1,9 +1,9 @@
 /** What an Ingress has to keep to: hosts, paths and what is behind them. */
 import type { Report } from '../../language/types.js'
-import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, wildcardSubdomain } from '../../names.js'
+import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, portName, wildcardSubdomain } from '../../names.js'
 import { forbidden, invalid, named, notSupported, required, requiredName } from '../../rules/findings.js'
 import { parseAddress } from '../../rules/net.js'
-import { portName, validatePortNumber } from '../../rules/ports.js'
+import { validatePortNumber } from '../../rules/ports.js'
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec } from './ingresses.js'
 
 const CLASS_ANNOTATION = 'orch.io/ingress.class'
@@ -99,9 +99,22 @@ interface TypedReference { readonly apiGroup?: string | undefined, readonly kind
 
 /** An object by group, kind and name; kind and name that are empty are reported as required by their fields. */
 export function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {
-  if (apiGroup !== undefined && apiGroup !== '') named(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
+  if (apiGroup !== undefined) named(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
   if (kind !== '') named(report, `${at}.kind`, kind, pathSegment)
   if (name !== '') named(report, `${at}.name`, name, pathSegment)
+}
+
+const CONTROLLER_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
+const WHOLE_PATH = new RegExp(`^${CONTROLLER_PATH}$`)
+
+/** Of an IngressClass: `domain/path`. What is wrong is told of the part in which it is. */
+export function validateController (name: string | undefined, at: string, report: Report): void {
+  if (name === undefined || name === '') return required(report, at)
+  const slash = name.indexOf('/')
+  if (slash < 1 || slash === name.length - 1) return invalid(report, at, name, 'must be a domain-prefixed path (such as "acme.io/foo")')
+  const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)]
+  named(report, at, domain, dnsSubdomain)
+  if (!WHOLE_PATH.test(path)) invalid(report, at, path, `Invalid path (regex used for validation is '${CONTROLLER_PATH}')`)
 }
 
 interface Parameters extends TypedReference { readonly scope?: string | undefined, readonly namespace?: string | undefined }

@@ -3,10 +3,8 @@ import { age, name, NONE, text } from '../../columns.js'
 import { one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { domainPrefixedPath } from '../../names.js'
-import { requiredName } from '../../rules/findings.js'
 import { resource } from '../../resource.js'
-import { validateParameters } from './ingress-rules.js'
+import { validateController, validateParameters } from './ingress-rules.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
@@ -23,7 +21,7 @@ export type IngressClassSpec = Static<typeof IngressClassSpec>
 export const IngressClassSpec = message('IngressClassSpec', 'Controller of an ingress class and its parameters.', {
   controller: string(1, 'Name of the controller, such as acme.io/ingress-controller; does not change.', { immutable: true, maxLength: 250 }),
   parameters: one(2, 'Object with further parameters for the controller.', IngressClassParametersReference, { pointer: true })
-}, { validate: ({ controller }, at, report) => { requiredName(report, `${at}.controller`, controller, domainPrefixedPath) } })
+}, { validate: ({ controller }, at, report) => { validateController(controller, `${at}.controller`, report) } })
 
 export type IngressClass = Static<typeof IngressClass>
 export const IngressClass = kind('IngressClass', 'A class of ingresses and the controller that serves it.', {

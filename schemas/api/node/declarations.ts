@@ -3,6 +3,7 @@ import { Quantity } from '../../meta/quantity.js'
 import { Toleration } from '../core/affinity.js'
 import { checkResources } from '../core/rules/resources.js'
 import { apiPackage, list, map, one, string } from '../../language/declare.js'
+import { validatePart } from '../../language/validation.js'
 import { validateLabels } from '../../meta/metadata.js'
 import { metadata } from '../../meta/object.js'
 import { dnsLabel } from '../../names.js'
@@ -19,10 +20,12 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const Scheduling = message('Scheduling', 'Nodes that have a runtime.', {
     nodeSelector: map(1, 'Labels of the nodes that have the runtime.', 'string', { mapType: 'atomic' }),
-    tolerations: list(2, 'Tolerations added to pods of the class.', Toleration, { listType: 'atomic' })
+    tolerations: list(2, 'Tolerations added to pods of the class.', Toleration, { listType: 'atomic', ruled: true })
   }, {
     validate: ({ nodeSelector, tolerations = [] }, at, report) => {
       validateLabels(nodeSelector, `${at}.nodeSelector`, report)
+      // Findings within them stand below the name said twice, as clients know them.
+      for (const [index, one] of tolerations.entries()) validatePart(Toleration, one, `${at}.tolerations.tolerations[${index}]`, report)
       const seen = new Set<string>()
       for (const [index, one] of tolerations.entries()) {
         const toleration = JSON.stringify([one.key, one.operator, one.value, one.effect].map(member => member ?? ''))

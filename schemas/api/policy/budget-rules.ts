@@ -1,9 +1,9 @@
 /** What a PodDisruptionBudget has to keep to. */
+import { checkAtMostAll, checkIntOrPercent } from '../../int-or-percent.js'
 import type { Report } from '../../language/types.js'
 import type { LabelSelector } from '../../meta/options.js'
 import { validateConditions } from '../../rules/conditions.js'
 import { invalid, nonnegative } from '../../rules/findings.js'
-import { validateNumberOrPercent } from '../../rules/percentages.js'
 import { validateLabelSelector } from '../../selectors/objects.js'
 import type { PodDisruptionBudget } from './v1.js'
 
@@ -12,8 +12,10 @@ interface Spec { readonly minAvailable?: number | string | undefined, readonly m
 export function validateBudget (spec: Spec, at: string, report: Report): void {
   const { minAvailable, maxUnavailable, selector } = spec
   if (minAvailable !== undefined && maxUnavailable !== undefined) invalid(report, at, spec, 'minAvailable and maxUnavailable cannot be both set')
-  if (minAvailable !== undefined) validateNumberOrPercent(report, `${at}.minAvailable`, minAvailable)
-  if (maxUnavailable !== undefined) validateNumberOrPercent(report, `${at}.maxUnavailable`, maxUnavailable)
+  for (const [field, value] of Object.entries({ minAvailable, maxUnavailable })) {
+    checkIntOrPercent(report, `${at}.${field}`, value)
+    checkAtMostAll(report, `${at}.${field}`, value)
+  }
   if (selector !== undefined) validateLabelSelector(selector, `${at}.selector`, report)
 }
 

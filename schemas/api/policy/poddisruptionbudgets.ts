@@ -5,6 +5,7 @@
 import { age, integer, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import type { LabelSelector } from '../../meta/options.js'
+import { pathSegment } from '../../names.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { validateBudgetConditions, validateBudgetStatus } from './budget-rules.js'
@@ -64,6 +65,8 @@ export const podDisruptionBudgets = resource(v1beta1.PodDisruptionBudget, {
     rounds: { metadata: 1, change: 1, object: 1 }
   }],
   unconditionalUpdate: false,
+  nameRule: pathSegment,
+  anyFinalizer: true,
   generation: ({ spec }) => spec,
   columns,
   deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'policy/v1 PodDisruptionBudget' },
@@ -71,6 +74,6 @@ export const podDisruptionBudgets = resource(v1beta1.PodDisruptionBudget, {
     message: v1.PodDisruptionBudget,
     toStored: budget => selecting(same.toStored(budget) as v1.PodDisruptionBudget, toV1beta1),
     fromStored: budget => selecting(same.fromStored(budget) as v1.PodDisruptionBudget, toV1),
-    rules: { update: (budget, _old, report) => { validateBudgetStatus(budget, report) } }
+    rules: { update: (budget, _old, report, subresource) => { if (subresource === 'status') validateBudgetStatus(budget, report) } }
   }]
 })

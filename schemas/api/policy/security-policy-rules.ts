@@ -2,7 +2,7 @@
 import type { Report } from '../../language/types.js'
 import { dnsSubdomain } from '../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../rules/findings.js'
-import { validateDriver } from '../core/persistent-source-rules.js'
+import { checkDriverName } from '../core/rules/network-volumes.js'
 import { checkProfileAnnotations } from './profile-annotation-rules.js'
 import { FS_TYPES, GROUP_RULES, GROUP_RULES_OF_CONTAINERS, PROC_MOUNTS, SELINUX_RULES, USER_RULES } from './security-policy-values.js'
 import type { AllowedHostPath, IDRange, PodSecurityPolicy, PodSecurityPolicySpec, RunAsGroupStrategyOptions, RuntimeClassStrategyOptions } from './podsecuritypolicies.js'
@@ -26,7 +26,7 @@ export function validateSecurityPolicy ({ metadata, spec }: PodSecurityPolicy, r
   spec.allowedCSIDrivers?.forEach(({ name }, index) => {
     const field = `spec.allowedCSIDrivers.allowedCSIDriver[${index}].name`
     if (name === '') required(report, field)
-    validateDriver(name, field, report)
+    checkDriverName(name, field, report)
   })
   checkSysctlPatterns(spec.allowedUnsafeSysctls ?? [], 'spec.allowedUnsafeSysctls', report)
   checkSysctlPatterns(spec.forbiddenSysctls ?? [], 'spec.forbiddenSysctls', report)

@@ -5,7 +5,7 @@ import type { Report, Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import type { ObjectMeta } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { forbidden } from '../../rules/findings.js'
+import { forbidden, notSupported, required } from '../../rules/findings.js'
 import type { Column } from '../../resource.js'
 import { kind } from './package.js'
 
@@ -15,21 +15,28 @@ export const PriorityClass = kind('PriorityClass', 'A name for a priority that p
   value: int32(2, 'The priority; higher goes first; does not change.', { required: true, immutable: 'ruled' }),
   globalDefault: bool(3, 'Whether pods without a priority class get this one.'),
   description: string(4, 'When to use the class, for a person.'),
-  preemptionPolicy: string(5, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, immutable: true, values: ['PreemptLowerPriority', 'Never'], closed: true, default: 'PreemptLowerPriority' })
+  preemptionPolicy: string(5, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, immutable: true, values: ['PreemptLowerPriority', 'Never'], closed: true, ruled: true, default: 'PreemptLowerPriority' })
 }, {
   validateCreate: (object, _at, report) => { validateNew(object, report) },
-  validateUpdate: ({ value }, { value: old }, _at, report) => { if (value !== old) forbidden(report, 'value', 'may not be changed in an update') }
+  validateUpdate: ({ value }, { value: old }, _at, report) => { if (value !== old) forbidden(report, 'value', 'may not be changed in an update.') }
 })
 
 const SYSTEM_PREFIX = 'system-'
 const SYSTEM_CLASSES: Readonly<Record<string, number>> = { 'system-node-critical': 2_000_001_000, 'system-cluster-critical': 2_000_000_000 }
 const HIGHEST = 1_000_000_000
+const POLICIES = ['PreemptLowerPriority', 'Never']
+
+interface New { readonly metadata: ObjectMeta, readonly value: number, readonly globalDefault?: boolean | undefined, readonly preemptionPolicy?: string | undefined }
 
 /** The two classes of the system are as they are; all others are below them. */
-function validateNew ({ metadata: { name = '' }, value, globalDefault }: { metadata: ObjectMeta, value: number, globalDefault?: boolean | undefined }, report: Report): void {
+function validateNew ({ metadata: { name = '' }, value, globalDefault, preemptionPolicy: policy }: New, report: Report): void {
   if (name.startsWith(SYSTEM_PREFIX)) {
-    if (SYSTEM_CLASSES[name] !== value || globalDefault === true) forbidden(report, 'metadata.name', `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`)
+    const own = SYSTEM_CLASSES[name]
+    const why = own === undefined ? `${name} is not a known system priority class` : own !== value ? `value of ${name} PriorityClass must be ${own}` : globalDefault === true ? `globalDefault of ${name} PriorityClass must be false` : undefined
+    if (why !== undefined) forbidden(report, 'metadata.name', `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${why}`)
   } else if (value > HIGHEST) forbidden(report, 'value', `maximum allowed value of a user defined priority is ${HIGHEST}`)
+  if (policy === '') required(report, 'preemptionPolicy')
+  else if (policy !== undefined && !POLICIES.includes(policy)) notSupported(report, 'preemptionPolicy', policy, POLICIES)
 }
 
 const columns: ReadonlyArray<Column<PriorityClass>> = [
@@ -45,5 +52,6 @@ export const priorityClasses = resource(PriorityClass, {
   namespaced: false,
   rounds: { metadata: 1, change: 2, object: 0 },
   generation: () => undefined, // stays at the first
+  strategy: { undeletable: name => Object.hasOwn(SYSTEM_CLASSES, name) ? 'this is a system priority class and cannot be deleted' : undefined },
   columns
 })

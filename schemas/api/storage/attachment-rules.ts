@@ -2,9 +2,9 @@
 import type { Report } from '../../language/types.js'
 import { dnsSubdomain } from '../../names.js'
 import { forbidden, named, required, tooLong } from '../../rules/findings.js'
-import { validateDriver } from '../core/persistent-source-rules.js'
+import { checkDriverName } from '../core/rules/network-volumes.js'
 import { validateInlineVolumeSpec } from '../core/persistentvolume-rules.js'
-import { validateEntries } from './class-rules.js'
+import { MOST_SIZE, validateSize } from './class-rules.js'
 import type { VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus } from './volumeattachments.js'
 
 const MOST_MESSAGE = 1024
@@ -13,18 +13,21 @@ export function validateAttachmentSource ({ persistentVolumeName: name, inlineVo
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
   if (name === undefined && inline === undefined) required(report, at, exactlyOne)
   else if (name !== undefined && inline !== undefined) forbidden(report, at, exactlyOne)
-  else if (name === '') required(report, `${at}.persistentVolumeName`, 'must not be empty')
+  else if (name === '') required(report, `${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName')
   if (inline !== undefined && name === undefined) validateInlineVolumeSpec(inline, `${at}.inlineVolumeSpec`, report)
 }
 
 /** Of new ones: names that can be. */
 export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
-  validateDriver(attacher, 'spec.attacher', report)
-  if (source.persistentVolumeName) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
+  if (attacher === '') required(report, 'spec.attacher') // once more, beside what its field says
+  checkDriverName(attacher, 'spec.attacher', report)
+  if (source.persistentVolumeName !== undefined) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
 }
 
 export function validateAttachmentStatus ({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string, report: Report): void {
-  validateEntries(attachmentMetadata, `${at}.attachmentMetadata`, report)
-  if (Buffer.byteLength(attachError?.message ?? '') > MOST_MESSAGE) tooLong(report, `${at}.attachError.message`, MOST_MESSAGE)
-  if (Buffer.byteLength(detachError?.message ?? '') > MOST_MESSAGE) tooLong(report, `${at}.detachError.message`, MOST_MESSAGE)
+  validateSize(attachmentMetadata, `${at}.attachmentMetadata`, report)
+  for (const [field, error] of Object.entries({ attachError, detachError })) {
+    // The bound that is told is another one, as clients know it.
+    if (Buffer.byteLength(error?.message ?? '') > MOST_MESSAGE) tooLong(report, `${at}.${field}.message`, MOST_SIZE)
+  }
 }

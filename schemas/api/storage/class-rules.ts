@@ -8,46 +8,65 @@ import type { StorageClass } from './storageclasses.js'
 const MOST_PARAMETERS = 512
 /** Of what a class provides nothing is recycled. */
 const RECLAIM_POLICIES: readonly string[] = ['Delete', 'Retain']
-const MOST_SIZE = 256 * 1024
+export const MOST_SIZE = 256 * 1024
 
 export function validateStorageClass (object: StorageClass, report: Report): void {
   const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
   if (provisioner !== '') named(report, 'provisioner', provisioner, name => qualifiedName(name.toLowerCase()))
-  validateEntries(parameters, 'parameters', report)
-  if (reclaimPolicy !== undefined && !RECLAIM_POLICIES.includes(reclaimPolicy)) notSupported(report, 'reclaimPolicy', reclaimPolicy, RECLAIM_POLICIES)
-  const seen: unknown[] = []
+  validateClassParameters(parameters, report)
+  const policy: string = reclaimPolicy ?? '' // one that is sent empty is none
+  if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
+  // As convention: a term without expressions is also what each term is compared with before it is read.
+  const seen = new Map([[raw([]), allowedTopologies.length]])
   for (const [index, { matchLabelExpressions: terms = [] }] of allowedTopologies.entries()) {
-    validateTerm(terms, report)
-    const same = terms.map(({ key, values = [] }) => [key, [...values].sort()] as const).sort(([one], [other]) => one < other ? -1 : 1)
-    if (seen.some(other => sameValue(other, same))) duplicate(report, `allowedTopologies[${index}].matchLabelExpressions`, '')
-    seen.push(same)
+    const at = `allowedTopologies[${index}].matchLabelExpressions`
+    validateTerm(terms, at, report)
+    const term = raw(terms)
+    const before = seen.get(term) ?? 0
+    for (let time = 0; time < before; time++) duplicate(report, at, '')
+    seen.set(term, before + 1)
   }
 }
 
-/** So many, and together of such a size. */
-export function validateEntries (entries: Readonly<Record<string, string>>, field: string, report: Report): void {
-  const list = Object.entries(entries)
-  if (list.length > MOST_PARAMETERS) return tooLong(report, field, MOST_PARAMETERS)
-  if (Object.hasOwn(entries, '')) invalid(report, field, '', 'a key can not be empty')
-  const size = list.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+/** What a term comes to, the same text for all that select the same: of a key that is there twice the last values count. */
+function raw (terms: readonly Term[]): string {
+  const byKey = new Map(terms.map(({ key, values = [] }) => [key, [...new Set(values)].sort()]))
+  return JSON.stringify([...byKey].sort(([one], [other]) => one < other ? -1 : 1))
+}
+
+/** So many, with names. */
+function validateClassParameters (parameters: Readonly<Record<string, string>>, report: Report): void {
+  if (Object.keys(parameters).length > MOST_PARAMETERS) return tooLong(report, 'parameters', MOST_PARAMETERS)
+  if (Object.hasOwn(parameters, '')) invalid(report, 'parameters', '', 'field can not be empty.')
+  validateSize(parameters, 'parameters', report)
+}
+
+/** Keys and values together. */
+export function validateSize (entries: Readonly<Record<string, string>>, field: string, report: Report): void {
+  const size = Object.entries(entries).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   if (size > MOST_SIZE) tooLong(report, field, MOST_SIZE)
 }
 
 interface Term { readonly key: string, readonly values?: readonly string[] | undefined }
 
-/** Findings stand at the list as a whole: the convention does not say of which topology they are. */
-function validateTerm (terms: readonly Term[], report: Report): void {
+function validateTerm (terms: readonly Term[], field: string, report: Report): void {
+  const keys = new Set<string>()
   for (const [index, { key, values = [] }] of terms.entries()) {
-    const at = `allowedTopologies.matchLabelExpressions[${index}]`
+    const at = `${field}[${index}]`
     if (values.length === 0) required(report, `${at}.values`)
-    for (const [nth, value] of values.entries()) if (values.indexOf(value) < nth) duplicate(report, `${at}.values[${nth}]`, value)
+    const seen = new Set<string>()
+    for (const [nth, value] of values.entries()) {
+      if (seen.has(value)) duplicate(report, `${at}.values[${nth}]`, value)
+      seen.add(value)
+    }
     named(report, `${at}.key`, key, qualifiedName)
-    if (terms.findIndex(other => other.key === key) < index) duplicate(report, `${at}.key`, key)
+    if (keys.has(key)) duplicate(report, `${at}.key`, key)
+    keys.add(key)
   }
 }
 
 export function validateStorageClassUpdate (object: StorageClass, old: StorageClass, report: Report): void {
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const) {
-    if (!sameValue(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden`)
+    if (!sameValue(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
   }
 }

@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata, nextGeneration } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { validateDriver } from '../core/persistent-source-rules.js'
+import { checkDriverName } from '../core/rules/network-volumes.js'
 import { validateDriverSpec, validateDriverUpdate } from './csi-rules.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
@@ -35,7 +35,7 @@ export type CSIDriver = Static<typeof CSIDriver>
 export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in the cluster.', {
   metadata,
   spec: one(2, 'How the driver is to be used.', CSIDriverSpec, { required: true })
-}, { validateCreate: ({ metadata }, _at, report) => { validateDriver(metadata.name ?? '', 'name', report) } })
+}, { validateCreate: ({ metadata }, _at, report) => { checkDriverName(metadata.name ?? '', 'name', report) } })
 
 const columns: ReadonlyArray<Column<CSIDriver>> = [
   name,
@@ -48,6 +48,8 @@ const columns: ReadonlyArray<Column<CSIDriver>> = [
   age
 ]
 
+const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unknown => [tokenRequests, requiresRepublish]
+
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
   namespaced: false,
@@ -55,7 +57,8 @@ export const csiDrivers = resource(CSIDriver, {
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   nameRule: () => [], // is looked at as a field of its own
-  // Has no generation before it is changed for the first time.
-  strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(driver.spec, old.spec)) driver.metadata.generation = nextGeneration(old) } },
+  anyFinalizer: true,
+  // Has no generation before it is changed for the first time, and counts what could change when it began to count.
+  strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old) } },
   columns
 })

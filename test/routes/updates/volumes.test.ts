@@ -47,7 +47,7 @@ t.test('what drivers need', async t => {
   await judged(t, server, 'storage.orch.io/v1 csidrivers', [
     ['what stays', {}, { spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'None', volumeLifecycleModes: ['Ephemeral'] } }, 'Invalid spec.attachedRequired', 'Invalid spec.fsGroupPolicy', 'Invalid spec.podInfoOnMount', 'Invalid spec.volumeLifecycleModes'],
     ['what changes', {}, { spec: { requiresRepublish: true, tokenRequests: [{ audience: 'a' }], storageCapacity: true } }],
-    ['a token twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, 'Duplicate spec.tokenRequests[1].audience']
+    ['a token twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, '2 Duplicate spec.tokenRequests[1].audience']
   ])
   await stored(t, server, 'storage.orch.io/v1 csidrivers', [
     ['a driver that has not changed has no generation', {}, { metadata: { labels: { a: 'b' } } }, { metadata: { generation: undefined } }],

@@ -74,7 +74,7 @@ export function updated (one: Representation, before: Plain, body: Plain, subres
   one.rules?.prepare?.(object, old)
   strategy.prepareForUpdate?.(object, old, subresource)
   const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
-  return { object, errors: [...found, ...ofVersion(report => one.rules?.update?.(object, old, report))] }
+  return { object, errors: [...found, ...ofVersion(report => one.rules?.update?.(object, old, report, subresource))] }
 }
 
 export async function creates (t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]): Promise<void> {

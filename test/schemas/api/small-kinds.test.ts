@@ -10,7 +10,8 @@ creates(t, priorities, { value: 1000 }, [
   ['a class of the system', { metadata: { name: 'system-node-critical' }, value: 2_000_001_000 }],
   ['with another value', { metadata: { name: 'system-node-critical' }, value: 5 }, 'Forbidden metadata.name'],
   ['a name like one', { metadata: { name: 'system-mine' } }, 'Forbidden metadata.name'],
-  ['an unknown policy', { preemptionPolicy: 'Ask' }, 'NotSupported preemptionPolicy']
+  ['an unknown policy', { preemptionPolicy: 'Ask' }, 'NotSupported preemptionPolicy'],
+  ['an empty one', { preemptionPolicy: '' }, 'Required preemptionPolicy']
 ])
 updates(t, priorities, { value: 1000 }, [
   ['what may change', {}, { globalDefault: true, description: 'x' }],
@@ -31,6 +32,7 @@ for (const version of ['v1', 'v1beta1']) {
     ['less than nothing of what nobody knows', { overhead: { podFixed: { pods: '-1' } } }, 'Invalid overhead.limits[pods]', 'Invalid overhead.limits[pods]'],
     ['huge pages alone', { overhead: { podFixed: { 'hugepages-2Mi': '2Mi' } } }, 'Forbidden overhead'],
     ['for so long, or for another time', { scheduling: { tolerations: [1, 2].map(tolerationSeconds => ({ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds })) } }, 'Duplicate scheduling.tolerations[1]'],
+    ['a toleration of a bad key', { scheduling: { tolerations: [{ key: 'a b', operator: 'Exists' }] } }, 'Invalid scheduling.tolerations.tolerations[0].key'],
     ['nodes by bad labels', { scheduling: { nodeSelector: { 'a b': 'c' } } }, 'Invalid scheduling.nodeSelector'],
     ['a toleration twice', { scheduling: { tolerations: [{ key: 'a', operator: 'Exists' }, { key: 'a', operator: 'Exists' }] } }, 'Duplicate scheduling.tolerations[1]']
   ])
@@ -71,7 +73,9 @@ for (const version of ['v1', 'v1beta1']) {
     ['of every machine', addresses('IPv6', '::1'), 'Invalid endpoints[0].addresses[0]'],
     ['names', addresses('FQDN', 'a.example.com', 'example.com.')],
     ['names that are not full', addresses('FQDN', 'a', 'A.b'), 'Invalid endpoints[0].addresses[0]', 'Invalid endpoints[0].addresses[1]'],
-    ['bad names', endpoint({ hostname: 'a.b', nodeName: 'A b' }), 'Invalid endpoints[0].hostname', 'Invalid endpoints[0].nodeName', 'Invalid endpoints[0].deprecatedTopology'],
+    ['no name, and one of a part that is too long', addresses('FQDN', '', `${'a'.repeat(64)}.example.com`), 'Required endpoints[0].addresses[0]', 'Invalid endpoints[0].addresses[1]'],
+    ['bad names', endpoint({ hostname: 'a.b', nodeName: 'A b' }), 'Invalid endpoints[0].hostname', 'Invalid endpoints[0].nodeName'],
+    ['a hint for nowhere', endpoint({ hints: { forZones: [{ name: '' }] } })],
     ['hints', endpoint({ hints: { forZones: [{ name: 'a' }, { name: 'a' }, { name: 'b c' }] } }), 'Duplicate endpoints[0].hints.forZones[1].name', 'Invalid endpoints[0].hints.forZones[2].name'],
     ['ports', { ports: [{ name: 'a', port: 80 }, { name: 'a', port: 81 }, { name: 'B', appProtocol: 'a b', protocol: 'X' }] },
       'Duplicate ports[1].name', 'Invalid ports[2].name', 'Invalid ports[2].appProtocol', 'NotSupported ports[2].protocol']
@@ -86,6 +90,12 @@ t.test('the topology of v1beta1 is told in fields in v1, where the rest of it ca
   const inV1 = (object: object): unknown => (v1.conversion?.fromStored(object as never) as unknown as { endpoints: unknown[] } | undefined)?.endpoints[0]
   t.match(inV1(created(v1beta1, slice({ topology: old })).object), { zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
   t.notMatch(inV1(created(v1, slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} }, 'dropped')
+  t.same(created(v1, slice({ zone: 'any zone' })).errors, [], 'a zone is no label there')
+  const told = { 'orch.io/hostname': 'n1' }
+  const [before, after] = [slice({ topology: told }), slice({ hostname: 'h', deprecatedTopology: told })]
+  t.match(inV1(updated(v1, slice({ deprecatedTopology: told }), after).object), { nodeName: 'n1', deprecatedTopology: undefined }, 'the node it has told so far becomes a field')
+  t.notMatch(inV1(updated(v1, slice({}), after).object), { nodeName: 'n1' }, 'another does not')
+  t.match(inV1(created(v1beta1, before).object), { nodeName: undefined, deprecatedTopology: told })
   const shown = slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
   t.match(inV1(updated(v1, shown, { ...shown, metadata: { labels: { a: 'b' } } }).object), { deprecatedTopology: { 'example.com/rack': 'r' } }, 'kept while the endpoints are as they were')
   t.notMatch(inV1(updated(v1, shown, slice({ zone: 'y', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} })
@@ -96,6 +106,21 @@ t.test('how many there are is told of what is too many, and of what is too long 
   t.same(many.errors.map(describe), ['Too many: 1001: must have at most 1000 items'])
   const long = created(served('storage.orch.io/v1', 'csidrivers'), { metadata: { name: 'a'.repeat(64) }, spec: {} })
   t.same(long.errors.map(describe), ['Too long: must have at most 63 bytes'])
+})
+
+t.test('words that clients know', async t => {
+  const told = (version: string, plural: string, body: object): string[] => created(served(version, plural), body as Plain).errors.map(describe)
+  const system = (name: string, change: object = {}) => told('scheduling.orch.io/v1', 'priorityclasses', { metadata: { name }, value: 1, ...change })
+  const reserved = "Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: "
+  t.same(system('system-mine'), [`${reserved}system-mine is not a known system priority class`])
+  t.same(system('system-node-critical'), [`${reserved}value of system-node-critical PriorityClass must be 2000001000`])
+  t.same(system('system-node-critical', { value: 2_000_001_000, globalDefault: true }), [`${reserved}globalDefault of system-node-critical PriorityClass must be false`])
+  const controlled = (controller: string) => told('networking.orch.io/v1', 'ingressclasses', { spec: { controller } })
+  t.same(controlled('example.com'), ['Invalid value: "example.com": must be a domain-prefixed path (such as "acme.io/foo")'])
+  t.same(controlled('example.com/a b'), ['Invalid value: "a b": Invalid path (regex used for validation is \'[A-Za-z0-9/\\-._~%!$&\'()*+,;=:]+\')'])
+  t.match(controlled('Example/a'), ['Invalid value: "Example": '])
+  t.same(told('v1', 'configmaps', { data: { a: '' }, binaryData: { a: '' } }), ['Invalid value: "a": duplicate of key present in binaryData'])
+  t.same(told('v1', 'configmaps', { metadata: { finalizers: ['plain'] } }), ['Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'])
 })
 
 t.test('findings that name several things name them as clients know them', async t => {

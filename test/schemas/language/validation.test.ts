@@ -92,7 +92,7 @@ t.test('a prefix for names may end in a dash', async t => {
   t.same(prefixed('abc-'), [])
   t.same(prefixed('abc'), [])
   t.same(prefixed('Abc-'), ['Invalid metadata.generateName'])
-  t.same(prefixed('-'), [], 'what follows makes it a name')
+  t.same(prefixed('-'), ['Invalid metadata.generateName'], 'what follows does not make it a name')
 })
 
 t.test('a namespace is required, or not allowed, as the type says', async t => {

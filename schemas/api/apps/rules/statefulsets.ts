@@ -28,13 +28,14 @@ export function validateStatefulSetSpec (spec: StatefulSetSpec, at: string, repo
   checkRunsOn(template, 'StatefulSet', `${at}.template`, report)
 }
 
-function checkStrategy ({ type, rollingUpdate }: StatefulSetUpdateStrategy, at: string, report: Report): void {
+function checkStrategy (strategy: StatefulSetUpdateStrategy, at: string, report: Report): void {
+  const { type, rollingUpdate } = strategy
   if (type === undefined) return required(report, at)
   if (type === 'OnDelete') {
     if (rollingUpdate !== undefined) invalid(report, `${at}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")
     return
   }
-  if (type !== 'RollingUpdate') return invalid(report, at, type, "must be 'RollingUpdate' or 'OnDelete'")
+  if (type !== 'RollingUpdate') return invalid(report, at, strategy, "must be 'RollingUpdate' or 'OnDelete'")
   const { partition, maxUnavailable } = rollingUpdate ?? {}
   notNegative(report, `${at}.rollingUpdate.partition`, partition)
   if (maxUnavailable === undefined) return

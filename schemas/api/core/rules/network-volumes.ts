@@ -57,6 +57,7 @@ export function validateStorageOS (source: StorageOSVolumeSource, at: string, re
 
 const DRIVER_MAX = 63
 
+/** Of a CSI driver, in small letters or not. An empty one is reported as required by its field, and here as no name. */
 export function checkDriverName (driver: string, field: string, report: Report): void {
   if (driver.length > DRIVER_MAX) report({ type: 'FieldValueTooLong', field, detail: `must have at most ${DRIVER_MAX} bytes` })
   for (const detail of dnsSubdomain(driver.toLowerCase())) invalid(report, field, driver, detail)

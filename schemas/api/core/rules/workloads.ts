@@ -36,10 +36,10 @@ export function checkReplicated ({ replicas, minReadySeconds, selector, template
 
 /** Of replication controllers, whose selector is no more than labels. */
 export function validateControllerSpec ({ replicas, minReadySeconds, selector = {}, template }: ReplicationControllerSpec, at: string, report: Report): void {
-  notNegative(report, `${at}.replicas`, replicas)
   notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
   const labels = Object.entries(selector)
   if (labels.length === 0) required(report, `${at}.selector`)
+  notNegative(report, `${at}.replicas`, replicas)
   if (template === undefined) return required(report, `${at}.template`)
   const own = template.metadata.labels ?? {}
   if (!labels.every(([key, value]) => Object.hasOwn(own, key) && own[key] === value)) mismatch(template, `${at}.template`, report)
@@ -68,7 +68,7 @@ export function checkCounts (status: object, counts: readonly string[], within: 
 /** Names made of it would be made twice. */
 export function checkCollisions (count: number | undefined, old: number | undefined, report: Report): void {
   notNegative(report, 'status.collisionCount', count)
-  if (old !== undefined && (count === undefined || count < old)) invalid(report, 'status.collisionCount', count ?? null, 'cannot be decremented')
+  if (old !== undefined && (count === undefined || count < old)) invalid(report, 'status.collisionCount', count ?? 0, 'cannot be decremented')
 }
 
 /** Of ReplicaSets and ReplicationControllers. */

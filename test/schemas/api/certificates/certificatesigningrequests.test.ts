@@ -24,6 +24,8 @@ creates(t, requests, VALID, [
   ['with two', spec({ signerName: 'example.com/a/b' }), 'Invalid spec.signerName'],
   ['of no domain', spec({ signerName: 'example/a' }), 'Invalid spec.signerName'],
   ['of bad names', spec({ signerName: 'Example.com/a_b' }), 'Invalid spec.signerName', 'Invalid spec.signerName'],
+  ['of a part that is too long', spec({ signerName: `${'a'.repeat(64)}.com/a` }), 'Invalid spec.signerName'],
+  ['of a path with a part as long as a name', spec({ signerName: `example.com/${'a'.repeat(253)}.${'b'.repeat(63)}` })],
   ['ten minutes', spec({ expirationSeconds: 600 })],
   ['less', spec({ expirationSeconds: 599 }), 'Invalid spec.expirationSeconds']
 ])
@@ -47,11 +49,13 @@ updates(t, requests, VALID, [
   ['a certificate', {}, { status: { certificate: CERTIFICATE } }],
   ['that is none', {}, { status: { certificate: pem('x') } }, 'Invalid status.certificate'],
   ['a request in its place', {}, { status: { certificate: REQUEST } }, 'Invalid status.certificate'],
-  ['a certificate and more', {}, { status: { certificate: pem(`note\n${Buffer.from(CERTIFICATE, 'base64').toString()}`) } }, 'Invalid status.certificate'],
+  ['a certificate with a note before it', {}, { status: { certificate: pem(`note\n${Buffer.from(CERTIFICATE, 'base64').toString()}`) } }],
+  ['a note alone', {}, { status: { certificate: pem('-----BEGIN CERTIFICATE-----\nnote\n') } }, 'Invalid status.certificate'],
   ['is not issued twice', { status: { certificate: CERTIFICATE } }, { status: { certificate: null } }, 'Forbidden status.certificate'],
   ['that it failed', {}, conditions({ type: 'Failed', status: 'True' })],
   ['a decision is none of it', {}, conditions(approved), `Forbidden ${AT}`],
-  ['and is left as it is', conditions(approved), conditions({ ...approved, message: 'x' }), `Forbidden ${AT}`]
+  ['nor is that there is none', conditions(approved), conditions(), `Forbidden ${AT}`],
+  ['it is left as it is', conditions(approved), conditions({ ...approved, message: 'x' })]
 ], 'status')
 
 t.test('what is asked for stays, and who asks is whom the server knows', async t => {
@@ -61,6 +65,18 @@ t.test('what is asked for stays, and who asks is whom the server knows', async t
   const user = { username: 'ann', uid: 'u1', groups: ['staff'], extra: { scope: ['x'] } }
   requests.type.strategy.prepareForCreate?.(object, user)
   t.match(object, { spec: user })
+})
+
+t.test('a decision is not changed by what came of it', async t => {
+  const before = conditions({ ...approved, reason: 'Fine', lastUpdateTime: '2026-01-02T03:04:05Z', lastTransitionTime: '2026-01-02T03:04:05Z' })
+  t.match(updated(requests, { ...VALID, ...before }, { ...VALID, ...conditions({ type: 'Failed', status: 'True' }, { ...approved, reason: 'Other' }) }, 'status').object, { status: { conditions: [{ type: 'Failed' }, before.status.conditions[0]] } })
+})
+
+t.test('a text in which much begins and nothing ends is read once', async t => {
+  const request = pem('-----BEGIN CERTIFICATE REQUEST-----\n'.repeat(80_000))
+  const start = performance.now()
+  t.same(created(requests, spec({ ...VALID.spec, request })).errors.map(({ field }) => field), ['spec.request'])
+  t.ok(performance.now() - start < 1000)
 })
 
 t.test('conditions tell when they were written', async t => {

@@ -25,7 +25,7 @@ creates(t, volumes, VOLUME, [
   ['affinity to nothing', spec({ nodeAffinity: {} }), 'Required spec.nodeAffinity.required'],
   ['a local disk of any node', spec({ hostPath: null, local: { path: '/a/../b' } }), 'Invalid spec.local.path', 'Required spec.nodeAffinity'],
   ['storage of a driver', csi({})],
-  ['without names', csi({ driver: null, volumeHandle: null }), 'Required spec.csi.driver', 'Required spec.csi.volumeHandle'],
+  ['without names', csi({ driver: null, volumeHandle: null }), 'Required spec.csi.driver', 'Invalid spec.csi.driver', 'Required spec.csi.volumeHandle'],
   ['of a driver there cannot be', csi({ driver: 'a_b' }), 'Invalid spec.csi.driver'],
   ['of one with a long name', csi({ driver: 'a'.repeat(64) }), 'TooLong spec.csi.driver'],
   ['secrets have names and namespaces', csi({ nodeStageSecretRef: {} }), 'Required spec.csi.nodeStageSecretRef.name', 'Required spec.csi.nodeStageSecretRef.namespace'],

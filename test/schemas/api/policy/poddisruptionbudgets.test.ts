@@ -9,6 +9,8 @@ const AT = 'status.conditions[0]'
 for (const version of ['v1', 'v1beta1']) {
   const budgets = served(`policy/${version}`, 'poddisruptionbudgets')
   creates(t, budgets, VALID, [
+    ['any name that a path can have', { metadata: { name: 'Any_Name', finalizers: ['plain'] } }],
+    ['one that it cannot', { metadata: { name: 'a/b' } }, 'Invalid metadata.name'],
     ['percentages', { spec: { minAvailable: '50%' } }],
     ['both bounds', { spec: { maxUnavailable: 1 } }, 'Invalid spec'],
     ['less than none', { spec: { minAvailable: -1 } }, 'Invalid spec.minAvailable'],
@@ -16,7 +18,10 @@ for (const version of ['v1', 'v1beta1']) {
     ['no percentage', { spec: { minAvailable: 'half' } }, 'Invalid spec.minAvailable'],
     ['a bad selector', { spec: { selector: { matchLabels: { app: 'a b' } } } }, 'Invalid spec.selector.matchLabels']
   ])
-  updates(t, budgets, VALID, [['another bound', {}, { spec: { minAvailable: null, maxUnavailable: 2 } }]])
+  updates(t, budgets, VALID, [
+    ['another bound', {}, { spec: { minAvailable: null, maxUnavailable: 2 } }],
+    ['whatever its status was once allowed to tell', { status: { expectedPods: -1 } }, { spec: { minAvailable: 2 } }]
+  ])
   const negative = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
   updates(t, budgets, VALID, [
     ['a condition', {}, conditions(condition)],

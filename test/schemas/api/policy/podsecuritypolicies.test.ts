@@ -50,7 +50,7 @@ creates(t, policies, VALID, [
   ['drivers without a name', spec({ allowedFlexVolumes: [{ driver: 'a/b' }, {}] }), 'Required spec.allowedFlexVolumes.allowedFlexVolumes[1].driver'],
   ['drivers of CSI', spec({ allowedCSIDrivers: [{ name: 'CSI.example.com' }] })],
   ['of bad names', spec({ allowedCSIDrivers: [{}, { name: 'a_b' }, { name: `${'a'.repeat(32)}.${'b'.repeat(32)}` }] }),
-    'Required spec.allowedCSIDrivers.allowedCSIDriver[0].name', 'Invalid spec.allowedCSIDrivers.allowedCSIDriver[1].name', 'TooLong spec.allowedCSIDrivers.allowedCSIDriver[2].name'],
+    'Required spec.allowedCSIDrivers.allowedCSIDriver[0].name', 'Invalid spec.allowedCSIDrivers.allowedCSIDriver[0].name', 'Invalid spec.allowedCSIDrivers.allowedCSIDriver[1].name', 'TooLong spec.allowedCSIDrivers.allowedCSIDriver[2].name'],
 
   ['kernel parameters', spec({ allowedUnsafeSysctls: ['kernel.msg*', 'a/b/*', 'a_b.c-d'], forbiddenSysctls: ['*'] }), `Invalid ${ALLOWED}[0]`, `Invalid ${ALLOWED}[1]`, `Invalid ${ALLOWED}[2]`],
   ['that are none', spec({ allowedUnsafeSysctls: ['', 'a.*.b', 'A', '*a', 'a.', '.a', '_a', 'a'.repeat(254)] }), ...Array.from({ length: 8 }, (_, index) => `Invalid ${ALLOWED}[${index}]`)],

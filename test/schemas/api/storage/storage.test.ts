@@ -1,5 +1,5 @@
 import t from 'tap'
-import { creates, served, updates } from '../rules.js'
+import { creates, served, updated, updates } from '../rules.js'
 
 const classes = served('storage.orch.io/v1', 'storageclasses')
 const CLASS = { provisioner: 'disk.example.com', parameters: { type: 'fast' } }
@@ -16,11 +16,14 @@ creates(t, classes, CLASS, [
   ['an unknown policy', { reclaimPolicy: 'Keep' }, 'NotSupported reclaimPolicy'],
   ['an unknown mode', { volumeBindingMode: 'Later' }, 'NotSupported volumeBindingMode'],
   ['zones', terms({ key: 'zone', values: ['a', 'b'] })],
-  ['a zone twice', terms({ key: 'zone', values: ['a', 'a'] }), 'Duplicate allowedTopologies.matchLabelExpressions[0].values[1]'],
-  ['no zones', terms({ key: 'zone' }), 'Required allowedTopologies.matchLabelExpressions[0].values'],
-  ['a label twice', terms({ key: 'zone', values: ['a'] }, { key: 'zone', values: ['b'] }), 'Duplicate allowedTopologies.matchLabelExpressions[1].key'],
-  ['a label that is none', terms({ key: 'a b', values: ['a'] }), 'Invalid allowedTopologies.matchLabelExpressions[0].key'],
-  ['the same twice', { allowedTopologies: [{ matchLabelExpressions: [{ key: 'z', values: ['a', 'b'] }] }, { matchLabelExpressions: [{ key: 'z', values: ['b', 'a'] }] }] }, 'Duplicate allowedTopologies[1].matchLabelExpressions']
+  ['a zone twice', terms({ key: 'zone', values: ['a', 'a'] }), 'Duplicate allowedTopologies[0].matchLabelExpressions[0].values[1]'],
+  ['no zones', terms({ key: 'zone' }), 'Required allowedTopologies[0].matchLabelExpressions[0].values'],
+  ['a label twice', terms({ key: 'zone', values: ['a'] }, { key: 'zone', values: ['b'] }), 'Duplicate allowedTopologies[0].matchLabelExpressions[1].key'],
+  ['a label that is none', terms({ key: 'a b', values: ['a'] }), 'Invalid allowedTopologies[0].matchLabelExpressions[0].key'],
+  ['the same twice', { allowedTopologies: [{ matchLabelExpressions: [{ key: 'z', values: ['a', 'b'] }] }, { matchLabelExpressions: [{ key: 'z', values: ['b', 'a'] }] }] }, 'Duplicate allowedTopologies[1].matchLabelExpressions'],
+  ['the same again, which is told for each before it', { allowedTopologies: [1, 2, 3].map(() => ({ matchLabelExpressions: [{ key: 'z', values: ['a'] }] })) }, ...[1, 2, 2].map(index => `Duplicate allowedTopologies[${index}].matchLabelExpressions`)],
+  ['nowhere at all', { allowedTopologies: [{}] }, 'Duplicate allowedTopologies[0].matchLabelExpressions'],
+  ['no policy', { reclaimPolicy: '' }]
 ])
 updates(t, classes, CLASS, [
   ['what may change', {}, { allowVolumeExpansion: true, mountOptions: ['ro'] }],
@@ -32,11 +35,11 @@ const ATTACHMENT = { spec: { attacher: 'disk.example.com', nodeName: 'n1', sourc
 const source = (one: object | null) => ({ spec: { source: one } })
 
 creates(t, attachments, ATTACHMENT, [
-  ['nobody to attach it', { spec: { attacher: null } }, 'Required spec.attacher'],
+  ['nobody to attach it', { spec: { attacher: null } }, 'Required spec.attacher', 'Required spec.attacher', 'Invalid spec.attacher'],
   ['a driver there cannot be', { spec: { attacher: 'a_b' } }, 'Invalid spec.attacher'],
   ['no node', { spec: { nodeName: null } }, 'Invalid spec.nodeName'],
   ['no volume', source(null), 'Required spec.source'],
-  ['one without a name', source({ persistentVolumeName: '' }), 'Required spec.source.persistentVolumeName'],
+  ['one without a name', source({ persistentVolumeName: '' }), 'Required spec.source.persistentVolumeName', 'Invalid spec.source.persistentVolumeName'],
   ['one with a bad name', source({ persistentVolumeName: 'A' }), 'Invalid spec.source.persistentVolumeName'],
   ['a volume in place', source({ persistentVolumeName: null, inlineVolumeSpec: { accessModes: ['ReadWriteOnce'], csi: { driver: 'd', volumeHandle: 'v' } } })],
   ['both', source({ inlineVolumeSpec: { accessModes: ['ReadWriteOnce'], csi: { driver: 'd', volumeHandle: 'v' } } }), 'Forbidden spec.source'],
@@ -47,9 +50,10 @@ creates(t, attachments, ATTACHMENT, [
 ])
 updates(t, attachments, ATTACHMENT, [['nothing of it may change', {}, { spec: { nodeName: 'n2' } }, 'Invalid spec']])
 updates(t, attachments, ATTACHMENT, [
-  ['what the attacher tells', {}, { status: { attached: true, attachmentMetadata: { a: 'b' }, attachError: { message: 'no' } } }],
-  ['too much of it', {}, { status: { attachmentMetadata: { '': 'b' }, attachError: { message: 'x'.repeat(1025) }, detachError: { message: 'x'.repeat(1025) } } },
-    ...['Invalid status.attachmentMetadata', 'TooLong status.attachError.message', 'TooLong status.detachError.message'].flatMap(found => [found, found])]
+  ['what the attacher tells', {}, { status: { attached: true, attachmentMetadata: { a: 'b', '': 'c' }, attachError: { message: 'no' } } }],
+  ['however many things', {}, { status: { attachmentMetadata: Object.fromEntries(Array.from({ length: 513 }, (_, index) => [`k${index}`, ''])) } }],
+  ['too much of it', {}, { status: { attachmentMetadata: { a: 'x'.repeat(256 * 1024) }, attachError: { message: 'x'.repeat(1025) }, detachError: { message: 'x'.repeat(1025) } } },
+    ...['TooLong status.attachmentMetadata', 'TooLong status.attachError.message', 'TooLong status.detachError.message'].flatMap(found => [found, found])]
 ], 'status')
 
 const drivers = served('storage.orch.io/v1', 'csidrivers')
@@ -67,16 +71,24 @@ creates(t, drivers, { spec: {} }, [
 updates(t, drivers, { spec: {} }, [
   ['what may change', {}, { spec: { storageCapacity: true, requiresRepublish: true } }],
   ['what may not', {}, { spec: { attachRequired: false, podInfoOnMount: true, fsGroupPolicy: 'None', volumeLifecycleModes: ['Ephemeral'] } },
-    'Invalid spec.attachedRequired', 'Invalid spec.podInfoOnMount', 'Invalid spec.fsGroupPolicy', 'Invalid spec.volumeLifecycleModes']
+    'Invalid spec.attachedRequired', 'Invalid spec.podInfoOnMount', 'Invalid spec.fsGroupPolicy', 'Invalid spec.volumeLifecycleModes'],
+  ['tokens for one audience twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, ...[1, 2].map(() => 'Duplicate spec.tokenRequests[1].audience')]
 ])
+
+t.test('the generation of a driver counts its tokens and how often it is called', async t => {
+  const generation = (change: object) => updated(drivers, { spec: {} }, { spec: change }).object.metadata.generation
+  t.equal(generation({ requiresRepublish: true }), 1)
+  t.equal(generation({ tokenRequests: [{ audience: 'a' }] }), 1)
+  t.equal(generation({ storageCapacity: true }), undefined)
+})
 
 const nodes = served('storage.orch.io/v1', 'csinodes')
 const on = (...list: object[]) => ({ spec: { drivers: list } })
 const DRIVER = { name: 'disk', nodeID: 'n1', topologyKeys: ['zone'] }
 creates(t, nodes, on(DRIVER), [
   ['no drivers', on()],
-  ['one without names', on({}), 'Required spec.drivers[0].name', 'Required spec.drivers[0].nodeID'],
-  ['a long name of the node', on({ ...DRIVER, nodeID: 'n'.repeat(193) }), 'Invalid spec.drivers[0].nodeID'],
+  ['one without names', on({}), 'Required spec.drivers[0].name', 'Invalid spec.drivers[0].name', 'Required spec.drivers[0].nodeID'],
+  ['a long name of the node', on({ ...DRIVER, nodeID: 'n'.repeat(257) }), 'Invalid spec.drivers[0].nodeID'],
   ['a driver twice', on(DRIVER, DRIVER), 'Duplicate spec.drivers[1].name'],
   ['fewer volumes than none', on({ ...DRIVER, allocatable: { count: -1 } }), 'Invalid spec.drivers[0].allocatable.count'],
   ['a topology twice', on({ ...DRIVER, topologyKeys: ['a', 'a'] }), 'Duplicate spec.drivers[0]'],
@@ -93,7 +105,8 @@ for (const version of ['v1', 'v1beta1']) {
   const CAPACITY = { storageClassName: 'fast', capacity: '1Gi' }
   creates(t, capacities, CAPACITY, [
     ['no class', { storageClassName: null }, 'Invalid storageClassName'],
-    ['less than nothing', { capacity: '-1', maximumVolumeSize: '-2' }, 'Invalid capacity', 'Invalid maximumVolumeSize'],
+    ['less than nothing', { capacity: '-1' }, 'Invalid capacity'],
+    ['a largest volume that is none', { maximumVolumeSize: '-2' }],
     ['nodes by bad labels', { nodeTopology: { matchLabels: { 'a b': 'c' } } }, 'Invalid nodeTopology.matchLabels']
   ])
   updates(t, capacities, CAPACITY, [['of what it tells', {}, { storageClassName: 'slow', nodeTopology: { matchLabels: { a: 'b' } } }, 'Invalid storageClassName', 'Invalid nodeTopology']])

@@ -33,6 +33,7 @@ t.test('a pod has the priority of its class, or of the default one', async t => 
   const { post, made, as, get } = await serve(t, OPTIONS)
   await until('the classes of the system', async () => (await get(`${CLASSES}/system-cluster-critical`)).code === 200)
   t.match((await get(`${CLASSES}/system-node-critical`)).json, { value: 2_000_001_000, preemptionPolicy: 'PreemptLowerPriority' })
+  t.match(await as('root', 'DELETE', `${CLASSES}/system-node-critical`), { code: 403, json: { message: 'priorityclasses.scheduling.orch.io "system-node-critical" is forbidden: this is a system priority class and cannot be deleted' } })
   t.match((await made(PODS, pod('none')))['spec'], { priority: 0, preemptionPolicy: 'PreemptLowerPriority', priorityClassName: undefined })
   t.match((await made(PODS, pod('critical', { priorityClassName: 'system-node-critical' })))['spec'], { priority: 2_000_001_000 })
   await made(CLASSES, { metadata: { name: 'low' }, value: 10, preemptionPolicy: 'Never' })
