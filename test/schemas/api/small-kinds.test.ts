@@ -120,6 +120,7 @@ t.test('words that clients know', async t => {
   t.same(controlled('example.com/a b'), ['Invalid value: "a b": Invalid path (regex used for validation is \'[A-Za-z0-9/\\-._~%!$&\'()*+,;=:]+\')'])
   t.match(controlled('Example/a'), ['Invalid value: "Example": '])
   t.same(told('v1', 'configmaps', { data: { a: '' }, binaryData: { a: '' } }), ['Invalid value: "a": duplicate of key present in binaryData'])
+  t.ok(told('apps/v1', 'daemonsets', { spec: { updateStrategy: { type: 'Never' } } }).includes('Unsupported value: {"type":"Never"}: supported values: "RollingUpdate", "OnDelete"'))
   t.same(told('v1', 'configmaps', { metadata: { finalizers: ['plain'] } }), ['Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'])
 })
 

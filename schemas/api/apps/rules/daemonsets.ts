@@ -23,9 +23,10 @@ export function validateDaemonSetSpec (spec: DaemonSetSpec, at: string, report: 
 }
 
 /** Either the old pod goes first, or the new one comes first. */
-function checkStrategy ({ type, rollingUpdate }: DaemonSetUpdateStrategy, at: string, report: Report): void {
+function checkStrategy (strategy: DaemonSetUpdateStrategy, at: string, report: Report): void {
+  const { type, rollingUpdate } = strategy
   if (type === 'OnDelete') return
-  if (type !== 'RollingUpdate') return notSupported(report, at, type, ['RollingUpdate', 'OnDelete'])
+  if (type !== 'RollingUpdate') return notSupported(report, at, strategy, ['RollingUpdate', 'OnDelete'])
   if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`)
   const { maxUnavailable, maxSurge } = rollingUpdate
   for (const [field, value] of [['maxUnavailable', maxUnavailable], ['maxSurge', maxSurge]] as const) {

@@ -14,13 +14,14 @@ export function validateDeploymentSpec (spec: DeploymentSpec, at: string, report
   if (deadline !== undefined && deadline <= minReadySeconds) invalid(report, `${at}.progressDeadlineSeconds`, deadline, 'must be greater than minReadySeconds')
 }
 
-function checkStrategy ({ type, rollingUpdate }: DeploymentStrategy, at: string, report: Report): void {
+function checkStrategy (strategy: DeploymentStrategy, at: string, report: Report): void {
+  const { type, rollingUpdate } = strategy
   if (type === 'Recreate') {
     if (rollingUpdate !== undefined) forbidden(report, `${at}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")
     return
   }
-  if (type !== 'RollingUpdate') return notSupported(report, at, type, ['Recreate', 'RollingUpdate'])
-  if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`)
+  if (type !== 'RollingUpdate') return notSupported(report, at, strategy, ['Recreate', 'RollingUpdate'])
+  if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`, 'this should be defaulted and never be nil')
   const { maxUnavailable, maxSurge } = rollingUpdate
   checkIntOrPercent(report, `${at}.rollingUpdate.maxUnavailable`, maxUnavailable)
   checkIntOrPercent(report, `${at}.rollingUpdate.maxSurge`, maxSurge)

@@ -65,6 +65,6 @@ export function validateStatefulSetUpdate (spec: StatefulSetSpec, old: StatefulS
 }
 
 export function validateStatefulSetStatus ({ status }: StatefulSet, { status: old }: StatefulSet, report: Report): void {
-  checkCounts(status, ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration'], ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], report)
+  checkCounts(status, ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration'], ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], report, 'status.readyReplicas')
   checkCollisions(status.collisionCount, old.collisionCount, report)
 }

@@ -18,7 +18,7 @@ export function validateCronJobUpdate ({ spec: { timeZone } }: CronJob, { spec: 
 
 function checkTimeZone (zone: string | undefined, report: Report): void {
   if (zone === undefined) return
-  const told = zone === '' ? 'timeZone must be nil or non-empty string' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
+  const told = zone === '' ? 'timeZone must be nil or non-empty string' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
   if (told !== undefined) invalid(report, 'spec.timeZone', zone, told)
 }
 

@@ -52,8 +52,11 @@ function checkTemplate (template: PodTemplateSpec, replicas: number | undefined,
   checkRunsOn(template, controller, at, report)
 }
 
-/** Counts of pods, of which those in `within` can't be more than there are. */
-export function checkCounts (status: object, counts: readonly string[], within: readonly string[], report: Report): void {
+/**
+ * Counts of pods, of which those in `within` can't be more than there are.
+ * @param ready what the field of those that are ready is called
+ */
+export function checkCounts (status: object, counts: readonly string[], within: readonly string[], report: Report, ready = 'readyReplicas'): void {
   const count = (name: string) => (status as Readonly<Record<string, Int64 | undefined>>)[name] // which are counts, all of them
   for (const name of counts) notNegative(report, `status.${name}`, count(name))
   const all = count('replicas') ?? 0
@@ -61,8 +64,8 @@ export function checkCounts (status: object, counts: readonly string[], within: 
     const some = count(name) ?? 0
     if (some > all) invalid(report, `status.${name}`, some, 'cannot be greater than status.replicas')
   }
-  const [available, ready] = [count('availableReplicas') ?? 0, count('readyReplicas') ?? 0]
-  if (within.includes('availableReplicas') && available > ready) invalid(report, 'status.availableReplicas', available, 'cannot be greater than readyReplicas')
+  const available = count('availableReplicas') ?? 0
+  if (within.includes('availableReplicas') && available > (count('readyReplicas') ?? 0)) invalid(report, 'status.availableReplicas', available, `cannot be greater than ${ready}`)
 }
 
 /** Names made of it would be made twice. */
