@@ -8,6 +8,7 @@ import { during } from '../../schemas/trace.js'
 import { said, validateConfig } from '../../storage/managed-fields/config.js'
 import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
 import { apply } from '../../storage/operations/apply.js'
+import { requireName, takeNamespace } from '../../storage/operations/identity.js'
 import { viewConfig } from '../../storage/operations/view-config.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
@@ -83,7 +84,6 @@ function checkType (message: Message, value: unknown): void {
 /** The object is the one on the URL. @throws StatusError 400 */
 function refuseOthers ({ metadata }: ApiObject, request: FastifyRequest, namespaced: boolean): void {
   const { name, namespace } = request.orch.info
-  if (metadata.name !== name) throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`)
-  if (!namespaced) delete metadata.namespace
-  else if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace ?? ''}) does not match the namespace on the URL (${namespace})`)
+  takeNamespace(metadata, namespaced, namespace)
+  requireName(metadata, name)
 }

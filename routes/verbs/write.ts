@@ -84,7 +84,7 @@ function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
     ? `${type} is not for ${store.shown.plural}, a type defined at run time, which does not say how its lists are merged`
     : 'the body of the request was in an unknown format'
   const offered = [...types, APPLY_TYPE].join(', ')
-  throw unsupportedMediaType(`${why}; supported patch types: ${offered}`, { 'accept-patch': offered })
+  throw unsupportedMediaType(`${why} - accepted media types include: ${offered}`, { 'accept-patch': offered })
 }
 
 const MOST_SHOWN = 2000

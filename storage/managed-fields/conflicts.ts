@@ -19,7 +19,7 @@ export function applyConflict (conflicts: readonly Conflict[]): StatusError {
 function summary (causes: ReadonlyArray<{ message: string, field: string }>): string {
   const [first] = causes
   if (causes.length === 1 && first !== undefined) return `1 conflict: ${first.message}: ${first.field}`
-  const messages = [...new Set(causes.map(({ message }) => message))]
+  const messages = [...new Set(causes.map(({ message }) => message))].sort() // by manager
   const lines = messages.flatMap(wanted => [wanted.replace('conflict', 'conflicts') + ':', ...causes.filter(({ message }) => message === wanted).map(({ field }) => `- ${field}`)])
   return `${causes.length} conflicts: ${lines.join('\n')}`
 }

@@ -95,6 +95,12 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
   t.same((await server.get(AT)).json, made)
 })
 
+t.test('several managers conflict in the order of their names', async t => {
+  const server = await build(t)
+  for (const [manager, key] of [['zoe', 'a'], ['adam', 'b']] as const) await apply(server, AT, manager, configMap({ [key]: '1' }))
+  t.equal((await apply(server, AT, 'me', configMap({ a: '2', b: '2' }))).json.message, 'Apply failed with 2 conflicts: conflicts with "adam":\n- .data.b\nconflicts with "zoe":\n- .data.a')
+})
+
 t.test('who may change but not create makes nothing by an apply', async t => {
   const server = await build(t, { authorization: { authorizers: [{ name: 'no-create', authorize: ({ info }) => ({ decision: info.verb === 'create' && info.resource === 'configmaps' ? 'Deny' : 'Allow' }) }] } })
   t.match(await apply(server, AT, 'me', configMap({})), { code: 403, json: { message: /cannot create resource "configmaps"/ } })
