@@ -29,7 +29,7 @@ export async function applyObject (store: ResourceStore, request: FastifyRequest
 /** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { config, force } = await configOf(request, view.message, store.type.namespaced)
-  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force }, targetOf(request), contextOf(request))
+  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force, viewVersion: config.apiVersion }, targetOf(request), contextOf(request))
   return sendObject(request, reply, view.message, view.read(entry.read()))
 }
 

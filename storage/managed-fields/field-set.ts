@@ -88,10 +88,33 @@ function shared (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefine
   return part(member, children)
 }
 
-/** The set without some fields of the object and whatever is below them. */
-export function without (set: FieldSet, names: ReadonlySet<string>): FieldSet {
-  const kept = below(set).filter(element => !names.has(element.slice(2)))
-  return kept.length === below(set).length ? set : part(false, kept.map(element => [element, set[element] as FieldSet])) ?? EMPTY
+/** The set without the fields of another one and whatever is below them. The very same set when there are none. */
+export function without (set: FieldSet, others: FieldSet): FieldSet {
+  return isEmpty(others) ? set : partWithout(set, others, false) ?? EMPTY
+}
+
+/** The same of a part of a set; undefined where nothing is left of it. */
+export function partWithout (set: FieldSet, others: FieldSet, member = isMember(set)): FieldSet | undefined {
+  let same = true
+  const kept: Array<[string, FieldSet]> = []
+  for (const element of below(set)) {
+    const [mine, other] = [set[element] as FieldSet, others[element]] // its own element
+    const left = other === undefined ? mine : isMember(other) ? undefined : partWithout(mine, other)
+    if (left !== mine) same = false
+    if (left !== undefined) kept.push([element, left])
+  }
+  return same ? set : part(member, kept)
+}
+
+/** The set of some fields. */
+export function setOf (paths: Iterable<readonly string[]>): FieldSet {
+  let set = EMPTY
+  for (const path of paths) {
+    let field = EMPTY
+    for (const element of path.toReversed()) field = { [element]: field }
+    set = union(set, field)
+  }
+  return set
 }
 
 export function has (set: FieldSet, path: readonly string[]): boolean {

@@ -2,7 +2,6 @@
 import { one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadata } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
 import { podAddress, PodStatus } from './pod-status.js'
@@ -46,7 +45,6 @@ function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
     pod.spec = { ...old.spec, ephemeralContainers }
     pod.status = old.status
   }
-  if (subresource === 'status') keepMetadata(pod, old, ['ownerReferences', 'deletionTimestamp'])
 }
 
 /** Nobody ends what runs nowhere, or has ended: it is gone at once. */
@@ -72,7 +70,7 @@ export const pods = resource(Pod, {
     { name: 'log', verbs: ['get'], connects: true },
     { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions', connects: true },
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions', connects: true },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) } }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: ['ownerReferences', 'deletionTimestamp'], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) } }
   ],
   deleteReturns: 'Object',
   strategy: {
