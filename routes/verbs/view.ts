@@ -16,7 +16,7 @@ import { decodeBody } from '../body.js'
 import { text } from '../query.js'
 import { sendObject, sendValue, warn } from '../respond.js'
 import { transformed } from '../transform.js'
-import { contextOf, decodePatched, patchOf, targetOf } from './write.js'
+import { contextOf, patchOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -70,11 +70,11 @@ export function updateViewHandler (store: ResourceStore, view: SubresourceView):
 
 export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
-    const { type, value, validate } = await patchOf(request, store)
+    const { type, value, decode: decoded } = await patchOf(request, store)
     const apply = patched({ type, patch: value }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
       const before = JSON.parse(toJson(view.message, shownOf(store, view, base))) as ApiObject // our own bytes, in our own shape
-      const wanted = validate(decodePatched(await apply(before), made => decode(view.message, made)))
+      const wanted = decoded(await apply(before), made => decode(view.message, made))
       applyDefaults(view.message, wanted)
       return withWanted(store, view, base, old, wanted, request.orch.info)
     })
