@@ -54,7 +54,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, n
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   const { whole } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
-  config.metadata = { name: info.name, ...namespaced ? { namespace: info.namespace } : {}, ...config.metadata }
+  config.metadata = { ...config.metadata }
   refuseOthers(config, request, namespaced)
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
@@ -86,9 +86,9 @@ function checkType (message: Message, value: unknown): void {
   if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
 }
 
-/** The object is the one on the URL. @throws StatusError 400 */
+/** What was said of which object it is, is what the URL says. @throws StatusError 400 */
 function refuseOthers ({ metadata }: ApiObject, request: FastifyRequest, namespaced: boolean): void {
   const { name, namespace } = request.orch.info
-  takeNamespace(metadata, namespaced, namespace)
-  requireName(metadata, name)
+  if (!namespaced || (metadata.namespace ?? '') !== '') takeNamespace(metadata, namespaced, namespace)
+  if ((metadata.name ?? '') !== '') requireName(metadata, name)
 }

@@ -18,7 +18,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
-import { requireName } from './identity.js'
+import { requireName, takeNamespace } from './identity.js'
 import { fieldsKept, setOwners, versionsOf, whoWrites } from './ownership.js'
 import { rewrite } from './rewrite.js'
 import { attempt } from './update.js'
@@ -64,7 +64,7 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
 
 /** An object that is not there has no version and no uid yet. */
 function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceVersion = '' } }: ApiObject, { name }: Target): void {
-  if (uid !== '') throw conflict(store.resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
   if (resourceVersion !== '') throw conflict(store.resource, name, 'the object is not there, and so has no version')
 }
 
@@ -85,6 +85,7 @@ function objectOf (store: ResourceStore, { configOf, force, viewVersion }: Apply
   const { object, managers } = settled(applied(application), application, store, viewVersion)
   if (who.manager === KUBECTL) keepLastApplied(object, config)
   const typed = object as ApiObject // it is complete
+  takeNamespace(typed.metadata, store.type.namespaced, target.namespace)
   requireName(typed.metadata, target.name)
   return { object: store.take(typed), owners: managers }
 }

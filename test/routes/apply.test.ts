@@ -89,7 +89,12 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
     ['another uid', configMap({}, { uid: 'x' }), '?fieldManager=me', 422, /metadata\.uid/]
   ]
   for (const [title, body, query, code, message] of cases) t.match(await server.patch(`${AT}${query}`, body, APPLY), { code, json: { kind: 'Status', message } }, title)
-  for (const metadata of [{ name: 'none', resourceVersion: '1' }, { name: 'none', uid: 'x' }]) t.equal((await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata))).code, 409, 'what is not there has neither')
+  for (const [metadata, code, message] of [
+    [{ name: 'none', resourceVersion: '1' }, 409, /has no version$/],
+    [{ name: 'none', uid: 'x' }, 409, /uid mismatch: the provided object specified uid x, and no existing object was found$/],
+    [{ name: '' }, 400, /^the name of the object \(none based on URL\) was undeterminable: name must be provided$/]
+  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has neither version nor uid, and is made by its name')
+  t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'what is there has its name')
   t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
   t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
   t.same((await server.get(AT)).json, made)
