@@ -7,6 +7,7 @@ import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
 import { takeNamespace } from '../../storage/operations/identity.js'
+import { keepOwners } from '../../storage/operations/ownership.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 
@@ -35,7 +36,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
       const pod = base.copy() as Pod // of the store of pods
       bind(pod, binding)
       return pod
-    })
+    }, keepOwners) // a binding is no update: nobody owns where a pod is
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })

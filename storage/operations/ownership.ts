@@ -101,14 +101,20 @@ export function trackChange (store: ResourceStore, object: ApiObject, old: ApiOb
   else setOwners(object, owners)
 }
 
+/** Of a change that makes nobody the owner of what it changes. */
+export function keepOwners ({ metadata }: ApiObject, { metadata: { managedFields } }: ApiObject): void {
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
+}
+
 /** What admission has made of the entries counts where they are some still; what it drops comes back. */
-export function settleOwners ({ metadata }: ApiObject, before: ManagedFieldsEntry[] | undefined, warn: (text: string) => void): void {
-  const { managedFields: after } = metadata
-  if (before === undefined) delete metadata.managedFields
-  else metadata.managedFields = before
+export function settleOwners (object: ApiObject, before: ManagedFieldsEntry[] | undefined, warn: (text: string) => void): void {
+  const { managedFields: after } = object.metadata
+  if (before === undefined) delete object.metadata.managedFields
+  else object.metadata.managedFields = before
   if (after === undefined || isIdentical(after, before)) return
   const managers = submitted(after)
-  if (managers !== undefined) setOwners({ metadata }, managers)
+  if (managers !== undefined) setOwners(object, managers)
   else warn('.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests')
 }
 
@@ -127,7 +133,7 @@ function tracked (store: ResourceStore, before: object, after: object, managers:
   return update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })
 }
 
-export function setOwners ({ metadata }: Pick<ApiObject, 'metadata'>, owners: readonly Manager[]): void {
+export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {
   const entries = entriesOf(owners)
   if (entries === undefined) delete metadata.managedFields
   else metadata.managedFields = entries

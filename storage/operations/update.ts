@@ -22,6 +22,9 @@ import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rew
 /** From what is there to what shall be, an object of its own; `old` is what is there, decoded, and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
 
+/** Says who owns what of the object then. */
+export type Track = (object: ApiObject, old: ApiObject) => void
+
 export interface Written {
   readonly entry: Entry
   /** False when an object was replaced, true when there was none. */
@@ -63,18 +66,19 @@ export async function update (store: ResourceStore, object: ApiObject, target: T
 
 /**
  * Changes what is there.
+ * @param track default whoever changes a field owns it
  * @returns what is stored now; under dry run what would be
  * @throws StatusError 404, and as `update`
  */
-export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Change): Promise<Entry> {
-  return await rewrite(store, target, context, base => attempt(store, base, target, context, make))
+export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Change, track?: Track): Promise<Entry> {
+  return await rewrite(store, target, context, base => attempt(store, base, target, context, make, track))
 }
 
 /**
  * One attempt at a change.
  * @param track says who owns which of its fields then
  */
-export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track = (object: ApiObject, old: ApiObject): void => { trackChange(store, object, old, context, target.subresource ?? '') }): Promise<Outcome<Entry>> {
+export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => { trackChange(store, object, old, context, target.subresource ?? '') }): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
   const old = store.readStored(base)
   await yieldToEventLoop(size)

@@ -23,6 +23,15 @@ for (const { type, url, sent, owned } of [
   })
 }
 
+t.test('who adds an ephemeral container owns that alone', async t => {
+  const server = await build(t)
+  const url = '/api/v1/namespaces/default/pods'
+  await server.post(url, { ...SAMPLES['/pods'], metadata: { name: 'x' } })
+  const { json } = await server.patch(`${url}/x/ephemeralcontainers?fieldManager=me`, { metadata: { labels: { l: '1' } }, spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } }, 'application/strategic-merge-patch+json')
+  t.equal(json.metadata.labels, undefined)
+  t.same(Object.keys(JSON.parse(ownersOf(json)['Update me ephemeralcontainers'] ?? '{}') as object), ['f:spec'])
+})
+
 t.test('who approves a request owns the approval', async t => {
   const server = await build(t)
   const url = '/apis/certificates.orch.io/v1/certificatesigningrequests'
