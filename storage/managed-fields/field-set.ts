@@ -40,6 +40,22 @@ export function union (a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : joined(a, b, false)
 }
 
+/** Of many sets at once: one after the other would build all that is there anew for each. */
+export const unionAll = (sets: readonly FieldSet[]): FieldSet => joinedAll(sets, false)
+
+function joinedAll (sets: readonly FieldSet[], member: boolean): FieldSet {
+  const byElement = new Map<string, FieldSet[]>()
+  for (const set of sets) {
+    for (const element of below(set)) {
+      const parts = byElement.get(element)
+      if (parts === undefined) byElement.set(element, [set[element] as FieldSet]) // its own element
+      else parts.push(set[element] as FieldSet) // likewise
+    }
+  }
+  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : joinedAll(parts, parts.some(isMember)) // of its length
+  return part(member, sortElements([...byElement.keys()]).map(element => [element, join(byElement.get(element) ?? [])])) ?? EMPTY
+}
+
 const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : joined(a, b, isMember(a) || isMember(b))
 
 function joined (a: FieldSet, b: FieldSet, member: boolean): FieldSet {

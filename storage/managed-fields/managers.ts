@@ -3,7 +3,7 @@
  * known by its name and subresource, whoever updates also by the version it speaks: their sets are in the words of that version.
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
-import { EMPTY, equals, isEmpty, parseFieldSet, union } from './field-set.js'
+import { EMPTY, equals, isEmpty, parseFieldSet, unionAll } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 
 export type Operation = 'Apply' | 'Update'
@@ -107,7 +107,12 @@ export function cap (managers: readonly Manager[]): readonly Manager[] {
   if (updaters.length <= MOST_UPDATERS) return managers
   const pools = new Map<string, Set<Manager>>()
   const ancient = new Map<string, Manager[]>()
-  for (const one of updaters) if (one.manager === ANCIENT) ancient.set(one.apiVersion, [...ancient.get(one.apiVersion) ?? [], one])
+  for (const one of updaters) {
+    if (one.manager !== ANCIENT) continue
+    const same = ancient.get(one.apiVersion)
+    if (same === undefined) ancient.set(one.apiVersion, [one])
+    else same.push(one)
+  }
   let count = updaters.length
   for (const updater of updaters.sort((a, b) => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager))) {
     if (count <= MOST_UPDATERS) break
@@ -118,10 +123,10 @@ export function cap (managers: readonly Manager[]): readonly Manager[] {
   }
   const merged = [...pools.values()].filter(({ size }) => size > 1)
   const gone = new Set(merged.flatMap(pool => [...pool]))
-  return [...managers.filter(one => !gone.has(one)), ...merged.map(pool => [...pool].reduce(together))]
+  return [...managers.filter(one => !gone.has(one)), ...merged.map(pool => together([...pool]))]
 }
 
-function together (a: Manager, b: Manager): Manager {
-  const [one, other] = [a.time ?? '', b.time ?? '']
-  return { manager: ANCIENT, operation: 'Update', apiVersion: a.apiVersion, subresource: '', time: one > other ? a.time : b.time, fields: union(a.fields, b.fields) }
+function together (pool: readonly Manager[]): Manager {
+  const times = pool.flatMap(({ time }) => time ?? []).sort()
+  return { manager: ANCIENT, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1), fields: unionAll(pool.map(({ fields }) => fields)) }
 }

@@ -120,11 +120,12 @@ export function settleOwners (object: ApiObject, before: ManagedFieldsEntry[] | 
 
 /** A write that changes nothing but when somebody owns what they owned before changes nothing at all. */
 export function keepTimes (object: ApiObject, old: ApiObject): void {
-  const { metadata: { managedFields: entries = [], resourceVersion: _sent, ...metadata }, ...rest } = object
-  const { metadata: { managedFields: before = [], resourceVersion: _there, ...metadataBefore }, ...restBefore } = old
+  const { metadata: { managedFields: entries = [] } } = object
+  const { metadata: { managedFields: before = [] } } = old
   if (entries === before || entries.length !== before.length || entries.every(({ time }, index) => time === before[index]?.time)) return
   const timeless = (all: readonly ManagedFieldsEntry[]): object[] => all.map(({ time, ...entry }) => entry)
-  if (isIdentical(timeless(entries), timeless(before)) && sameValue(metadata, metadataBefore) && sameValue(rest, restBefore)) object.metadata.managedFields = before
+  const content = ({ metadata: { managedFields, resourceVersion, ...metadata }, ...rest }: ApiObject): object => ({ ...rest, metadata })
+  if (isIdentical(timeless(entries), timeless(before)) && sameValue(content(object), content(old))) object.metadata.managedFields = before
 }
 
 function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): readonly Manager[] {
