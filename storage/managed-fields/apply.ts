@@ -60,7 +60,7 @@ export function apply ({ versions, live, config, managers, who, complete, force,
   const conflicts = force ? [] : others.flatMap(other => conflictsWith(other, changesIn(other.apiVersion)))
   if (conflicts.length > 0) return { object: live, managers, conflicts }
   const left = managers.map(manager => manager === last ? manager : lose(manager, changesIn(manager.apiVersion)))
-  return { object, managers: put(remaining(left), who, fields, now, !isEmpty(own.changed) || !isEmpty(own.removed)), conflicts }
+  return { object, managers: put(remaining(left), who, fields, now), conflicts }
 }
 
 /** What was said to be nothing is changed, not removed; and what was said to be empty is there. */

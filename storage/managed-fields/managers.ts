@@ -42,29 +42,26 @@ export function isReset (entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && Object.values(entries[0] ?? {}).every(value => value === undefined || value === ''))
 }
 
-/** Entries that a client sent. Undefined where one of them is none. */
-export function submitted (entries: readonly ManagedFieldsEntry[]): Manager[] | undefined {
-  const managers = new Map<string, Manager>()
-  for (const entry of entries) {
-    if ((entry.apiVersion ?? '') === '' || entry.fieldsType !== 'FieldsV1' || !OPERATIONS.has(entry.operation ?? '')) return undefined
-    const fields = readable(entry.fieldsV1 ?? EMPTY)
-    if (fields === undefined) return undefined
-    const made = managerOf(entry, fields)
-    const { manager, operation, apiVersion, subresource } = made
-    managers.set(JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made)
-  }
-  return [...managers.values()].filter(({ fields }) => !isEmpty(fields))
-}
+export interface Unreadable { readonly index: number, readonly detail: string }
 
-const OPERATIONS: ReadonlySet<string> = new Set<Operation>(['Apply', 'Update'])
-
-function readable (set: unknown): FieldSet | undefined {
-  try {
-    return parseFieldSet(set)
-  } catch (error) {
-    if (error instanceof TypeError) return undefined
-    throw error
-  }
+/**
+ * Entries that a client sent. Undefined where they lack what makes an entry, and so say nothing.
+ * @param unreadable told of sets that are none
+ */
+export function submitted (entries: readonly ManagedFieldsEntry[], unreadable: (finding: Unreadable) => void): Manager[] | undefined {
+  const managers = new Map<string, Manager>() // the last one of a manager counts
+  const complete = entries.every(({ apiVersion, operation, fieldsType }) => apiVersion !== undefined && fieldsType !== undefined && operation !== undefined)
+  entries.forEach((entry, index) => {
+    try {
+      const made = managerOf(entry, parseFieldSet(entry.fieldsV1 ?? EMPTY))
+      const { manager, operation, apiVersion, subresource } = made
+      managers.set(JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      unreadable({ index, detail: error.message })
+    }
+  })
+  return complete ? [...managers.values()].filter(({ fields }) => !isEmpty(fields)) : undefined
 }
 
 /** The entries as they are stored; undefined for none. */
@@ -87,15 +84,12 @@ function inOrder (a: Manager, b: Manager): number {
   return text(a.operation, b.operation) || text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager) || text(a.apiVersion, b.apiVersion) || text(a.subresource, b.subresource)
 }
 
-/**
- * The same managers with the set of one in place of what it had.
- * @param did whether more has changed than the set, so that its time is now
- */
-export function put (managers: readonly Manager[], who: Who, fields: FieldSet, now: () => string, did = false): Manager[] {
+/** The same managers with the set of one in place of what it had. */
+export function put (managers: readonly Manager[], who: Who, fields: FieldSet, now: () => string): Manager[] {
   const index = managers.findIndex(other => isSame(other, who))
   const before = managers[index]
   if (isEmpty(fields)) return before === undefined ? [...managers] : managers.filter(other => other !== before)
-  if (before !== undefined && !did && before.apiVersion === who.apiVersion && equals(before.fields, fields)) return [...managers]
+  if (before !== undefined && before.apiVersion === who.apiVersion && equals(before.fields, fields)) return [...managers]
   const { manager, operation, apiVersion, subresource } = who
   const made: Manager = { manager, operation, apiVersion, subresource, time: now(), fields }
   return before === undefined ? [...managers, made] : managers.with(index, made)
@@ -117,7 +111,7 @@ export function cap (managers: readonly Manager[]): readonly Manager[] {
   for (const updater of updaters.sort((a, b) => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager))) {
     if (count <= MOST_UPDATERS) break
     // What was merged before goes with what is merged now.
-    const pool = pools.get(updater.apiVersion) ?? new Set(ancient.get(updater.apiVersion))
+    const pool = pools.get(updater.apiVersion) ?? new Set(updaters.filter(({ manager, apiVersion }) => manager === ANCIENT && apiVersion === updater.apiVersion))
     if (!pool.has(updater) && pool.size > 0) count--
     pools.set(updater.apiVersion, pool.add(updater))
   }

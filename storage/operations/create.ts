@@ -11,7 +11,7 @@ import { allocating } from './allocation.js'
 import { admissionRequest, now, refuse } from './context.js'
 import { takeNamespace } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
-import { settleOwners, trackCreation } from './ownership.js'
+import { trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
@@ -46,8 +46,9 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   await mutate(store, request, object)
   mergeOwnerReferences(object, context.warn, true)
   takeNamespace(object.metadata, store.type.namespaced, target.namespace) // what admission has made of it
-  settleOwners(object, managedFields, context.warn)
   const { metadata } = object // admission may have put another in its place
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
   setSystemFields(metadata)
   for (let attempt = 1; ; attempt++) {

@@ -3,9 +3,9 @@
  * a store and a request know. Objects that have no owners, because they are older than this or somebody wanted them to have none, get
  * some with the first apply.
  */
-import { applyDefaults, decode, sameValue } from '../../schemas/index.js'
-import type { ApiObject, Representation, Subresource } from '../../schemas/index.js'
-import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
+import { applyDefaults, decode } from '../../schemas/index.js'
+import type { ApiObject, FieldError, Representation, Subresource } from '../../schemas/index.js'
+import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../managed-fields/elements.js'
 import { EMPTY, setOf } from '../managed-fields/field-set.js'
 import type { FieldSet } from '../managed-fields/field-set.js'
@@ -16,7 +16,7 @@ import type { Shape } from '../managed-fields/shape.js'
 import { update } from '../managed-fields/update.js'
 import type { Versions } from '../managed-fields/versions.js'
 import type { ResourceStore } from '../resource-store.js'
-import { now } from './context.js'
+import { now, refuse } from './context.js'
 import type { WriteContext } from './context.js'
 
 /** Who writes for the server itself. */
@@ -77,27 +77,35 @@ const changesOf = (subresource: Subresource | undefined): readonly string[] => s
 /** Of a new object its status alone is no word of who makes it. */
 const STATUS: FieldSet = { 'f:status': EMPTY }
 
-/** Entries of a new object: whatever was sent, nobody has owned anything of it before. */
+/** Entries of a new object: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
 export function trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): void {
-  delete object.metadata.managedFields
+  const { metadata } = object
+  if (metadata.managedFields !== undefined) read(store, object)
+  delete metadata.managedFields
   setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY))
 }
 
-/**
- * Entries of an object that is changed. Those that were sent with it count, or those that are there: where one that was sent is
- * none, as convention, and through subresources, which cannot send any.
- */
+/** The entries that count for a change: those that were sent with it, or else those that are there. Subresources cannot send any. */
+export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFields: before } }: ApiObject, subresource: string): void {
+  const { managedFields: sent } = metadata
+  if (sent !== undefined && subresource === '') {
+    if (isReset(sent)) metadata.managedFields = []
+  } else if (before !== undefined) metadata.managedFields = before
+  else delete metadata.managedFields
+}
+
+/** Entries of an object that has been changed. @throws StatusError 422 for those that were sent and are none */
 export function trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): void {
-  const { metadata: { managedFields: sent = [] } } = object
+  const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
-  const wanted = subresource === '' && object.metadata.managedFields !== undefined && !isIdentical(sent, before) ? isReset(sent) ? [] : submitted(sent) : undefined
-  const managers = wanted ?? stored(before)
+  const same = isIdentical(sent, before)
+  const managers = same ? stored(before) : sent.length === 0 ? [] : read(store, object) ?? stored(before)
   if (managers.length === 0) {
     delete object.metadata.managedFields
     return
   }
   const owners = tracked(store, old, object, managers, whoWrites(store, context, 'Update', subresource), fieldsKept(store, subresource))
-  if (wanted === undefined && owners === managers && before !== undefined) object.metadata.managedFields = before
+  if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
   else setOwners(object, owners)
 }
 
@@ -105,27 +113,6 @@ export function trackChange (store: ResourceStore, object: ApiObject, old: ApiOb
 export function keepOwners ({ metadata }: ApiObject, { metadata: { managedFields } }: ApiObject): void {
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
-}
-
-/** What admission has made of the entries counts where they are some still; what it drops comes back. */
-export function settleOwners (object: ApiObject, before: ManagedFieldsEntry[] | undefined, warn: (text: string) => void): void {
-  const { managedFields: after } = object.metadata
-  if (before === undefined) delete object.metadata.managedFields
-  else object.metadata.managedFields = before
-  if (after === undefined || isIdentical(after, before)) return
-  const managers = submitted(after)
-  if (managers !== undefined) setOwners(object, managers)
-  else warn('.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests')
-}
-
-/** A write that changes nothing but when somebody owns what they owned before changes nothing at all. */
-export function keepTimes (object: ApiObject, old: ApiObject): void {
-  const { metadata: { managedFields: entries = [] } } = object
-  const { metadata: { managedFields: before = [] } } = old
-  if (entries === before || entries.length !== before.length || entries.every(({ time }, index) => time === before[index]?.time)) return
-  const timeless = (all: readonly ManagedFieldsEntry[]): object[] => all.map(({ time, ...entry }) => entry)
-  const content = ({ metadata: { managedFields, resourceVersion, ...metadata }, ...rest }: ApiObject): object => ({ ...rest, metadata })
-  if (isIdentical(timeless(entries), timeless(before)) && sameValue(content(object), content(old))) object.metadata.managedFields = before
 }
 
 function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): readonly Manager[] {
@@ -138,4 +125,17 @@ export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]):
   const entries = entriesOf(owners)
   if (entries === undefined) delete metadata.managedFields
   else metadata.managedFields = entries
+}
+
+/** Undefined for entries that say nothing. */
+function read (store: ResourceStore, object: ApiObject): Manager[] | undefined {
+  const { managedFields = [] } = object.metadata
+  if (isReset(managedFields)) return undefined
+  const findings: FieldError[] = []
+  validateManagedFields(object.metadata, finding => { findings.push(finding) })
+  const managers = submitted(managedFields, ({ index, detail }) => {
+    findings.push({ type: 'FieldValueInvalid', field: `metadata.managedFields[${index}].fieldsV1`, detail })
+  })
+  refuse(store, object, findings)
+  return managers
 }

@@ -15,7 +15,7 @@ import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { requireName, takeNamespace } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
-import { keepTimes, settleOwners, trackChange } from './ownership.js'
+import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
 import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
@@ -86,19 +86,17 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   await yieldToEventLoop(size)
   checkVersion(store, object, base, target)
 
-  track(object, old) // before admission and allocation: who writes does not own what these change
-  const { managedFields } = object.metadata
   const request = admissionRequest(store, context, target, 'UPDATE', object, old)
   await mutate(store, request, object)
-  settleOwners(object, managedFields, context.warn)
   mergeOwnerReferences(object, context.warn, true)
   inherit(object, old)
+  inheritOwners(object, old, target.subresource ?? '')
   const { subresource = '' } = target
   prepareChange(store, object, old, subresource)
-  keepTimes(object, old)
   const allocates = store.allocation !== undefined && subresource === '' && !removable(store, object)
   const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context.warn)
   if (!allocates) await validate()
+  track(object, old) // before the allocation: who writes does not own what is allocated
   const write = async (): Promise<Outcome<Entry>> => {
     await store.admission.validate(request)
     return await replace(store, base, object, context)
