@@ -72,11 +72,16 @@ async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8
 
 /** Lets what the schema does not know pass, warns of it, or refuses it. @throws StatusError 400 */
 export function applyFieldValidation<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: { object: T, unknown: readonly string[], duplicates: readonly string[] }): T {
-  if (validation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return object
-  const findings = strictFindings(unknown, duplicates)
-  if (validation === 'Strict') throw badRequest(`strict decoding error: ${findings.slice(0, 20).join(', ')}`)
-  request.orch.warnings.push(...findings.slice(0, MOST_WARNINGS))
+  judge(request, validation, validation === 'Ignore' ? [] : strictFindings(unknown, duplicates), why => badRequest(`strict decoding error: ${why}`))
   return object
 }
 
-const MOST_WARNINGS = 20
+const MOST_FINDINGS = 20
+
+/** The same of findings. @param refusal what Strict throws */
+export function judge (request: FastifyRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
+  if (validation === 'Ignore' || findings.length === 0) return
+  const told = findings.slice(0, MOST_FINDINGS)
+  if (validation === 'Strict') throw refusal(told.join(', '))
+  request.orch.warnings.push(...told)
+}

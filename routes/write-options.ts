@@ -1,11 +1,12 @@
 /** Query parameters of writes, which the convention knows as fields of their options. */
+import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
 import { invalid } from '../schemas/status.js'
 import type { FieldError } from '../schemas/status.js'
-import { bool, text } from './query.js'
+import { text } from './query.js'
 
 /** Parameters of a write are fields of its options: those of its method. */
-function refuseOption (method: string, error: FieldError): never {
-  throw invalid({ group: 'meta.orch.io', kind: OPTIONS[method] ?? 'CreateOptions' }, '', [error])
+function refuseOption (method: string, ...errors: readonly FieldError[]): never {
+  throw invalid({ group: 'meta.orch.io', kind: OPTIONS[method] ?? 'CreateOptions' }, '', errors)
 }
 
 const OPTIONS: Readonly<Record<string, string>> = { PUT: 'UpdateOptions', PATCH: 'PatchOptions' }
@@ -19,20 +20,16 @@ export function fieldValidation (query: URLSearchParams, method: string): FieldV
   return VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${VALIDATIONS.map(one => JSON.stringify(one)).join(', ')}` })
 }
 
-const MOST_MANAGER = 128
-// eslint-disable-next-line no-control-regex -- unprintable characters are what is looked for
-const UNPRINTABLE = /[\x00-\x1f\x7f]/
-
 /** @throws StatusError 422 */
 export function checkFieldManager (query: URLSearchParams, method: string): void {
-  const manager = query.get('fieldManager') ?? ''
-  if (manager.length > MOST_MANAGER) refuseOption(method, { type: 'FieldValueTooLong', field: 'fieldManager', detail: `must have at most ${MOST_MANAGER} bytes` })
-  if (UNPRINTABLE.test(manager)) refuseOption(method, { type: 'FieldValueInvalid', field: 'fieldManager', value: manager, detail: 'must contain only printable characters' })
+  const findings: FieldError[] = []
+  validateFieldManager(query.get('fieldManager') ?? '', 'fieldManager', finding => { findings.push(finding) })
+  if (findings.length > 0) refuseOption(method, ...findings)
 }
 
-/** Of a patch that applies nothing. @throws StatusError 400, 422 */
+/** Of a patch that applies nothing. @throws StatusError 422 */
 export function refuseForce (query: URLSearchParams): void {
-  if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
+  if (query.has('force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
 }
 
 /** Who makes the change: as they say, or by the name of their program. */
@@ -41,5 +38,5 @@ export function fieldManager (query: URLSearchParams, userAgent = ''): string {
   if (manager !== '') return manager
   const end = userAgent.indexOf('/')
   const program = end === -1 ? userAgent : userAgent.slice(0, end)
-  return [...program].filter(letter => !UNPRINTABLE.test(letter)).join('').slice(0, MOST_MANAGER)
+  return managerOf(Buffer.from(program, 'latin1').toString()) // Node takes each byte of a header for a character
 }

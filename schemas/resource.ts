@@ -43,6 +43,8 @@ export interface Subresource {
   readonly version?: string
   /** Paths of its object that it changes, and the object itself does not, such as `status`. Of one that takes another kind, what it may change. */
   readonly changes?: readonly string[]
+  /** Members of the metadata that it leaves alone as well. */
+  readonly keepsMetadata?: ReadonlyArray<keyof ObjectMeta>
   /** A connection to where the object runs, and none of its representations. */
   readonly connects?: true
   /** Rules on what it changes, beside those of the fields. */

@@ -10,6 +10,7 @@ import { sameValue } from '../../schemas/index.js'
 import type { ApiObject, FieldError } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
+import { takeNamespace } from '../../storage/operations/identity.js'
 import type { Operation } from '../../storage/registry.js'
 
 type Asked = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
@@ -50,7 +51,6 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     local: {
       run: async (object, { namespace }) => {
         const review = object as LocalSubjectAccessReview
-        review.metadata.namespace ||= namespace
         refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, ['namespace'], true), ...beyond(review, namespace)])
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
@@ -91,7 +91,7 @@ function metadataFindings ({ metadata }: ApiObject, allowed: readonly string[], 
 /** @throws StatusError 400 for the namespace of another path */
 function beyond ({ metadata, spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
   if (namespace === '') throw badRequest('namespace is required on this type')
-  if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+  takeNamespace(metadata, true, namespace)
   const found: FieldError[] = []
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace) {
     found.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '', detail: 'must match metadata.namespace' })

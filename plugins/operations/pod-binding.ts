@@ -6,6 +6,8 @@ import type { FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
+import { takeNamespace } from '../../storage/operations/identity.js'
+import { keepOwners } from '../../storage/operations/ownership.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 
@@ -18,7 +20,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
     const binding = object as Binding // decoded by its message
     const { metadata } = binding
     const name = named === '' ? metadata.name ?? '' : named
-    if ((metadata.namespace ?? namespace) !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+    takeNamespace(metadata, true, namespace)
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
     // One that is posted by itself has been admitted as what it is.
@@ -34,7 +36,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
       const pod = base.copy() as Pod // of the store of pods
       bind(pod, binding)
       return pod
-    })
+    }, keepOwners) // a binding is no update: nobody owns where a pod is
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })

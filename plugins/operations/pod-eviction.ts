@@ -14,6 +14,7 @@ import { admissionRequest } from '../../storage/operations/context.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
 import type { DeleteRequest } from '../../storage/operations/delete.js'
+import { takeNamespace } from '../../storage/operations/identity.js'
 import { current } from '../../storage/operations/rewrite.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
@@ -29,7 +30,7 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
   answer: Status,
   run: async (object, { namespace, name, subresource = '' }, context) => {
     const eviction = object as v1.Eviction // decoded by its message, which is the same in both versions
-    if ((eviction.metadata.namespace ?? namespace) !== namespace) throw badRequest(`the namespace of the object (${eviction.metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+    takeNamespace(eviction.metadata, true, namespace)
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
     const asked = { ...context, dryRun: context.dryRun || parseDryRun(eviction.deleteOptions?.dryRun ?? []) }

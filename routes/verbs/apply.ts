@@ -1,17 +1,19 @@
 /** PATCH with an apply: from its body to what was said, and through the operation to the wire. (Interface: Generic request shapes 5.) */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
+import { decode, isDecodeError, parseJson, strictFindings } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Message, Parsed, SubresourceView } from '../../schemas/index.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { during } from '../../schemas/trace.js'
+import { Facts } from '../../schemas/language/types.js'
 import { said, validateConfig } from '../../storage/managed-fields/config.js'
 import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
 import { apply } from '../../storage/operations/apply.js'
+import { requireName, takeNamespace } from '../../storage/operations/identity.js'
 import { viewConfig } from '../../storage/operations/view-config.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
-import { bodyOf, contentType, applyFieldValidation, parseText, recordValue } from '../body.js'
+import { bodyOf, contentType, judge, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
 import { sendEntry, sendObject } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
@@ -28,7 +30,7 @@ export async function applyObject (store: ResourceStore, request: FastifyRequest
 /** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { config, force } = await configOf(request, view.message, store.type.namespaced)
-  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force }, targetOf(request), contextOf(request))
+  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force, viewVersion: config.apiVersion }, targetOf(request), contextOf(request))
   return sendObject(request, reply, view.message, view.read(entry.read()))
 }
 
@@ -48,11 +50,11 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, n
   await yieldToEventLoop(body.length)
   checkType(message, value)
   const { object, unknown } = decode(message, value)
-  applyFieldValidation(request, validation, { object, unknown: [], duplicates })
+  judge(request, validation, strictFindings([], duplicates), why => badRequest(`error strict decoding YAML: ${why}`))
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   const { whole } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
-  config.metadata = { name: info.name, ...namespaced ? { namespace: info.namespace } : {}, ...config.metadata }
+  config.metadata = { ...config.metadata }
   refuseOthers(config, request, namespaced)
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
@@ -72,18 +74,21 @@ async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parse
   return await parseText(YAML_TYPE, body, () => request.orch.signal)
 }
 
+const MOST_SHOWN = 300
+
 /** @throws StatusError 400 */
 function checkType (message: Message, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('what is applied must be an object')
   const { apiVersion, kind, metadata } = membersOf(value)
-  if (typeof apiVersion !== 'string' || apiVersion === '' || typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its apiVersion and kind')
+  const expected = message[Facts].type?.apiVersion
+  if (expected !== undefined && apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === 'string' ? apiVersion.slice(0, MOST_SHOWN) : ''}, expected: ${expected}`)
+  if (typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its kind')
   if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
 }
 
-/** The object is the one on the URL. @throws StatusError 400 */
+/** What was said of which object it is, is what the URL says. @throws StatusError 400 */
 function refuseOthers ({ metadata }: ApiObject, request: FastifyRequest, namespaced: boolean): void {
   const { name, namespace } = request.orch.info
-  if (metadata.name !== name) throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`)
-  if (!namespaced) delete metadata.namespace
-  else if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace ?? ''}) does not match the namespace on the URL (${namespace})`)
+  if (!namespaced || (metadata.namespace ?? '') !== '') takeNamespace(metadata, namespaced, namespace)
+  if ((metadata.name ?? '') !== '') requireName(metadata, name)
 }

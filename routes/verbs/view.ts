@@ -3,10 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applyDefaults, decode, toJson } from '../../schemas/index.js'
 import type { ApiObject, SubresourceView } from '../../schemas/index.js'
 import type { FieldError } from '../../schemas/index.js'
-import { badRequest, invalid } from '../../schemas/status.js'
+import { invalid } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { get } from '../../storage/operations/get.js'
 import type { Target } from '../../storage/operations/context.js'
+import { requireName, takeNamespace } from '../../storage/operations/identity.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import { patched } from '../../storage/operations/patch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
@@ -15,7 +16,7 @@ import { decodeBody } from '../body.js'
 import { text } from '../query.js'
 import { sendObject, sendValue, warn } from '../respond.js'
 import { transformed } from '../transform.js'
-import { contextOf, decodePatched, patchOf, targetOf } from './write.js'
+import { contextOf, patchOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -26,9 +27,8 @@ const shownOf = (store: ResourceStore, view: SubresourceView, entry: Entry): Api
 /** The object with what the client wants of it put in. @throws StatusError 400, 422 */
 function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, wanted: ApiObject, target: Target): ApiObject {
   const { name, namespace } = target
-  if ((wanted.metadata.name ?? '') !== name) throw badRequest(`the name of the object (${wanted.metadata.name ?? ''}) does not match the name on the URL (${name})`)
-  if ((wanted.metadata.namespace || namespace) !== namespace) throw badRequest(`the namespace of the object (${wanted.metadata.namespace}) does not match the namespace on the URL (${namespace})`)
-  wanted.metadata.namespace ||= namespace
+  takeNamespace(wanted.metadata, store.type.namespaced, namespace)
+  requireName(wanted.metadata, name)
   const findings: FieldError[] = []
   view.validate?.(wanted, finding => { findings.push(finding) })
   const { type } = view.message[Facts]
@@ -70,11 +70,11 @@ export function updateViewHandler (store: ResourceStore, view: SubresourceView):
 
 export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
-    const { type, value, validate } = await patchOf(request, store)
+    const { type, value, decode: decoded } = await patchOf(request, store)
     const apply = patched({ type, patch: value }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
       const before = JSON.parse(toJson(view.message, shownOf(store, view, base))) as ApiObject // our own bytes, in our own shape
-      const wanted = validate(decodePatched(await apply(before), made => decode(view.message, made)))
+      const wanted = decoded(await apply(before), made => decode(view.message, made))
       applyDefaults(view.message, wanted)
       return withWanted(store, view, base, old, wanted, request.orch.info)
     })

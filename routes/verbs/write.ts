@@ -1,11 +1,12 @@
 /** POST, PUT and PATCH: body to object, object through its operation, the result to the wire. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode, isDecodeError, stringify } from '../../schemas/index.js'
+import { decode, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
 import type { Decoded } from '../../schemas/index.js'
 import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../schemas/auth/refusal.js'
 import { badRequest, internalError, invalid, unsupportedMediaType } from '../../schemas/status.js'
+import type { StatusError } from '../../schemas/status.js'
 import { during } from '../../schemas/trace.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
@@ -13,7 +14,7 @@ import { create } from '../../storage/operations/create.js'
 import { patch } from '../../storage/operations/patch.js'
 import { update } from '../../storage/operations/update.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
-import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
+import { bodyOf, contentType, decodeBody, judge, parseText, recordValue } from '../body.js'
 import { sendEntry } from '../respond.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
@@ -84,27 +85,31 @@ function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
     ? `${type} is not for ${store.shown.plural}, a type defined at run time, which does not say how its lists are merged`
     : 'the body of the request was in an unknown format'
   const offered = [...types, APPLY_TYPE].join(', ')
-  throw unsupportedMediaType(`${why}; supported patch types: ${offered}`, { 'accept-patch': offered })
+  throw unsupportedMediaType(`${why} - accepted media types include: ${offered}`, { 'accept-patch': offered })
 }
 
 const MOST_SHOWN = 2000
 
 /** Decodes what a patch has made. @throws StatusError 422 when that is something else than its type allows */
-export function decodePatched<T> (patched: unknown, decodeAs: (value: unknown) => T): T {
+function decodePatched<T> (patched: unknown, decodeAs: (value: unknown) => T): T {
   try {
     return decodeAs(patched)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MOST_SHOWN), detail: error.message }])
+    throw unfit(patched, error.message)
   }
 }
+
+/** 422 as the convention has it for what comes of a patch. */
+const unfit = (patched: unknown, detail: string): StatusError =>
+  invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MOST_SHOWN), detail }])
 
 export interface PatchBody {
   readonly type: PatchType
   /** The parsed patch. */
   readonly value: unknown
-  /** Judges members of a patched object that its type does not know, as fieldValidation says. @throws StatusError 400 */
-  readonly validate: <T>(decoded: Decoded<T>) => T
+  /** Decodes what the patch has made, and judges members that nobody knows, there or in the patch, as fieldValidation says. @throws StatusError 422 */
+  readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
 }
 
 /** The patch of a request. @throws StatusError 400, 415 */
@@ -119,17 +124,34 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
-  applyFieldValidation(request, validation, { object: value, unknown: [], duplicates })
-  return { type, value, validate: decoded => applyFieldValidation(request, validation, { ...decoded, duplicates: [] }) }
+  const ofPatch = validation === 'Ignore' ? [] : findingsOf(type, value, duplicates)
+  return {
+    type,
+    value,
+    decode: (patched, decodeAs) => {
+      const { object, unknown } = decodePatched(patched, decodeAs)
+      judge(request, validation, [...ofPatch, ...strictFindings(unknown, [])], why => unfit(patched, `strict decoding error: ${why}`))
+      return object
+    }
+  }
+}
+
+const OPERATION: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
+
+function findingsOf (type: PatchType, value: unknown, duplicates: readonly string[]): string[] {
+  if (type !== 'application/json-patch+json') return strictFindings([], duplicates)
+  const operations: unknown[] = Array.isArray(value) ? value : []
+  const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null ? [] : Object.keys(operation).filter(name => !OPERATION.has(name)).map(name => `[${at}].${name}`))
+  return strictFindings(unknown, duplicates).map(finding => `json patch ${finding}`)
 }
 
 export function patchHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    const { type, value, validate } = await patchOf(request, store)
+    const { type, value, decode: decoded } = await patchOf(request, store)
     const { entry } = await patch(store, {
       type,
       patch: value,
-      decode: patched => store.take(validate(decodePatched(patched, made => decode(store.shown.message, made))))
+      decode: patched => store.take(decoded(patched, made => decode(store.shown.message, made)))
     }, targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry)
   }

@@ -3,6 +3,7 @@
  * namespace, uid, timestamps, finalizers, labels, annotations and managedFields; the rules are those of convention.
  */
 import type { Report } from '../language/declare.js'
+import { validateFieldManager } from './field-manager.js'
 import type { ObjectMeta, OwnerReference } from './object.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
 import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../names.js'
@@ -11,7 +12,7 @@ import type { Representation } from '../resource.js'
 import { sameValue } from '../language/values.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
-const MAX_MANAGER = 128
+const MAX_SUBRESOURCE = 256
 /** Owners that a finding about all of them shows. */
 const MOST_SHOWN = 10
 
@@ -117,12 +118,9 @@ export function validateManagedFields ({ managedFields }: ObjectMeta, report: Re
     if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') {
       report({ type: 'FieldValueInvalid', field: `${field}.fieldsType`, value: entry.fieldsType, detail: 'must be `FieldsV1`' })
     }
-    // eslint-disable-next-line no-control-regex -- unprintable characters are what is looked for
-    if (entry.manager !== undefined && /[\u0000-\u001f\u007f]/.test(entry.manager)) {
-      report({ type: 'FieldValueInvalid', field: `${field}.manager`, value: entry.manager, detail: 'should only contain printable characters' })
-    }
-    if ((entry.manager?.length ?? 0) > MAX_MANAGER) {
-      report({ type: 'FieldValueTooLong', field: `${field}.manager`, detail: `must have at most ${MAX_MANAGER} bytes` })
+    validateFieldManager(entry.manager ?? '', `${field}.manager`, report)
+    if (Buffer.byteLength(entry.subresource ?? '') > MAX_SUBRESOURCE) {
+      report({ type: 'FieldValueTooLong', field: `${field}.subresource`, detail: `must have at most ${MAX_SUBRESOURCE} bytes` })
     }
   })
 }

@@ -1,6 +1,6 @@
 /** Apply: what somebody says an object must have is put into it, and what they no longer say is taken out. */
 import { clone } from '../../schemas/index.js'
-import { EMPTY, below, difference, intersection, isEmpty, isMember, part, paths, union, without } from './field-set.js'
+import { EMPTY, below, difference, intersection, isEmpty, isMember, part, paths, setOf, union, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { UNCHANGED } from './compare.js'
 import type { Changes } from './compare.js'
@@ -27,7 +27,7 @@ export interface Application {
   readonly force: boolean
   readonly now: () => string
   /** Fields of the object that this write cannot change. */
-  readonly ignored?: ReadonlySet<string>
+  readonly ignored?: FieldSet
 }
 
 /** A field that somebody else has set to another value. */
@@ -44,10 +44,8 @@ export interface Applied {
   readonly conflicts: readonly Conflict[]
 }
 
-const NO_NAMES: ReadonlySet<string> = new Set()
-
 /** @throws TypeError for a version that is not there */
-export function apply ({ versions, live, config, managers, who, complete, force, now, ignored = NO_NAMES }: Application): Applied {
+export function apply ({ versions, live, config, managers, who, complete, force, now, ignored = EMPTY }: Application): Applied {
   const shapes = versions.shapes(who.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${who.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)
@@ -88,8 +86,5 @@ function conflictsWith (other: Manager, changes: Changes | undefined): Conflict[
 }
 
 /** Without conflicts over some fields. */
-export const except = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] => conflicts.filter(({ path }) => {
-  let single: FieldSet = EMPTY
-  for (const element of path.toReversed()) single = { [element]: single }
-  return !isEmpty(difference(single, allowed))
-})
+export const except = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] =>
+  conflicts.filter(({ path }) => !isEmpty(difference(setOf([path]), allowed)))

@@ -1,6 +1,6 @@
 /** What differs between two objects of a type, as sets of fields. Costs one walk over both, and sets only where they differ. */
 import { fieldElement, sortElements } from './elements.js'
-import { EMPTY, asMember, part } from './field-set.js'
+import { EMPTY, asMember, isMember, part, partWithout } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
 import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
@@ -13,10 +13,9 @@ export interface Changes {
 }
 
 export const UNCHANGED: Changes = { changed: EMPTY, removed: EMPTY }
-const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** @param ignored fields of the object that do not count */
-export function compare (shape: Shape, before: object, after: object, ignored = NO_NAMES): Changes {
+/** @param ignored fields of the object that do not count, with all that is below them */
+export function compare (shape: Shape, before: object, after: object, ignored = EMPTY): Changes {
   const { changed, removed } = differByMember(shape, before, after, ignored) ?? {}
   return changed === undefined && removed === undefined ? UNCHANGED : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
 }
@@ -25,6 +24,12 @@ export function compare (shape: Shape, before: object, after: object, ignored = 
 interface Parts { readonly changed: FieldSet | undefined, readonly removed: FieldSet | undefined }
 
 const CHANGED: Parts = { changed: EMPTY, removed: undefined }
+
+/** Less what is ignored below it. */
+function outside (parts: Parts | undefined, ignored: FieldSet): Parts | undefined {
+  const left = (part: FieldSet | undefined): FieldSet | undefined => part === undefined ? undefined : partWithout(part, ignored)
+  return parts === undefined ? undefined : { changed: left(parts.changed), removed: left(parts.removed) }
+}
 
 class Found {
   #changed: Array<[string, FieldSet]> | undefined
@@ -67,17 +72,21 @@ function differOpenly (shape: Shape, a: unknown, b: unknown): Parts | undefined 
 }
 
 /** Only members that one of the two has are looked at: most fields of large structs are not set. */
-function differByMember (shape: Shape, a: unknown, b: unknown, ignored = NO_NAMES): Parts | undefined {
+function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY): Parts | undefined {
   const [before, after] = [membersOf(a), membersOf(b)]
   const found = new Found()
   const visit = (name: string, one: unknown, other: unknown): void => {
-    if (one === other || ignored.has(name)) return
+    if (one === other) return
     const declared = shape.declared(name)
-    if (declared !== undefined) found.add(declared.element, differ(declared, declared.present(one), declared.present(other)))
-    else {
+    if (declared === undefined) {
       const item = shape.kind === 'entries' ? shape.item : shape.field(name)
       if (item !== undefined) found.add(fieldElement(name), differAsItem(item, one, other))
+      return
     }
+    const skipped = ignored[declared.element]
+    if (skipped !== undefined && isMember(skipped)) return
+    const parts = differ(declared, declared.present(one), declared.present(other))
+    found.add(declared.element, skipped === undefined ? parts : outside(parts, skipped))
   }
   for (const name of Object.keys(before)) visit(name, before[name], memberOf(after, name))
   for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) visit(name, undefined, after[name])

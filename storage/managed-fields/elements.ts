@@ -57,11 +57,14 @@ function json (text: string, whole: string): unknown {
 /** In the order of the convention: fields, keys, values, places; each by what they say. */
 export function sortElements (elements: string[]): string[] {
   if (elements.length < 2) return elements
+  if (elements.every(isPlainField)) return elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
   const parsed = elements.map(text => ({ text, kind: KINDS.indexOf(text[0] ?? ''), value: text.startsWith('f:') ? text : parseExactly(Buffer.from(text.slice(2))) }))
   return parsed.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value)).map(({ text }) => text)
 }
 
 const SURROGATE = /[\ud800-\udfff]/
+/** Most are, and then their order is that of their text. */
+const isPlainField = (element: string): boolean => element.startsWith('f:') && !SURROGATE.test(element)
 
 /** By code point, which is the order of their UTF-8 bytes. */
 function compareText (a: string, b: string): number {

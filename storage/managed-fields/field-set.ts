@@ -40,6 +40,22 @@ export function union (a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : joined(a, b, false)
 }
 
+/** Of many sets at once: one after the other would build all that is there anew for each. */
+export const unionAll = (sets: readonly FieldSet[]): FieldSet => joinedAll(sets, false)
+
+function joinedAll (sets: readonly FieldSet[], member: boolean): FieldSet {
+  const byElement = new Map<string, FieldSet[]>()
+  for (const set of sets) {
+    for (const element of below(set)) {
+      const parts = byElement.get(element)
+      if (parts === undefined) byElement.set(element, [set[element] as FieldSet]) // its own element
+      else parts.push(set[element] as FieldSet) // likewise
+    }
+  }
+  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : joinedAll(parts, parts.some(isMember)) // of its length
+  return part(member, sortElements([...byElement.keys()]).map(element => [element, join(byElement.get(element) ?? [])])) ?? EMPTY
+}
+
 const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : joined(a, b, isMember(a) || isMember(b))
 
 function joined (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
@@ -88,10 +104,33 @@ function shared (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefine
   return part(member, children)
 }
 
-/** The set without some fields of the object and whatever is below them. */
-export function without (set: FieldSet, names: ReadonlySet<string>): FieldSet {
-  const kept = below(set).filter(element => !names.has(element.slice(2)))
-  return kept.length === below(set).length ? set : part(false, kept.map(element => [element, set[element] as FieldSet])) ?? EMPTY
+/** The set without the fields of another one and whatever is below them. The very same set when there are none. */
+export function without (set: FieldSet, others: FieldSet): FieldSet {
+  return isEmpty(others) ? set : partWithout(set, others, false) ?? EMPTY
+}
+
+/** The same of a part of a set; undefined where nothing is left of it. */
+export function partWithout (set: FieldSet, others: FieldSet, member = isMember(set)): FieldSet | undefined {
+  let same = true
+  const kept: Array<[string, FieldSet]> = []
+  for (const element of below(set)) {
+    const [mine, other] = [set[element] as FieldSet, others[element]] // its own element
+    const left = other === undefined ? mine : isMember(other) ? undefined : partWithout(mine, other)
+    if (left !== mine) same = false
+    if (left !== undefined) kept.push([element, left])
+  }
+  return same ? set : part(member, kept)
+}
+
+/** The set of some fields. */
+export function setOf (paths: Iterable<readonly string[]>): FieldSet {
+  let set = EMPTY
+  for (const path of paths) {
+    let field = EMPTY
+    for (const element of path.toReversed()) field = { [element]: field }
+    set = union(set, field)
+  }
+  return set
 }
 
 export function has (set: FieldSet, path: readonly string[]): boolean {

@@ -15,7 +15,7 @@ export function fieldsOf (shape: Shape, object: object): FieldSet {
   return metadata !== undefined && isEmpty(metadata) ? without(fields, METADATA) : fields // it is always there
 }
 
-const METADATA: ReadonlySet<string> = new Set(['metadata'])
+const METADATA: FieldSet = { 'f:metadata': EMPTY }
 
 /** The part of a set for a value that was not there before, or is there no longer: all of it, what holds others too. */
 export const wholePart = (shape: Shape, value: unknown): FieldSet => partOf(shape, value, true)

@@ -3,7 +3,7 @@
  * known by its name and subresource, whoever updates also by the version it speaks: their sets are in the words of that version.
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
-import { EMPTY, equals, isEmpty, parseFieldSet, union } from './field-set.js'
+import { EMPTY, equals, isEmpty, parseFieldSet, unionAll } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 
 export type Operation = 'Apply' | 'Update'
@@ -49,20 +49,19 @@ export interface Unreadable { readonly index: number, readonly detail: string }
  * @param unreadable told of sets that are none
  */
 export function submitted (entries: readonly ManagedFieldsEntry[], unreadable: (finding: Unreadable) => void): Manager[] | undefined {
-  const managers: Manager[] = []
+  const managers = new Map<string, Manager>() // the last one of a manager counts
   const complete = entries.every(({ apiVersion, operation, fieldsType }) => apiVersion !== undefined && fieldsType !== undefined && operation !== undefined)
   entries.forEach((entry, index) => {
     try {
       const made = managerOf(entry, parseFieldSet(entry.fieldsV1 ?? EMPTY))
-      const before = managers.findIndex(other => isSame(other, made))
-      if (before === -1) managers.push(made)
-      else managers[before] = made
+      const { manager, operation, apiVersion, subresource } = made
+      managers.set(JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       unreadable({ index, detail: error.message })
     }
   })
-  return complete ? managers.filter(({ fields }) => !isEmpty(fields)) : undefined
+  return complete ? [...managers.values()].filter(({ fields }) => !isEmpty(fields)) : undefined
 }
 
 /** The entries as they are stored; undefined for none. */
@@ -101,6 +100,13 @@ export function cap (managers: readonly Manager[]): readonly Manager[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= MOST_UPDATERS) return managers
   const pools = new Map<string, Set<Manager>>()
+  const ancient = new Map<string, Manager[]>()
+  for (const one of updaters) {
+    if (one.manager !== ANCIENT) continue
+    const same = ancient.get(one.apiVersion)
+    if (same === undefined) ancient.set(one.apiVersion, [one])
+    else same.push(one)
+  }
   let count = updaters.length
   for (const updater of updaters.sort((a, b) => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager))) {
     if (count <= MOST_UPDATERS) break
@@ -110,10 +116,11 @@ export function cap (managers: readonly Manager[]): readonly Manager[] {
     pools.set(updater.apiVersion, pool.add(updater))
   }
   const merged = [...pools.values()].filter(({ size }) => size > 1)
-  return [...managers.filter(one => !merged.some(pool => pool.has(one))), ...merged.map(pool => [...pool].reduce(together))]
+  const gone = new Set(merged.flatMap(pool => [...pool]))
+  return [...managers.filter(one => !gone.has(one)), ...merged.map(pool => together([...pool]))]
 }
 
-function together (a: Manager, b: Manager): Manager {
-  const [one, other] = [a.time ?? '', b.time ?? '']
-  return { manager: ANCIENT, operation: 'Update', apiVersion: a.apiVersion, subresource: '', time: one > other ? a.time : b.time, fields: union(a.fields, b.fields) }
+function together (pool: readonly Manager[]): Manager {
+  const times = pool.flatMap(({ time }) => time ?? []).sort()
+  return { manager: ANCIENT, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1), fields: unionAll(pool.map(({ fields }) => fields)) }
 }

@@ -1,7 +1,7 @@
 /** Taking out what a manager applied last time, does not apply any more, and nobody else owns. */
 import { clone } from '../../schemas/index.js'
 import { compare } from './compare.js'
-import { EMPTY, below, isEmpty, isMember, part, union } from './field-set.js'
+import { EMPTY, below, isEmpty, isMember, part, unionAll } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { remove } from './merge.js'
@@ -24,7 +24,7 @@ const IDENTITY: FieldSet = Object.freeze({ 'f:metadata': Object.freeze({ 'f:name
 export function prune ({ versions, merged, apiVersion, last, claims }: Pruning): object {
   const shapes = last === undefined ? undefined : versions.shapes(last.apiVersion)
   if (last === undefined || shapes === undefined) return merged
-  const claimedIn = (version: string): FieldSet => claims.reduce((all, claim) => claim.apiVersion === version ? union(all, claim.fields) : all, IDENTITY)
+  const claimedIn = (version: string): FieldSet => unionAll([IDENTITY, ...claims.filter(claim => claim.apiVersion === version).map(({ fields }) => fields)])
   const doomed = unclaimed(shapes.whole, last.fields, claimedIn(last.apiVersion))
   if (isEmpty(doomed)) return merged
   const elsewhere = [...new Set(claims.map(claim => claim.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)

@@ -2,6 +2,7 @@
 import { UNCHANGED } from './compare.js'
 import type { Changes } from './compare.js'
 import { EMPTY, difference, isEmpty, union } from './field-set.js'
+import type { FieldSet } from './field-set.js'
 import { cap, isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
 import { Comparison } from './versions.js'
@@ -17,13 +18,11 @@ export interface Update {
   /** Seconds precision, RFC 3339. */
   readonly now: () => string
   /** Fields of the object that the write cannot change. */
-  readonly ignored?: ReadonlySet<string>
+  readonly ignored?: FieldSet
 }
 
-const NO_NAMES: ReadonlySet<string> = new Set()
-
 /** The very same managers when none of their sets has changed. */
-export function update ({ versions, before, after, managers, who, now, ignored = NO_NAMES }: Update): readonly Manager[] {
+export function update ({ versions, before, after, managers, who, now, ignored = EMPTY }: Update): readonly Manager[] {
   const comparison = new Comparison(versions, who.apiVersion, before, after, ignored)
   const changes = comparison.in(who.apiVersion) ?? UNCHANGED
   if (changes === UNCHANGED) return managers

@@ -1,6 +1,7 @@
 /** The versions of a type: each manager's fields are in the words of the version they were set in, and compared in these. */
 import { compare } from './compare.js'
 import type { Changes } from './compare.js'
+import type { FieldSet } from './field-set.js'
 import type { Shapes } from './shape.js'
 
 export interface Versions {
@@ -16,11 +17,11 @@ export class Comparison {
   readonly #from: string
   readonly #before: object
   readonly #after: object
-  readonly #ignored: ReadonlySet<string>
+  readonly #ignored: FieldSet
   readonly #known = new Map<string, Changes | undefined>()
 
   /** @param from the version both objects are in */
-  constructor (versions: Versions, from: string, before: object, after: object, ignored: ReadonlySet<string>) {
+  constructor (versions: Versions, from: string, before: object, after: object, ignored: FieldSet) {
     this.#versions = versions
     this.#from = from
     this.#before = before

@@ -4,11 +4,12 @@
  */
 import { applyDefaults, decode } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, isStatusError, notFound } from '../../schemas/status.js'
+import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import { apply as applied, except } from '../managed-fields/apply.js'
 import type { Applied, Application } from '../managed-fields/apply.js'
 import { applyConflict } from '../managed-fields/conflicts.js'
+import type { FieldSet } from '../managed-fields/field-set.js'
 import { KUBECTL, keepLastApplied, unchangedSince } from '../managed-fields/last-applied.js'
 import { stored } from '../managed-fields/managers.js'
 import type { Manager, Who } from '../managed-fields/managers.js'
@@ -17,6 +18,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
+import { requireName, takeNamespace } from './identity.js'
 import { fieldsKept, setOwners, versionsOf, whoWrites } from './ownership.js'
 import { rewrite } from './rewrite.js'
 import { attempt } from './update.js'
@@ -27,6 +29,8 @@ export interface ApplyRequest {
   readonly configOf: (base: Entry | undefined) => ApiObject
   /** Takes over what others have set to other values. */
   readonly force: boolean
+  /** Of what is applied, where that is not the object itself but a view of it. */
+  readonly viewVersion?: string
 }
 
 /** Who owned what was there before anybody applied to an object that had no owners. */
@@ -60,13 +64,13 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
 
 /** An object that is not there has no version and no uid yet. */
 function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceVersion = '' } }: ApiObject, { name }: Target): void {
-  if (uid !== '') throw conflict(store.resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
   if (resourceVersion !== '') throw conflict(store.resource, name, 'the object is not there, and so has no version')
 }
 
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
-function objectOf (store: ResourceStore, { configOf, force }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
+function objectOf (store: ResourceStore, { configOf, force, viewVersion }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
   const { message } = store.shown
   const live = base === undefined ? {} : store.convertCopy(base)
   const config = configOf(base)
@@ -78,26 +82,27 @@ function objectOf (store: ResourceStore, { configOf, force }: ApplyRequest, base
     return object
   }
   const application = { versions: versionsOf(store, true), complete, live, config, managers: ownersOf(store, live, who, ignored), who, force, now, ignored }
-  const { object, managers } = settled(applied(application), application, store)
+  const { object, managers } = settled(applied(application), application, store, viewVersion)
   if (who.manager === KUBECTL) keepLastApplied(object, config)
   const typed = object as ApiObject // it is complete
-  if (typed.metadata.name !== target.name) throw badRequest(`the name of the object (${typed.metadata.name ?? ''}) does not match the name on the URL (${target.name})`)
+  takeNamespace(typed.metadata, store.type.namespaced, target.namespace)
+  requireName(typed.metadata, target.name)
   return { object: store.take(typed), owners: managers }
 }
 
 /** Of an object without owners: somebody set what is there. */
-function ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: ReadonlySet<string>): readonly Manager[] {
+function ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): readonly Manager[] {
   const managers = stored(live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
   return update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
 }
 
 /** @throws StatusError 409 for what conflicts, but for what kubectl itself has applied before there were owners */
-function settled (outcome: Applied, application: Application, store: ResourceStore): Applied {
+function settled (outcome: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): Applied {
   const { conflicts } = outcome
   if (conflicts.length === 0) return outcome
   const { manager, apiVersion } = application.who
   const left = manager === KUBECTL ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
-  if (left.length > 0) throw applyConflict(left)
+  if (left.length > 0) throw applyConflict(left, viewVersion)
   return applied({ ...application, force: true })
 }

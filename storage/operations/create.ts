@@ -9,6 +9,7 @@ import { isKey } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { allocating } from './allocation.js'
 import { admissionRequest, now, refuse } from './context.js'
+import { takeNamespace } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
@@ -44,7 +45,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   const { managedFields } = object.metadata
   await mutate(store, request, object)
   mergeOwnerReferences(object, context.warn, true)
-  checkNamespace(store, object, target) // what admission has made of it
+  takeNamespace(object.metadata, store.type.namespaced, target.namespace) // what admission has made of it
   const { metadata } = object // admission may have put another in its place
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
@@ -62,16 +63,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
 function checkIdentity (store: ResourceStore, object: ApiObject, target: Target): void {
   const { metadata } = object
   if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('metadata.resourceVersion should not be set on objects to be created')
-  checkNamespace(store, object, target)
-}
-
-function checkNamespace (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
-  if (store.type.namespaced) {
-    if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
-    else if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the provided object (${JSON.stringify(metadata.namespace)}) does not match the namespace sent on the request (${JSON.stringify(target.namespace)})`)
-  } else {
-    delete metadata.namespace
-  }
+  takeNamespace(metadata, store.type.namespaced, target.namespace)
 }
 
 function setSystemFields (metadata: ApiObject['metadata']): void {

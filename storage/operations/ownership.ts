@@ -6,9 +6,13 @@
 import { applyDefaults, decode } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Representation, Subresource } from '../../schemas/index.js'
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
+import { fieldElement } from '../managed-fields/elements.js'
+import { EMPTY, setOf } from '../managed-fields/field-set.js'
+import type { FieldSet } from '../managed-fields/field-set.js'
 import { entriesOf, isReset, stored, submitted } from '../managed-fields/managers.js'
 import type { Manager, Operation, Who } from '../managed-fields/managers.js'
 import { isIdentical, shapesOf } from '../managed-fields/shape.js'
+import type { Shape } from '../managed-fields/shape.js'
 import { update } from '../managed-fields/update.js'
 import type { Versions } from '../managed-fields/versions.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -41,32 +45,44 @@ export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
   }
 }
 
-const kept = new WeakMap<Representation, Map<string, ReadonlySet<string>>>()
+const kept = new WeakMap<Representation, Map<string, FieldSet>>()
 
 /** Fields of the object that a write does not change, because they belong to subresources, or to the object. */
-export function fieldsKept ({ stored }: ResourceStore, subresource: string): ReadonlySet<string> {
+export function fieldsKept ({ stored }: ResourceStore, subresource: string): FieldSet {
   let known = kept.get(stored)
   if (known === undefined) kept.set(stored, known = new Map())
   let fields = known.get(subresource)
-  if (fields === undefined) known.set(subresource, fields = findKept(stored, subresource))
+  if (fields === undefined) known.set(subresource, fields = setOf(keptBy(stored, subresource).map(path => path.split('.').map(fieldElement))))
   return fields
 }
 
-function findKept ({ subresources, message }: Representation, subresource: string): ReadonlySet<string> {
-  if (subresource === '') return new Set(subresources.flatMap(changesOf))
-  const changed = changesOf(subresources.find(({ name }) => name === subresource))
-  return changed.length === 0 ? NOTHING : new Set(shapesOf(message).owned.fields.map(({ name }) => name).filter(name => name !== 'metadata' && !changed.includes(name)))
+function keptBy ({ subresources, kind, message }: Representation, subresource: string): string[] {
+  if (subresource === '') return subresources.filter(one => (one.kind ?? kind) === kind).flatMap(changesOf)
+  const named = subresources.find(({ name }) => name === subresource)
+  const changes = changesOf(named)
+  const metadata = (named?.keepsMetadata ?? []).map(member => `metadata.${member}`)
+  return changes.length === 0 ? metadata : [...metadata, ...others(shapesOf(message).owned, '', changes)]
 }
 
-const NOTHING: ReadonlySet<string> = new Set()
+/** Paths beside those that are changed, but for metadata. */
+function others (shape: Shape, at: string, changes: readonly string[]): string[] {
+  return shape.fields.flatMap(field => {
+    const path = `${at}${field.name}`
+    if (path === 'metadata' || changes.includes(path)) return []
+    return changes.some(change => change.startsWith(`${path}.`)) ? others(field, `${path}.`, changes) : [path]
+  })
+}
+
 const changesOf = (subresource: Subresource | undefined): readonly string[] => subresource?.changes ?? []
+/** Of a new object its status alone is no word of who makes it. */
+const STATUS: FieldSet = { 'f:status': EMPTY }
 
 /** Entries of a new object: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
 export function trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): void {
   const { metadata } = object
   if (metadata.managedFields !== undefined) read(store, object)
   delete metadata.managedFields
-  setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), new Set(store.stored.subresources.flatMap(one => one.name === 'status' ? changesOf(one) : []))))
+  setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY))
 }
 
 /** The entries that count for a change: those that were sent with it, or else those that are there. Subresources cannot send any. */
@@ -93,7 +109,13 @@ export function trackChange (store: ResourceStore, object: ApiObject, old: ApiOb
   else setOwners(object, owners)
 }
 
-function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: ReadonlySet<string>): readonly Manager[] {
+/** Of a change that makes nobody the owner of what it changes. */
+export function keepOwners ({ metadata }: ApiObject, { metadata: { managedFields } }: ApiObject): void {
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
+}
+
+function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): readonly Manager[] {
   const versions = versionsOf(store, false)
   const spoken = (object: object): object => store.shown === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
   return update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })

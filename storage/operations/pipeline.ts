@@ -11,6 +11,7 @@
  */
 import { applyDefaults, emptyField, nextGeneration, putAt, sameValue, validateObject, validateSubresource, validateUpdate, valueAt } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Subresource } from '../../schemas/index.js'
+import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission/contract.js'
 import type { ResourceStore } from '../resource-store.js'
 import { yieldToEventLoop } from '../turns.js'
@@ -52,6 +53,7 @@ const subresourceOf = (store: ResourceStore, subresource: string): Subresource |
 export function prepareChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string): void {
   const named = subresourceOf(store, subresource)
   keepTheRest(store, object, old, named)
+  keepMetadata(object, old, named?.keepsMetadata ?? [])
   store.shown.rules?.prepare?.(object, old)
   store.strategy.dropGated?.(object, old)
   store.strategy.prepareForUpdate?.(object, old, subresource)

@@ -5,7 +5,7 @@
  */
 import { clone } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
+import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { yieldToEventLoop } from '../turns.js'
@@ -13,6 +13,7 @@ import { allocating } from './allocation.js'
 import { admissionRequest } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
+import { requireName, takeNamespace } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
@@ -20,6 +21,9 @@ import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rew
 
 /** From what is there to what shall be, an object of its own; `old` is what is there, decoded, and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
+
+/** Says who owns what of the object then. */
+export type Track = (object: ApiObject, old: ApiObject) => void
 
 export interface Written {
   readonly entry: Entry
@@ -36,7 +40,8 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  * @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError
  */
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
-  checkIdentity(store, object, target)
+  takeNamespace(object.metadata, store.type.namespaced, target.namespace)
+  requireName(object.metadata, target.name)
   mergeOwnerReferences(object, context.warn)
   const createOnUpdate = store.shown.createOnUpdate && (target.subresource ?? '') === ''
   // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
@@ -59,31 +64,21 @@ export async function update (store: ResourceStore, object: ApiObject, target: T
   }
 }
 
-function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
-  if ((metadata.name ?? '') === '') throw badRequest(`the object has no metadata.name; it must be that on the URL (${target.name})`)
-  if (metadata.name !== target.name) throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${target.name})`)
-  if (!store.type.namespaced) {
-    delete metadata.namespace
-    return
-  }
-  if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
-  if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${target.namespace})`)
-}
-
 /**
  * Changes what is there.
+ * @param track default whoever changes a field owns it
  * @returns what is stored now; under dry run what would be
  * @throws StatusError 404, and as `update`
  */
-export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Change): Promise<Entry> {
-  return await rewrite(store, target, context, base => attempt(store, base, target, context, make))
+export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Change, track?: Track): Promise<Entry> {
+  return await rewrite(store, target, context, base => attempt(store, base, target, context, make, track))
 }
 
 /**
  * One attempt at a change.
  * @param track says who owns which of its fields then
  */
-export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track = (object: ApiObject, old: ApiObject): void => { trackChange(store, object, old, context, target.subresource ?? '') }): Promise<Outcome<Entry>> {
+export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => { trackChange(store, object, old, context, target.subresource ?? '') }): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
   const old = store.readStored(base)
   await yieldToEventLoop(size)

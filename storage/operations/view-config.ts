@@ -16,13 +16,15 @@ import type { ResourceStore } from '../resource-store.js'
  * @throws StatusError 404, 422
  */
 export function viewConfig (store: ResourceStore, view: SubresourceView, base: Entry | undefined, config: ApiObject): ApiObject {
-  const { name = '' } = config.metadata
-  if (base === undefined) throw notFound(store.resource, name)
+  const { name, uid, resourceVersion, namespace } = config.metadata
+  if (base === undefined) throw notFound(store.resource, name ?? '')
   const wanted = decode(view.message, config).object
+  const { metadata: there } = base.read()
+  Object.assign(wanted.metadata, { name: there.name, namespace: there.namespace }) // which it is, nobody needs to say
   const findings: FieldError[] = []
   view.validate?.(wanted, finding => { findings.push(finding) })
   const { type } = view.message[Facts]
-  if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name, findings)
+  if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name ?? '', findings)
   const written = (scale: ApiObject): ApiObject => {
     const object = base.copy()
     view.write(object, scale)
@@ -30,8 +32,7 @@ export function viewConfig (store: ResourceStore, view: SubresourceView, base: E
   }
   const { owned } = shapesOf(store.stored.message)
   const { kind, apiVersion } = store.stored
-  const { uid, resourceVersion, namespace } = config.metadata
-  const metadata = { name, ...namespace === undefined ? {} : { namespace }, ...uid === undefined ? {} : { uid }, ...resourceVersion === undefined ? {} : { resourceVersion } }
+  const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined))
   const { replicas } = (config as { spec?: { replicas?: number } }).spec ?? {} // of a scale
   if (replicas === undefined) return { kind, apiVersion, metadata }
   const other = decode(view.message, { ...config, spec: { replicas: replicas + 1 } }).object

@@ -34,14 +34,14 @@ t.test('a value that a parameter cannot have is 400 and names the parameter', as
   for (const name of ['limit', 'timeoutSeconds']) for (const make of [list, watch, deleteAll]) cases.push(make(`${name}=-1`, { says: new RegExp(`${name}.*negative`) }))
   cases.push(write('DELETE', 'gracePeriodSeconds=-1', { says: /gracePeriodSeconds.*negative/ }))
   for (const value of NO_BOOLEANS) {
-    cases.push(list(`watch=${value}`, { says: /watch/ }), list(`allowWatchBookmarks=${value}`, { says: /allowWatchBookmarks/ }), watch(`allowWatchBookmarks=${value}`, { says: /allowWatchBookmarks/ }), write('PATCH', `force=${value}`, { says: /force/ }))
+    cases.push(list(`watch=${value}`, { says: /watch/ }), list(`allowWatchBookmarks=${value}`, { says: /allowWatchBookmarks/ }), watch(`allowWatchBookmarks=${value}`, { says: /allowWatchBookmarks/ }), write('PATCH', `force=${value}`, { codes: [400, 422], says: /force/ }))
   }
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     for (const value of ['all', 'ALL', 'None', 'true', '1', 'All,All', '%00', 'x'.repeat(1000)]) cases.push(write(method, `dryRun=${value}`, { says: /dryRun/ }))
     cases.push(write(method, 'dryRun=All&dryRun=Some', { says: /dryRun/ }))
     if (method === 'DELETE') continue
     for (const value of ['strict', 'STRICT', 'warn', 'true', '1', '__proto__', '%00']) cases.push(write(method, `fieldValidation=${value}`, { codes: [422], says: /fieldValidation: Unsupported value/ }))
-    for (const value of ['x'.repeat(129), 'a%00b', 'a%0Ab', '%7F']) cases.push(write(method, `fieldManager=${value}`, { codes: [422], says: /fieldManager/ }))
+    for (const value of ['x'.repeat(129), '%C3%BC'.repeat(65), 'a%00b', 'a%0Ab', '%7F', '%C2%A0', '%E2%80%8B']) cases.push(write(method, `fieldManager=${value}`, { codes: [422], says: /fieldManager/ }))
   }
   cases.push(deleteAll('dryRun=Some', { says: /dryRun/ }))
   for (const value of ['orphan', 'Never', '__proto__', 'constructor', '%00']) for (const make of [(query: string, more: Partial<Case>) => write('DELETE', query, more), deleteAll]) cases.push(make(`propagationPolicy=${value}`, { codes: [422], says: /propagationPolicy/ }))

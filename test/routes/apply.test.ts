@@ -76,23 +76,34 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
     ['a list', [], '?fieldManager=me', 400, /object/],
     ['no YAML', '{{', '?fieldManager=me', 400, /./],
     ['managedFields', configMap({}, { managedFields: [] }), '?fieldManager=me', 400, /managedFields must be nil/],
-    ['no version', { kind: 'ConfigMap', metadata: { name: 'a' } }, '?fieldManager=me', 400, /apiVersion/],
-    ['another version', { ...configMap({}), apiVersion: 'v2' }, '?fieldManager=me', 400, /apiVersion/],
+    ['no version', { kind: 'ConfigMap', metadata: { name: 'a' } }, '?fieldManager=me', 400, /^Incorrect version specified in apply patch. Specified patch version: , expected: v1$/],
+    ['another version', { ...configMap({}), apiVersion: 'v2' }, '?fieldManager=me', 400, /^Incorrect version specified in apply patch. Specified patch version: v2, expected: v1$/],
     ['another kind', { ...configMap({}), kind: 'Secret' }, '?fieldManager=me', 400, /kind/],
     ['another name', configMap({}, { name: 'b' }), '?fieldManager=me', 400, /name/],
     ['another namespace', configMap({}, { namespace: 'b' }), '?fieldManager=me', 400, /namespace/],
     ['an unknown field', { ...configMap({}), spec: {} }, '?fieldManager=me&fieldValidation=Ignore', 400, /\.spec: field not declared in schema/],
-    ['a field twice, strictly', '{"apiVersion":"v1","kind":"ConfigMap","data":{"x":"1","x":"2"}}', '?fieldManager=me&fieldValidation=Strict', 400, /duplicate/],
+    ['a field twice, strictly', '{"apiVersion":"v1","kind":"ConfigMap","data":{"x":"1","x":"2"}}', '?fieldManager=me&fieldValidation=Strict', 400, /^error strict decoding YAML: duplicate field "data.x"$/],
     ['a wrong type', { ...configMap({}), data: 1 }, '?fieldManager=me', 400, /data/],
     ['an invalid object', configMap({ '/': '1' }), '?fieldManager=me', 422, /data/],
     ['an old version', configMap({}, { resourceVersion: '1' }), '?fieldManager=me', 409, /modified/],
     ['another uid', configMap({}, { uid: 'x' }), '?fieldManager=me', 422, /metadata\.uid/]
   ]
   for (const [title, body, query, code, message] of cases) t.match(await server.patch(`${AT}${query}`, body, APPLY), { code, json: { kind: 'Status', message } }, title)
-  for (const metadata of [{ name: 'none', resourceVersion: '1' }, { name: 'none', uid: 'x' }]) t.equal((await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata))).code, 409, 'what is not there has neither')
+  for (const [metadata, code, message] of [
+    [{ name: 'none', resourceVersion: '1' }, 409, /has no version$/],
+    [{ name: 'none', uid: 'x' }, 409, /uid mismatch: the provided object specified uid x, and no existing object was found$/],
+    [{ name: '' }, 400, /^the name of the object \(none based on URL\) was undeterminable: name must be provided$/]
+  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has neither version nor uid, and is made by its name')
+  t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'what is there has its name')
   t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
   t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
   t.same((await server.get(AT)).json, made)
+})
+
+t.test('several managers conflict in the order of their names', async t => {
+  const server = await build(t)
+  for (const [manager, key] of [['zoe', 'a'], ['adam', 'b']] as const) await apply(server, AT, manager, configMap({ [key]: '1' }))
+  t.equal((await apply(server, AT, 'me', configMap({ a: '2', b: '2' }))).json.message, 'Apply failed with 2 conflicts: conflicts with "adam":\n- .data.b\nconflicts with "zoe":\n- .data.a')
 })
 
 t.test('who may change but not create makes nothing by an apply', async t => {

@@ -179,7 +179,12 @@ t.test('unknown and duplicate fields are treated as fieldValidation says', async
   t.equal((await server.post(`${BINDINGS}?fieldValidation=Ignore`, body('b'))).headers.warning, undefined)
   t.match(await server.post(`${BINDINGS}?fieldValidation=Strict`, body('c')), { code: 400, json: { message: /unknown field.*color/ } })
   t.equal((await server.post(`${BINDINGS}?fieldValidation=Maybe`, body('d'))).code, 422)
-  t.match(await server.patch(`${BINDINGS}/a?fieldValidation=Strict`, { color: 'red' }), { code: 400 })
+  t.match(await server.patch(`${BINDINGS}/a?fieldValidation=Strict`, { color: 'red' }), { code: 422, json: { details: { causes: [{ field: 'patch', message: /strict decoding error: unknown field "color"$/ }] } } })
+  const operations = '[{"op":"add","path":"/metadata/labels","value":{},"why":"because","op":"add"}]'
+  const type = 'application/json-patch+json'
+  t.match(await server.patch(`${BINDINGS}/a?fieldValidation=Strict`, operations, type), { code: 422, json: { details: { causes: [{ field: 'patch', message: /json patch unknown field "\[0\]\.why", json patch duplicate field "\[0\]\.op"$/ }] } } })
+  t.match(String((await server.patch(`${BINDINGS}/a`, operations, type)).headers.warning), /json patch unknown field/)
+  t.equal((await server.patch(`${BINDINGS}/a?fieldValidation=Ignore`, operations, type)).headers.warning, undefined)
 })
 
 t.test('dry runs do everything but the write', async t => {

@@ -99,11 +99,12 @@ t.test('what no patch may change is not changed', async t => {
   const refused = async (patch: unknown, code: number, message: RegExp, path = url): Promise<void> => {
     t.match(await server.patch(path, patch, STRATEGIC), { code, json: { kind: 'Status', message } }, JSON.stringify(patch))
   }
-  await refused({ metadata: { name: 'two' } }, 400, /name cannot change/)
-  await refused({ metadata: { namespace: 'other' } }, 400, /namespace cannot change/)
+  await refused({ metadata: { name: 'two' } }, 400, /^the name of the object \(two\) does not match the name on the URL \(.*\)$/)
+  await refused({ metadata: { namespace: 'other' } }, 400, /^the namespace of the provided object does not match the namespace sent on the request$/)
   await refused({ metadata: { uid: 'other' } }, 422, /metadata\.uid: Invalid value/)
   await refused({ metadata: { resourceVersion: '1' } }, 409, /has been modified/)
-  await refused({ $patch: 'delete' }, 400, /name cannot change/)
+  await refused({ $patch: 'delete' }, 400, /based on URL\) was undeterminable: name must be provided$/)
+  t.equal((await server.patch(url, { metadata: { namespace: null } }, STRATEGIC)).code, 200, 'without a namespace it is in that of the URL')
   await refused({ kind: 'Secret' }, 422, /kind: expected "ConfigMap"/)
   await refused([], 400, /must be an object/)
   await refused('null', 400, /must be an object/)
@@ -115,8 +116,8 @@ t.test('what no patch may change is not changed', async t => {
   await refused({ metadata: { finalizers: ['a/b'], ownerReferences: [{ name: 'x' }] } }, 422, /ownerReferences/)
   await refused({}, 404, /"none" not found/, `${core('configmaps')}/none`)
   await refused({}, 422, /force/, `${url}?force=true`)
-  await refused({ other: 1 }, 400, /strict decoding error: unknown field "other"/, `${url}?fieldValidation=Strict`)
-  await refused('{"data":{"a":"1","a":"2"}}', 400, /strict decoding error: duplicate field "data.a"/, `${url}?fieldValidation=Strict`)
+  await refused({ other: 1 }, 422, /strict decoding error: unknown field "other"/, `${url}?fieldValidation=Strict`)
+  await refused('{"data":{"a":"1","a":"2"}}', 422, /strict decoding error: duplicate field "data.a"/, `${url}?fieldValidation=Strict`)
   const warned = await server.patch(`${url}?dryRun=All`, { other: 1, data: { $retainKeys: ['key'] } }, STRATEGIC)
   t.match(warned, { code: 200, headers: { warning: /unknown field \\?"other\\?"/ } })
   t.notMatch(warned.headers['warning'], /retainKeys/, 'directives are known')
@@ -158,7 +159,7 @@ t.test('a type that is defined at run time takes none, nor do its parts, and say
   t.strictSame(consumes('/apis/example.com/v1/namespaces/{namespace}/widgets/{name}'), taken, 'clients choose by this')
   for (const path of [url, `${url}/status`]) {
     const { code, json, headers }: Answer = await server.patch(path, { spec: { size: 2 } }, STRATEGIC)
-    t.match({ code, json }, { code: 415, json: { reason: 'UnsupportedMediaType', message: /strategic-merge-patch\+json is not for widgets.*supported patch types: application\/json-patch\+json, application\/merge-patch\+json, application\/apply-patch\+yaml$/ } })
+    t.match({ code, json }, { code: 415, json: { reason: 'UnsupportedMediaType', message: /strategic-merge-patch\+json is not for widgets.* - accepted media types include: application\/json-patch\+json, application\/merge-patch\+json, application\/apply-patch\+yaml$/ } })
     t.equal(headers['accept-patch'], taken.join(', '))
     t.equal((await server.patch(path, { spec: { size: 3 } })).code, 200, 'a merge patch is taken')
   }

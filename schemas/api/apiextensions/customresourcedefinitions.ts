@@ -2,7 +2,7 @@
 import { bool, int32, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadataOfStatus } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { CustomResourceConversion } from './conversion.js'
@@ -127,15 +127,12 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   rounds: { metadata: 1, change: 2, object: 1 },
   anyFinalizer: true,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (definition, _old, report) => { validateGivenNames((definition as CustomResourceDefinition).status.acceptedNames, 'status.acceptedNames', report) } }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA, validateUpdate: (definition, _old, report) => { validateGivenNames((definition as CustomResourceDefinition).status.acceptedNames, 'status.acceptedNames', report) } }
   ],
   unconditionalUpdate: false,
   storagePrefix: 'apiextensions.orch.io/customresourcedefinitions',
   generation: ({ spec }) => spec,
   strategy: {
-    prepareForUpdate: (definition, old, subresource) => {
-      if (subresource === '') prepareForUpdate(definition)
-      keepMetadataOfStatus(definition, old, subresource)
-    }
+    prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }
 })

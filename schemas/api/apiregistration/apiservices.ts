@@ -3,7 +3,7 @@ import { age, name, text } from '../../columns.js'
 import { bool, bytes, int32, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadataOfStatus } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { timestamp } from '../../time.js'
@@ -79,11 +79,11 @@ export const apiServices = resource(APIService, {
   rounds: { metadata: 2, change: 2, object: 1 },
   anyFinalizer: true,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
   ],
   unconditionalUpdate: false,
   storagePrefix: 'apiregistration.orch.io/apiservices',
   nameRule: pathSegment,
-  strategy: { prepareForCreate: settleLocal, prepareForUpdate: keepMetadataOfStatus },
+  strategy: { prepareForCreate: settleLocal },
   columns
 })

@@ -3,7 +3,6 @@ import { age, containerColumns, name, text, wide } from '../../columns.js'
 import { bool, int32, int64, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadata } from '../../meta/status-metadata.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
 import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
@@ -88,13 +87,12 @@ export const deployments = resource(Deployment, {
   rounds: { metadata: 1, change: 2, object: 1 },
   subresources: [
     scale<Deployment>(({ spec }) => spec.selector),
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateDeploymentStatus(object as Deployment, old as Deployment, report) } }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: ['labels'], validateUpdate: (object, old, report) => { validateDeploymentStatus(object as Deployment, old as Deployment, report) } }
   ],
   // What is annotated is handed on to the replica sets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations],
   strategy: {
     dropGated: dropGatedTemplateFields,
-    prepareForUpdate: (deployment, old, subresource) => { if (subresource === 'status') keepMetadata(deployment, old, ['labels']) },
     warnings: templateWarnings<Deployment>('spec.template', ({ spec }) => spec.template)
   },
   columns

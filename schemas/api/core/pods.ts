@@ -2,7 +2,7 @@
 import { one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadata } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
 import { podAddress, PodStatus } from './pod-status.js'
@@ -46,7 +46,6 @@ function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
     pod.spec = { ...old.spec, ephemeralContainers }
     pod.status = old.status
   }
-  if (subresource === 'status') keepMetadata(pod, old, ['ownerReferences', 'deletionTimestamp'])
 }
 
 /** Nobody ends what runs nowhere, or has ended: it is gone at once. */
@@ -66,13 +65,13 @@ export const pods = resource(Pod, {
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
     { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], rounds: { metadata: 2, change: 2, object: 1 }, validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], keepsMetadata: OWN_METADATA, rounds: { metadata: 2, change: 2, object: 1 }, validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
     { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
     { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connects: true },
     { name: 'log', verbs: ['get'], connects: true },
     { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions', connects: true },
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions', connects: true },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) } }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: ['ownerReferences', 'deletionTimestamp'], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) } }
   ],
   deleteReturns: 'Object',
   strategy: {

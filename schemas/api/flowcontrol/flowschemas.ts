@@ -1,7 +1,7 @@
 /** FlowSchema: which requests belong to which priority level. */
 import { age, name, NONE, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
-import { keepMetadataOfStatus } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import * as v1beta1 from './v1beta1.js'
@@ -20,9 +20,8 @@ export const flowSchemas = resource(v1beta1.FlowSchema, {
   plural: 'flowschemas',
   namespaced: false,
   rounds: { metadata: 2, change: 1, object: 1 },
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
+  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }],
   generation: ({ spec }) => spec,
-  strategy: { prepareForUpdate: keepMetadataOfStatus },
   columns,
   tableRank: ({ spec }) => spec.matchingPrecedence ?? 0,
   deprecation: { deprecated: '1.23', removed: '1.26', replacement: 'flowcontrol.apiserver.orch.io/v1beta2 FlowSchema' },

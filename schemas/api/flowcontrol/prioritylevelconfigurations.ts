@@ -1,7 +1,7 @@
 /** PriorityLevelConfiguration: how many requests of a level run at a time, and how many wait. */
 import { age, name, NONE, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
-import { keepMetadataOfStatus } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import * as v1beta1 from './v1beta1.js'
@@ -24,9 +24,8 @@ export const priorityLevelConfigurations = resource(v1beta1.PriorityLevelConfigu
   plural: 'prioritylevelconfigurations',
   namespaced: false,
   rounds: { metadata: 2, change: 1, object: 1 },
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
+  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }],
   generation: ({ spec }) => spec,
-  strategy: { prepareForUpdate: keepMetadataOfStatus },
   columns,
   deprecation: { deprecated: '1.23', removed: '1.26', replacement: 'flowcontrol.apiserver.orch.io/v1beta2 PriorityLevelConfiguration' },
   others: [sameFields(v1beta2.PriorityLevelConfiguration, v1beta1.PriorityLevelConfiguration)]

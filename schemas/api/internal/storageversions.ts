@@ -3,7 +3,7 @@ import { age, firstThree, name, text, UNSET } from '../../columns.js'
 import { int64, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadataOfStatus } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
@@ -62,10 +62,9 @@ export const storageVersions = resource(StorageVersion, {
   anyFinalizer: true,
   nameRule: storageVersionName,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
   ],
   unconditionalUpdate: false,
-  strategy: { prepareForUpdate: keepMetadataOfStatus },
   columns,
   // off by default
 })

@@ -3,7 +3,7 @@ import { age, flag, name, text } from '../../columns.js'
 import { bool, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { keepMetadataOfStatus } from '../../meta/status-metadata.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PersistentVolumeSpec } from '../core/persistentvolumes.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
@@ -61,10 +61,9 @@ export const volumeAttachments = resource(VolumeAttachment, {
   namespaced: false,
   rounds: { metadata: 3, change: 1, object: 2 },
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], rounds: { metadata: 3, change: 1, object: 2 } }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA, rounds: { metadata: 3, change: 1, object: 2 } }
   ],
   unconditionalUpdate: false,
   deleteReturns: 'Object',
-  strategy: { prepareForUpdate: keepMetadataOfStatus },
   columns
 })

@@ -13,11 +13,13 @@ async function withPod (t: Parameters<typeof build>[0], ...names: string[]): Pro
 
 t.test('a binding puts a pod on a node, once', async t => {
   const server = await withPod(t, 'p')
+  const { json: { metadata: { managedFields } } } = await server.get(`${PODS}/p`)
   const bound = await server.post(`${PODS}/p/binding`, binding('p', { metadata: { annotations: { b: '2' } } }))
   t.same([bound.code, bound.json.kind, bound.json.status, bound.json.code], [201, 'Status', 'Success', 201])
   const { json } = await server.get(`${PODS}/p`)
   t.equal(json.spec.nodeName, 'n1')
   t.same(json.metadata.annotations, { a: '1', b: '2' })
+  t.same(json.metadata.managedFields, managedFields, 'which nobody owns')
   t.match(json.status.conditions, [{ type: 'PodScheduled', status: 'True', lastTransitionTime: /Z$/ }])
   t.match(await server.post(`${PODS}/p/binding`, binding('p')), { code: 409, json: { reason: 'Conflict', message: /already assigned to node "n1"/ } })
 })

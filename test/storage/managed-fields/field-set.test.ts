@@ -1,5 +1,5 @@
 import t from 'tap'
-import { difference, equals, has, intersection, isEmpty, parseFieldSet, paths, union, without } from '../../../storage/managed-fields/field-set.js'
+import { difference, equals, has, intersection, isEmpty, parseFieldSet, paths, union, unionAll, without } from '../../../storage/managed-fields/field-set.js'
 import type { FieldSet } from '../../../storage/managed-fields/field-set.js'
 import { pathText, sortElements } from '../../../storage/managed-fields/elements.js'
 import { random } from '../../random.js'
@@ -60,9 +60,10 @@ t.test('the operations are those of sets, of any sets', async t => {
       if (isEmpty(set) !== ([...wanted].length === 0)) t.fail(`${title} of ${before} is empty or not`)
     }
     check(union(a, b), new Set([...left, ...right]), 'union')
+    check(unionAll([a, b, a, {}]), new Set([...left, ...right]), 'union of all')
     check(difference(a, b), [...left].filter(path => !right.has(path)), 'difference')
     check(intersection(a, b), [...left].filter(path => right.has(path)), 'intersection')
-    check(without(a, new Set(['a'])), [...left].filter(path => !path.startsWith('.a')), 'without')
+    check(without(a, b), [...left].filter(path => ![...right].some(other => path === other || path.startsWith(`${other}.`) || path.startsWith(`${other}[`))), 'without')
     if (equals(a, b) !== (shown(a).join() === shown(b).join())) t.fail(`equality of ${before}`)
     if (union(a, a) !== a || (!isEmpty(a) && difference(a, {}) !== a)) t.fail(`what stays the same is a new set: ${before}`)
     if (JSON.stringify([a, b]) !== before) t.fail('a set was changed')

@@ -28,6 +28,18 @@ t.test('of more than ten updaters the oldest of a version become one', async t =
   t.equal(cap([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers do not count')
 })
 
+t.test('thousands of managers are merged and pruned in time that grows with them', async t => {
+  const start = process.cpuUsage()
+  t.equal(cap(Array.from({ length: 6000 }, (_, at) => updater(`u${at}`, at % 60))).length, 10)
+  const play = new Play()
+  play.do({ by: 'a', apply: { text: 'x', count: 2 } })
+  play.managers = [...play.managers, ...Array.from({ length: 6000 }, (_, at): Manager => ({ ...updater(`m${at}`, 0, 'toys/v1'), operation: 'Apply', fields: { 'f:entries': { [`f:e${at}`]: {} } } }))]
+  play.do({ by: 'a', apply: { text: 'x' } })
+  t.equal(play.managers.length, 6001)
+  const { user, system } = process.cpuUsage(start)
+  t.ok(user + system < 3_000_000, `${user + system} us`)
+})
+
 t.test('a time is that of the last change of the set', async t => {
   const before = [updater('a', 1)]
   t.equal(put(before, updater('a', 0), { 'f:a': {} }, () => time(5))[0]?.time, time(1))
@@ -45,6 +57,7 @@ t.test('what a client sends as entries is read anew', async t => {
   t.same(findings, [])
   read(entry, { ...entry, fieldsV1: { x: {} } })
   t.match(findings, [{ index: 1, detail: /colon/ }])
+  t.equal(read(...Array.from({ length: 20_000 }, (_, at) => ({ ...entry, manager: `m${at}` })))?.length, 20_000, 'in time that grows with them')
   t.ok(isReset([]) && isReset([{}]) && !isReset([entry]))
 })
 

@@ -4,8 +4,8 @@ import type { ApiObject, Message } from '../../../schemas/index.js'
 import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
 import { metadata } from '../../../schemas/meta/object.js'
 import { apply } from '../../../storage/managed-fields/apply.js'
-import { pathText } from '../../../storage/managed-fields/elements.js'
-import { paths } from '../../../storage/managed-fields/field-set.js'
+import { fieldElement, pathText } from '../../../storage/managed-fields/elements.js'
+import { paths, setOf } from '../../../storage/managed-fields/field-set.js'
 import { said } from '../../../storage/managed-fields/config.js'
 import type { Manager } from '../../../storage/managed-fields/managers.js'
 import { shapesOf } from '../../../storage/managed-fields/shape.js'
@@ -92,7 +92,7 @@ export class Play {
     const to = (object: object, from: string, version: string): object => from === version ? object : versions.convert(object, from, version)
     const who = { manager: step.by, operation: step.apply === undefined ? 'Update' : 'Apply', apiVersion: version, subresource: step.subresource ?? '' } as const
     const before = to(this.object, 'toys/v1', version)
-    const common = { versions, managers: this.managers, who, now: () => this.now, ignored: new Set(step.ignored) }
+    const common = { versions, managers: this.managers, who, now: () => this.now, ignored: setOf((step.ignored ?? []).map(path => path.split('.').map(fieldElement))) }
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {

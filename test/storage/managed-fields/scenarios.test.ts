@@ -187,6 +187,12 @@ const STORIES: readonly Story[] = [
     owners: { 'Update a': ['.count', '.text'], 'Apply b': ['.tags[="t"]'] }
   },
   {
+    title: 'nor are parts of what it cannot change',
+    steps: [{ by: 'a', update: { entries: { x: '1', y: '1' } }, ignored: ['entries.x'] }, { by: 'b', apply: { entries: { x: '1', z: '1' }, items: [{ name: 'i' }] }, ignored: ['entries.x', 'items'] }],
+    object: { count: 1, entries: { x: '1', y: '1', z: '1' }, items: [{ name: 'i' }] },
+    owners: { 'Update a': ['.count', '.entries', '.entries.y'], 'Apply b': ['.entries.z'] }
+  },
+  {
     title: 'each subresource has entries of its own',
     steps: [{ by: 'a', update: { text: 'x' } }, { by: 'a', subresource: 'status', update: { text: 'x', count: 1, status: 's' } }],
     object: { count: 1, text: 'x', status: 's' },

@@ -63,9 +63,9 @@ t.test('who changes the scale owns the replicas of the object', async t => {
 t.test('an apply of the scale conflicts, is forced, shared and dropped as one of the object', async t => {
   const store = await withDeployment(t)
   const scale = async (manager: string, spec: object, force = false): Promise<ApiObject> =>
-    (await apply(store, { configOf: base => viewConfig(store, view, base, scaleOf(spec)), force }, target, { ...context, fieldManager: manager })).entry.object
+    (await apply(store, { configOf: base => viewConfig(store, view, base, scaleOf(spec)), force, viewVersion: 'autoscaling/v1' }, target, { ...context, fieldManager: manager })).entry.object
   const refused = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'nothing was refused', (error: unknown) => isStatusError(error) ? `${error.status.reason}: ${error.message}` : String(error))
-  t.equal(await refused(scale('hpa', { replicas: 3 })), 'Conflict: Apply failed with 1 conflict: conflict with "maker" using apps/v1: .spec.replicas')
+  t.equal(await refused(scale('hpa', { replicas: 3 })), 'Conflict: Apply failed with 1 conflict: conflict with "maker" using autoscaling/v1: .spec.replicas')
   const forced = await scale('hpa', { replicas: 3 }, true)
   t.same([replicasOf(forced), ownersOf(forced)], [3, ['Apply hpa apps/v1 scale']])
   t.same(JSON.stringify(forced.metadata.managedFields?.[0]?.fieldsV1), '{"f:spec":{"f:replicas":{}}}')
