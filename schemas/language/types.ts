@@ -34,7 +34,7 @@ export interface FieldOptions {
   readonly written?: true
   /** Unset and zero are two things, and so are unset and empty for a list or map. */
   readonly pointer?: true
-  /** An empty list that was sent says something, although it is never written. */
+  /** An empty list or map that was sent says something, although it is never written. */
   readonly heardEmpty?: true
   /** Null is a value of it, and no other word for unset. */
   readonly nullable?: true
