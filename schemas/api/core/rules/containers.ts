@@ -67,7 +67,7 @@ export function checkEphemeralContainers (containers: readonly EphemeralContaine
     const path = `${at}[${index}]`
     const { name, image = '', targetContainerName = '', resources, volumeMounts = [] } = container
     if (targetContainerName !== '' && !targets.has(targetContainerName)) notFound(report, `${path}.targetContainerName`, targetContainerName)
-    if (name === '') return required(report, path, 'an ephemeral container requires a name')
+    if (name === '') return required(report, path, 'ephemeralContainer requires a name')
     validatePart(EphemeralContainerCommon, container, `${path}[0]`, report)
     checkContainer(container, volumes, `${path}[0]`, report)
     checkTrimmed(image, `${path}[0].image`, report)
