@@ -34,6 +34,7 @@ const CREATED: ReadonlyArray<readonly [change: Change, field: string, ...told: s
   [{ 'spec.volumes': [{ name: 'a' }], [`${c}.volumeMounts`]: [{ name: 'a', mountPath: '/a', mountPropagation: 'Up' }] }, `${c}.volumeMounts.mountPropagation`, 'Unsupported value: "Up": supported values: "Bidirectional", "HostToContainer", "None"'],
   [{ 'spec.volumes': [{ name: 'a', emptyDir: { sizeLimit: '-1' } }] }, 'spec.volumes[0].emptyDir.sizeLimit', 'Forbidden: SizeLimit field must be a valid resource quantity'],
   [{ 'spec.volumes': [{ name: 'a', quobyte: { registry: '', volume: 'v' } }] }, 'spec.volumes[0].quobyte.registry', 'Required value: must be a host:port pair or multiple pairs separated by commas'],
+  [{ 'spec.volumes': [{ name: 'a', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOncePod'], resources: { requests: { storage: '1' } } } } } }] }, 'spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes', 'Unsupported value: "ReadWriteOncePod": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"'],
   [{ [`${c}.livenessProbe`]: { exec: { command: ['a'] }, httpGet: { port: 1, scheme: 'FTP' } } }, `${c}.livenessProbe.httpGet`, 'Forbidden: may not specify more than 1 handler type'],
   [user('a\\'), 'spec.securityContext.windowsOptions.runAsUserName', 'Invalid value: "a\\\\": runAsUserName\'s User cannot be empty'],
   [user('?\\a'), 'spec.securityContext.windowsOptions.runAsUserName', 'Invalid value: "?\\\\a": runAsUserName\'s Domain doesn\'t match the NetBios nor the DNS format'],

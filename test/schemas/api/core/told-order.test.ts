@@ -2,6 +2,9 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { configMaps } from '../../../../schemas/api/core/configmaps.js'
+import { limitRanges } from '../../../../schemas/api/core/limitranges.js'
+import { persistentVolumeClaims } from '../../../../schemas/api/core/persistentvolumeclaims.js'
+import { persistentVolumes } from '../../../../schemas/api/core/persistentvolumes.js'
 import { podTemplates } from '../../../../schemas/api/core/podtemplates.js'
 import { pods } from '../../../../schemas/api/core/pods.js'
 import { services } from '../../../../schemas/api/core/services.js'
@@ -36,6 +39,19 @@ t.test('of new pods', async t => {
 t.test('of templates', async t => {
   fields(t, podTemplates, { metadata: pod.metadata, template: { spec: pod.spec } }, { 'template.metadata.labels': { 'a b': '' }, 'template.metadata.annotations': { 'a b': '' }, 'template.spec.containers[1].image': '', 'template.spec.volumes': [{}] },
     ['template.labels', 'template.annotations', 'template.spec.volumes[0].name', 'template.spec.containers[1].image'])
+})
+
+t.test('of volumes and claims', async t => {
+  const named = { name: 'v' }
+  fields(t, persistentVolumes, { metadata: named, spec: {} }, { 'spec.volumeMode': 'Tape', 'spec.persistentVolumeReclaimPolicy': 'Keep', 'spec.nodeAffinity': {}, 'spec.storageClassName': 'A', 'spec.nfs': { path: '/' } },
+    ['spec.accessModes', 'spec.capacity', 'spec.persistentVolumeReclaimPolicy', 'spec.nodeAffinity.required', 'spec.nfs.server', 'spec.storageClassName', 'spec.volumeMode'])
+  fields(t, persistentVolumeClaims, { metadata: { ...named, namespace: 'default' }, spec: {} }, { 'spec.volumeMode': 'Tape', 'spec.dataSource': { kind: 'A' }, 'spec.storageClassName': 'A' },
+    ['spec.accessModes', 'spec.resources[storage]', 'spec.storageClassName', 'spec.volumeMode', 'spec.dataSource.name', 'spec.dataSource'])
+})
+
+t.test('of limits', async t => {
+  fields(t, limitRanges, { metadata: pod.metadata, spec: { limits: [{ type: 'Pod' }] } }, { 'spec.limits[0]': { type: 'Pod', default: { cpu: '1' }, max: { gpu: '1' }, maxLimitRequestRatio: { disk: '2' } } },
+    ['spec.limits[0].max[gpu]', 'spec.limits[0].default', 'spec.limits[0].maxLimitRequestRatio[disk]'])
 })
 
 t.test('of services', async t => {
