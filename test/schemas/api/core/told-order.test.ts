@@ -7,6 +7,7 @@ import { persistentVolumeClaims } from '../../../../schemas/api/core/persistentv
 import { persistentVolumes } from '../../../../schemas/api/core/persistentvolumes.js'
 import { podTemplates } from '../../../../schemas/api/core/podtemplates.js'
 import { pods } from '../../../../schemas/api/core/pods.js'
+import { resourceQuotas } from '../../../../schemas/api/core/resourcequotas.js'
 import { services } from '../../../../schemas/api/core/services.js'
 import { validateObject, validateUpdate } from '../../../../schemas/index.js'
 import type { ResourceType } from '../../../../schemas/index.js'
@@ -47,6 +48,12 @@ t.test('of volumes and claims', async t => {
     ['spec.accessModes', 'spec.capacity', 'spec.persistentVolumeReclaimPolicy', 'spec.nodeAffinity.required', 'spec.nfs.server', 'spec.storageClassName', 'spec.volumeMode'])
   fields(t, persistentVolumeClaims, { metadata: { ...named, namespace: 'default' }, spec: {} }, { 'spec.volumeMode': 'Tape', 'spec.dataSource': { kind: 'A' }, 'spec.storageClassName': 'A' },
     ['spec.accessModes', 'spec.resources[storage]', 'spec.storageClassName', 'spec.volumeMode', 'spec.dataSource.name', 'spec.dataSource'])
+})
+
+t.test('of quotas', async t => {
+  const selector = (scopeName: string, operator: string) => ({ scopeName, operator })
+  fields(t, resourceQuotas, { metadata: pod.metadata, spec: { hard: { pods: '-1', secrets: '1' } } }, { 'spec.scopeSelector.matchExpressions': [selector('PriorityClass', 'Is'), selector('Other', 'Exists')], 'spec.scopes': ['Other'] },
+    ['spec.hard[pods]', 'spec.scopes', 'spec.scopeSelector.matchExpressions', 'spec.scopeSelector.matchExpressions.operator', 'spec.scopeSelector.matchExpressions.scopeName'])
 })
 
 t.test('of limits', async t => {
