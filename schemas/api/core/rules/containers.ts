@@ -57,7 +57,7 @@ function checkContainer (container: Container, volumes: Volumes, at: string, rep
   checkResources(resources, `${at}.resources`, report)
 }
 
-const NOT_EPHEMERAL = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
+const NOT_EPHEMERAL = ['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
 /** They come and go, so nothing rests on them. What is wrong in one is told as of the first of a list within it, as convention. */
 export function checkEphemeralContainers (containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
@@ -74,8 +74,8 @@ export function checkEphemeralContainers (containers: readonly EphemeralContaine
     if (names.has(name)) duplicate(report, `${path}.name`, name)
     names.add(name)
     targets.add(name)
-    for (const field of NOT_EPHEMERAL) if (container[field] !== undefined) forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
-    if (resources.limits !== undefined || resources.requests !== undefined) forbidden(report, `${path}.resources`, NOT_IN_EPHEMERAL)
+    const asksFor = resources.limits !== undefined || resources.requests !== undefined
+    for (const field of NOT_EPHEMERAL) if (field === 'resources' ? asksFor : container[field] !== undefined) forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
     checkWholeVolumes(volumeMounts, `${path}.volumeMounts`, report)
   })
 }

@@ -72,6 +72,6 @@ export function checkClaims (volumes: readonly Volume[], pod: string, at: string
 /** What several pods write at once can't be a disk of theirs all. */
 export function checkSharedDisks (volumes: readonly Volume[], at: string, report: Report): void {
   volumes.forEach(({ gcePersistentDisk: disk }, index) => {
-    if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods; a GCE PD can only be mounted on multiple machines if it is read-only')
+    if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only')
   })
 }

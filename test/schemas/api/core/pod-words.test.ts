@@ -1,6 +1,8 @@
-/** Words of causes that clients know, of what is wrong in pods. */
+/** Words of causes that clients know, of what is wrong in pods and beside them. */
 import t from 'tap'
 import { pods } from '../../../../schemas/api/core/pods.js'
+import { replicationControllers } from '../../../../schemas/api/core/replicationcontrollers.js'
+import { services } from '../../../../schemas/api/core/services.js'
 import { validateObject, validateSubresource, validateUpdate } from '../../../../schemas/index.js'
 import { describe } from '../../../../schemas/status.js'
 import { changed, made } from '../cases.js'
@@ -48,6 +50,16 @@ t.test('new pods', async t => {
   }
 })
 
+t.test('pods that are several', async t => {
+  const controller = { metadata: pod.metadata, spec: { replicas: 2, selector: { a: 'b' }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: pod.spec.containers, volumes: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }] } } } }
+  t.same(validateObject(replicationControllers.stored, made(replicationControllers, controller)).map(describe), ['Invalid value: false: must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only'])
+})
+
+t.test('services', async t => {
+  const service = { metadata: pod.metadata, spec: { ports: [{ port: 1 }], externalIPs: ['::0'] } }
+  t.same(validateObject(services.stored, made(services, service)).map(describe), ['Invalid value: "::0": may not be unspecified (::0)'])
+})
+
 t.test('pods that run', async t => {
   const told = (change: Change) => validateUpdate(pods.stored, made(pods, changed(pod, change)), made(pods, pod)).map(describe)
   t.same(told({ 'spec.activeDeadlineSeconds': undefined }), ['Invalid value: "null": must not update from a positive integer to nil value'])
@@ -57,4 +69,6 @@ t.test('pods that run', async t => {
   const ephemeral = pods.stored.subresources.find(({ name }) => name === 'ephemeralcontainers')
   if (ephemeral === undefined) throw new Error('pods have ephemeral containers')
   t.same(validateSubresource(pods.stored, made(pods, pod), made(pods, debugged), ephemeral).map(describe), ['Forbidden: existing ephemeral containers "debug" may not be removed'])
+  const served = changed(pod, { 'spec.ephemeralContainers': [{ name: 'debug', image: 'a', lifecycle: { preStop: { exec: { command: ['a'] } } }, resources: { limits: { cpu: '1' } }, ports: [{ containerPort: 1 }] }] })
+  t.same(validateSubresource(pods.stored, made(pods, served), made(pods, pod), ephemeral).map(({ field }) => field), ['ports', 'resources', 'lifecycle'].map(field => `spec.ephemeralContainers[0].${field}`))
 })
