@@ -156,7 +156,8 @@ const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldV
 
 /** `subjects[0].name: Required value`, with values cut to a bounded length. */
 export function describe ({ type, value, detail }: FieldError): string {
-  const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value) ?? String(value))}`
+  // What is not there is told as the word in quotes, as convention.
+  const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
   return `${PHRASES[type]}${shown}${detail ? `: ${detail}` : ''}`
 }
 

@@ -147,7 +147,7 @@ class Decoding {
         const target: Plain = Object.create(null)
         const source = this.#plain(value)
         const keys = Object.keys(source)
-        if (keys.length === 0 && !field.pointer) return undefined
+        if (keys.length === 0 && !field.pointer && field.field.heardEmpty !== true) return undefined
         for (const key of keys) {
           this.#path.push(key)
           this.#wellFormed(key, BAD_TEXT)

@@ -28,13 +28,15 @@ export type Report = (error: FieldError) => void
 export interface FieldOptions {
   /** Always written, and a string of it must not be empty. In OpenAPI it is `required`. */
   readonly required?: true
+  /** What clients are told where a required one is empty, if anything. */
+  readonly missing?: string
   /** A required string that may be empty all the same, or of which rules of its type say so when it is. */
   readonly mayBeEmpty?: true
   /** Optional, yet written when unset: a missing list as null. */
   readonly written?: true
   /** Unset and zero are two things, and so are unset and empty for a list or map. */
   readonly pointer?: true
-  /** An empty list that was sent says something, although it is never written. */
+  /** An empty list or map that was sent says something, although it is never written. */
   readonly heardEmpty?: true
   /** Null is a value of it, and no other word for unset. */
   readonly nullable?: true
@@ -47,6 +49,8 @@ export interface FieldOptions {
   /** The known values of a string; others are refused only when `closed`, 'ruled' when the type's own rules say where. */
   readonly values?: readonly string[]
   readonly closed?: true | 'ruled'
+  /** Where one is refused the known values are told as they are declared, else sorted. */
+  readonly unsorted?: true
   /** In UTF-16 code units. */
   readonly maxLength?: number
   readonly pattern?: { readonly source: string, readonly test: (text: string) => boolean }
@@ -146,6 +150,8 @@ export interface MessageOptions<T> {
   /** Rules for new objects alone: those that are there already may break them. */
   readonly validateCreate?: (object: T, at: string, report: Report) => void
   readonly validateUpdate?: (object: T, old: T, at: string, report: Report) => void
+  /** Names of fields in the order in which what is wrong in them is told, where clients know another one than that of the fields; '' is the object itself, others come last. */
+  readonly told?: readonly string[]
   /** False when it is never spoken in protobuf. */
   readonly protobuf?: false
   /** Members it does not declare stay as they are. */
@@ -174,6 +180,7 @@ export interface Declaration {
   readonly validate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateCreate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateUpdate: ((object: Plain, old: Plain, at: string, report: Report) => void) | undefined
+  readonly told: readonly string[] | undefined
 }
 
 /**

@@ -8,6 +8,7 @@ import { alternativeOf, anywhere, fieldAt, fieldsThat, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 import type { ApiObject, Representation, Subresource, UpdateRounds } from '../resource.js'
 import type { FieldError } from '../status.js'
+import { inToldOrder } from './told-order.js'
 import { sameValue, valueAt } from './values.js'
 
 const MAX_FINDINGS = 100
@@ -39,8 +40,10 @@ export function validateUpdate (resource: Representation, object: ApiObject, old
   return collect(report => {
     checkMetadata(resource, object, old, resource.rounds, report)
     const plan = planOf(resource.message)
+    const judge = () => { repeat(resource.rounds.object, found => { walk(plan, asPlain(object), '', false, found) }, report) }
+    if (resource.rounds.first === undefined) judge()
     compare(plan, asPlain(object), asPlain(old), '', report)
-    repeat(resource.rounds.object, found => { walk(plan, asPlain(object), '', false, found) }, report)
+    if (resource.rounds.first === 'change') judge()
   })
 }
 
@@ -124,6 +127,11 @@ function checkOf (field: PlannedField): Checked {
 /** `created`: the rules for new objects too. */
 function walk (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
   if (!hasRules(plan)) return
+  if (plan.message.told === undefined) walkFields(plan, object, at, created, report)
+  else for (const error of inToldOrder(plan, at, collect(found => { walkFields(plan, object, at, created, found) }))) report(error)
+}
+
+function walkFields (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
   for (const check of checked(plan)) {
     const { name, required } = check.field
     if (at === '' && name === 'metadata') continue // has its own file
@@ -163,12 +171,13 @@ function each (value: unknown, path: string, visit: (item: unknown, path: string
 
 function constrain (field: FieldFacts, value: unknown, path: string, report: Report): void {
   if (value === undefined || (value === '' && field.pointer !== true)) {
-    if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: '' })
+    if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: field.missing ?? '' })
     return
   }
   if (typeof value === 'string') {
     if (field.closed === true && field.values !== undefined && !field.values.includes(value)) {
-      report({ type: 'FieldValueNotSupported', field: path, value, detail: `supported values: ${[...field.values].sort().map(known => JSON.stringify(known)).join(', ')}` })
+      const known = field.unsorted === true ? field.values : [...field.values].sort()
+      report({ type: 'FieldValueNotSupported', field: path, value, detail: `supported values: ${known.map(each => JSON.stringify(each)).join(', ')}` })
     }
     if (field.maxLength !== undefined && value.length > field.maxLength) {
       report({ type: 'FieldValueTooLong', field: path, detail: `must have at most ${field.maxLength} bytes` })

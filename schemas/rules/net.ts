@@ -88,7 +88,7 @@ export function validateNonSpecialAddress (text: string, at: string, report: Rep
   const [first = 0, second = 0, third = 0] = address
   const six = isIPv6(address)
   const head = address.slice(0, -1).every(byte => byte === 0)
-  if (head && address.at(-1) === 0) invalid(report, at, text, `may not be unspecified (${six ? '::' : '0.0.0.0'})`)
+  if (head && address.at(-1) === 0) invalid(report, at, text, `may not be unspecified (${text})`)
   if (six ? head && address.at(-1) === 1 : first === 127) invalid(report, at, text, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')
   if (six ? first === 0xfe && (second & 0xc0) === 0x80 : first === 169 && second === 254) invalid(report, at, text, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')
   if (six ? first === 0xff && (second & 0x0f) === 2 : first === 224 && second === 0 && third === 0) invalid(report, at, text, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')

@@ -1,5 +1,5 @@
 /**
- * `--allow-privileged=false`: no object of this server has privileged containers, in a pod or in the template of one. It is a rule on
+ * `--allow-privileged=false`: no object of this server has privileged containers, or ones that are processes of their host, in a pod or in the template of one. It is a rule on
  * objects, and told as those of validation are; as it holds for one server and not for all in a process, it stands here.
  */
 import type { PodSpec } from '../../schemas/api/core/pod-spec.js'
@@ -27,5 +27,11 @@ function findingsIn (spec: PodSpec | undefined, path: string): FieldError[] {
       found.push({ type: 'FieldValueForbidden', field: `${path}.${list}[${index}]${suffix}.securityContext.privileged`, detail: 'disallowed by cluster policy' })
     }
   }
+  if (spec !== undefined && hasHostProcess(spec)) found.push({ type: 'FieldValueForbidden', field: path, detail: 'hostProcess containers are disallowed by cluster policy' })
   return found
+}
+
+function hasHostProcess ({ securityContext, initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): boolean {
+  const ofPod = securityContext?.windowsOptions?.hostProcess ?? false
+  return [...initContainers, ...containers, ...ephemeralContainers].some(({ securityContext }) => securityContext?.windowsOptions?.hostProcess ?? ofPod)
 }

@@ -39,9 +39,9 @@ export type PodAffinityTerm = Static<typeof PodAffinityTerm>
 export const PodAffinityTerm = message('PodAffinityTerm', 'Selects pods, and says where being beside them counts.', {
   labelSelector: one(1, 'Labels of the pods that are meant.', LabelSelector, { pointer: true }),
   namespaces: list(2, 'Namespaces of the pods; by default that of this pod.', 'string'),
-  topologyKey: string(3, 'Node label whose equal values make up one place; not empty.', { required: true }),
+  topologyKey: string(3, 'Node label whose equal values make up one place; not empty.', { required: true, missing: 'can not be empty' }),
   namespaceSelector: one(4, 'Labels of further namespaces to look in; empty selects all.', LabelSelector, { pointer: true })
-}, { validate: (term, at, report) => { validatePodAffinityTerm(term, at, report) } })
+}, { told: ['labelSelector', 'namespaceSelector', 'namespace', 'topologyKey'], validate: (term, at, report) => { validatePodAffinityTerm(term, at, report) } })
 
 export type WeightedPodAffinityTerm = Static<typeof WeightedPodAffinityTerm>
 export const WeightedPodAffinityTerm = message('WeightedPodAffinityTerm', 'A preference for or against being beside pods.', {
@@ -71,17 +71,17 @@ export const Affinity = message('Affinity', 'Rules on which nodes, and beside wh
 export type Toleration = Static<typeof Toleration>
 export const Toleration = message('Toleration', 'Taints a pod puts up with.', {
   key: string(1, 'Key of the taint; empty with Exists matches all keys.'),
-  operator: string(2, 'How the value is compared, Exists or Equal; by default Equal.', { values: ['Exists', 'Equal'], closed: true }),
+  operator: string(2, 'How the value is compared, Exists or Equal; by default Equal.', { values: ['Exists', 'Equal'], closed: 'ruled' }),
   value: string(3, 'Value of the taint; empty with Exists.'),
-  effect: string(4, 'Effect of the taint; empty matches all effects.', { values: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], closed: true }),
+  effect: string(4, 'Effect of the taint; empty matches all effects.', { values: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], closed: 'ruled' }),
   tolerationSeconds: int64(5, 'Seconds a NoExecute taint is tolerated; unset means forever.', { pointer: true })
 }, { validate: (toleration, at, report) => { validateToleration(toleration, at, report) } })
 
 export type TopologySpreadConstraint = Static<typeof TopologySpreadConstraint>
 export const TopologySpreadConstraint = message('TopologySpreadConstraint', 'How pods are spread over zones or nodes.', {
   maxSkew: int32(1, 'How far pod counts of two domains may differ.', { required: true }),
-  topologyKey: string(2, 'Node label whose equal values make up one domain.', { required: true }),
+  topologyKey: string(2, 'Node label whose equal values make up one domain.', { required: true, missing: 'can not be empty' }),
   whenUnsatisfiable: string(3, 'What to do if it cannot hold: DoNotSchedule or ScheduleAnyway.', { required: true, ruled: true, values: ['DoNotSchedule', 'ScheduleAnyway'], closed: true }),
   labelSelector: one(4, 'Labels of the pods that are counted.', LabelSelector, { pointer: true }),
   minDomains: int32(5, 'Least number of domains; with fewer, the global minimum counts as zero.', { pointer: true })
-}, { validate: (constraint, at, report) => { validateSpread(constraint, at, report) } })
+}, { told: ['maxSkew', 'topologyKey'], validate: (constraint, at, report) => { validateSpread(constraint, at, report) } })

@@ -30,7 +30,7 @@ export const VolumeMount = message('VolumeMount', 'A volume mounted into a conta
   readOnly: bool(2, 'Whether the mount is read-only; by default not.'),
   mountPath: string(3, 'Path in the container to mount at, without a colon.', { required: true }),
   subPath: string(4, 'Path in the volume to mount; by default its root.'),
-  mountPropagation: string(5, 'How mounts spread: None, HostToContainer or Bidirectional; by default None.', { pointer: true, values: ['None', 'HostToContainer', 'Bidirectional'], closed: true }),
+  mountPropagation: string(5, 'How mounts spread: None, HostToContainer or Bidirectional; by default None.', { pointer: true, values: ['None', 'HostToContainer', 'Bidirectional'], closed: 'ruled' }),
   subPathExpr: string(6, 'Path in the volume to mount, in which $(NAME) is expanded.')
 })
 
@@ -65,11 +65,13 @@ function pullPolicy (container: { image?: string | undefined, imagePullPolicy?: 
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
+const told = ['name', 'image', 'lifecycle', 'livenessProbe', 'startupProbe', 'terminationMessagePolicy', 'readinessProbe', 'ports', 'env', 'envFrom', 'volumeMounts', 'volumeDevices', 'imagePullPolicy', 'resources', 'securityContext']
+
 export type Container = Static<typeof Container>
-export const Container = message('Container', 'A program that runs in a pod.', fields, { defaults: pullPolicy })
+export const Container = message('Container', 'A program that runs in a pod.', fields, { defaults: pullPolicy, told })
 
 export type EphemeralContainerCommon = Static<typeof EphemeralContainerCommon>
-export const EphemeralContainerCommon = message('EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields, { defaults: pullPolicy })
+export const EphemeralContainerCommon = message('EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields, { defaults: pullPolicy, told })
 
 export type EphemeralContainer = Static<typeof EphemeralContainer>
 export const EphemeralContainer = message('EphemeralContainer', 'A container added to a running pod, for debugging.', {

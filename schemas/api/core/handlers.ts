@@ -21,7 +21,7 @@ export const HTTPGetAction = message('HTTPGetAction', 'An HTTP GET request to se
   path: string(1, 'Path of the request.', { default: '/' }),
   port: one(2, 'Number or name of the port to connect to.', IntOrString, { required: true }),
   host: string(3, 'Host to connect to; by default the address of the pod.'),
-  scheme: string(4, 'Scheme to connect with, HTTP or HTTPS; by default HTTP.', { values: ['HTTP', 'HTTPS'], closed: true, default: 'HTTP' }),
+  scheme: string(4, 'Scheme to connect with, HTTP or HTTPS; by default HTTP.', { values: ['HTTP', 'HTTPS'], closed: 'ruled', default: 'HTTP' }),
   httpHeaders: list(5, 'Headers to add to the request; names may repeat.', HTTPHeader)
 })
 

@@ -26,14 +26,18 @@ function validateItem (item: LimitRangeItem, at: string, report: Report): void {
   const { type, min = {}, max = {} } = item
   const ofPods = type === 'Pod'
   const looked = BOUNDS.filter(bound => !(ofPods && bound.startsWith('default')))
-  if (ofPods) for (const bound of ['default', 'defaultRequest'] as const) if (Object.keys(item[bound] ?? {}).length > 0) forbidden(report, `${at}.${bound}`, "may not be specified when `type` is 'Pod'")
-  for (const bound of looked) {
-    for (const name of Object.keys(item[bound] ?? {})) {
+  for (const bound of BOUNDS) {
+    if (bound === 'maxLimitRequestRatio' && type === 'PersistentVolumeClaim' && min['storage'] === undefined && max['storage'] === undefined) required(report, `${at}.limits`, 'either minimum or maximum storage value is required, but neither was provided')
+    const names = Object.keys(item[bound] ?? {})
+    if (!looked.includes(bound)) {
+      if (names.length > 0) forbidden(report, `${at}.${bound}`, "may not be specified when `type` is 'Pod'")
+      continue
+    }
+    for (const name of names) {
       if (ofPods || type === 'Container') validateContainerResourceName(report, `${at}.${bound}[${name}]`, name)
       else validateResourceName(report, `${at}.${bound}[${name}]`, name)
     }
   }
-  if (type === 'PersistentVolumeClaim' && min['storage'] === undefined && max['storage'] === undefined) required(report, `${at}.limits`, 'either minimum or maximum storage value is required, but neither was provided')
   for (const name of new Set(looked.flatMap(bound => Object.keys(item[bound] ?? {})))) validateResource(item, name, looked, at, report)
 }
 

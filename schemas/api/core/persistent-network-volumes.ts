@@ -1,7 +1,9 @@
 /** Volumes on storage of the network, as PersistentVolumes name them. */
 import { bool, int32, list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
-import { validateCsiVolume, validateIscsiVolume, validateLocalVolume, validateNamespaced, validateSome } from './persistent-source-rules.js'
+import { required } from '../../rules/findings.js'
+import { validateFlexVolume, validateScaleIO } from './rules/network-volumes.js'
+import { validateCsiVolume, validateEndpointsNamespace, validateIscsiVolume, validateLocalVolume, validateSecretPlace, validateSome, validateStorageOSVolume } from './persistent-source-rules.js'
 import { ObjectReference } from './references.js'
 import { SecretReference } from './references-to-data.js'
 import { message } from './package.js'
@@ -12,7 +14,7 @@ export const AzureFilePersistentVolumeSource = message('AzureFilePersistentVolum
   shareName: string(2, 'Name of the Azure share.', { required: true }),
   readOnly: bool(3, 'Whether the volume is mounted read-only.'),
   secretNamespace: string(4, 'Namespace of the secret; by default that of the pod.', { written: true, pointer: true })
-}, { validate: (volume, at, report) => { validateNamespaced(volume.secretNamespace, `${at}.secretNamespace`, report) } })
+}, { validate: ({ secretNamespace }, at, report) => { if (secretNamespace === '') required(report, `${at}.secretNamespace`) } })
 
 export type CSIPersistentVolumeSource = Static<typeof CSIPersistentVolumeSource>
 export const CSIPersistentVolumeSource = message('CSIPersistentVolumeSource', 'Storage of a CSI driver, for a persistent volume.', {
@@ -43,7 +45,7 @@ export const CinderPersistentVolumeSource = message('CinderPersistentVolumeSourc
   fsType: string(2, 'Filesystem type to mount, such as ext4 or xfs.'),
   readOnly: bool(3, 'Whether the volume is mounted read-only.'),
   secretRef: one(4, 'Secret with the parameters to connect to OpenStack.', SecretReference, { pointer: true })
-})
+}, { validate: (volume, at, report) => { validateSecretPlace(volume, at, report) } })
 
 export type FlexPersistentVolumeSource = Static<typeof FlexPersistentVolumeSource>
 export const FlexPersistentVolumeSource = message('FlexPersistentVolumeSource', 'Storage of a FlexVolume driver, for a persistent volume.', {
@@ -52,7 +54,7 @@ export const FlexPersistentVolumeSource = message('FlexPersistentVolumeSource', 
   secretRef: one(3, 'Secret passed to the scripts of the driver.', SecretReference, { pointer: true }),
   readOnly: bool(4, 'Whether the volume is mounted read-only.'),
   options: map(5, 'Further options of the driver.', 'string')
-})
+}, { validate: (volume, at, report) => { validateFlexVolume(volume, at, report) } })
 
 export type GlusterfsPersistentVolumeSource = Static<typeof GlusterfsPersistentVolumeSource>
 export const GlusterfsPersistentVolumeSource = message('GlusterfsPersistentVolumeSource', 'A Glusterfs mount, for a persistent volume.', {
@@ -60,7 +62,7 @@ export const GlusterfsPersistentVolumeSource = message('GlusterfsPersistentVolum
   path: string(2, 'Path of the Glusterfs volume.', { required: true }),
   readOnly: bool(3, 'Whether the volume is mounted read-only.'),
   endpointsNamespace: string(4, 'Namespace of the Endpoints object; by default that of the bound claim.', { pointer: true })
-}, { validate: (volume, at, report) => { validateNamespaced(volume.endpointsNamespace, `${at}.endpointsNamespace`, report) } })
+}, { validate: (volume, at, report) => { validateEndpointsNamespace(volume.endpointsNamespace, `${at}.endpointsNamespace`, report) } })
 
 export type ISCSIPersistentVolumeSource = Static<typeof ISCSIPersistentVolumeSource>
 export const ISCSIPersistentVolumeSource = message('ISCSIPersistentVolumeSource', 'An iSCSI disk, for a persistent volume.', {
@@ -107,7 +109,7 @@ export const ScaleIOPersistentVolumeSource = message('ScaleIOPersistentVolumeSou
   volumeName: string(8, 'Name of a volume that exists in ScaleIO.'),
   fsType: string(9, 'Filesystem type to mount; by default xfs.', { default: 'xfs' }),
   readOnly: bool(10, 'Whether the volume is mounted read-only.')
-})
+}, { validate: (volume, at, report) => { validateScaleIO(volume, at, report) } })
 
 export type StorageOSPersistentVolumeSource = Static<typeof StorageOSPersistentVolumeSource>
 export const StorageOSPersistentVolumeSource = message('StorageOSPersistentVolumeSource', 'A volume of StorageOS, for a persistent volume.', {
@@ -116,4 +118,4 @@ export const StorageOSPersistentVolumeSource = message('StorageOSPersistentVolum
   fsType: string(3, 'Filesystem type to mount, such as ext4 or xfs.'),
   readOnly: bool(4, 'Whether the volume is mounted read-only.'),
   secretRef: one(5, 'Secret with the credentials for the StorageOS API.', ObjectReference, { pointer: true })
-})
+}, { validate: (volume, at, report) => { validateStorageOSVolume(volume, at, report) } })

@@ -33,7 +33,7 @@ export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'W
   volumeMode: string(6, 'Whether a Filesystem or a raw Block device is claimed.', { pointer: true, values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem' }),
   dataSource: one(7, 'Snapshot or claim the volume is filled from.', TypedLocalObjectReference, { pointer: true }),
   dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, { pointer: true })
-}, { validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
+}, { told: ['accessModes', 'selector', 'resources', 'storageClassName', 'volumeMode', 'dataSource', 'dataSourceRef', ''], validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
 
 export type PersistentVolumeClaimStatus = Static<typeof PersistentVolumeClaimStatus>
 export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus', 'What is observed of a claim.', {

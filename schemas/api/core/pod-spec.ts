@@ -33,7 +33,7 @@ export const PodDNSConfig = message('PodDNSConfig', 'DNS settings of a pod, adde
 
 export type PodOS = Static<typeof PodOS>
 export const PodOS = message('PodOS', 'Operating system of a pod.', {
-  name: string(1, 'Name of the operating system: linux or windows.', { required: true, values: ['linux', 'windows'] })
+  name: string(1, 'Name of the operating system: linux or windows.', { required: true, missing: 'cannot be empty', values: ['linux', 'windows'] })
 })
 
 export type PodReadinessGate = Static<typeof PodReadinessGate>
@@ -59,10 +59,10 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   initContainers: list(20, 'Containers that run one after another before the others start.', Container, { patchStrategy: 'merge', patchMergeKey: 'name' }),
   containers: list(2, 'Containers of the pod, at least one.', Container, { required: true, patchStrategy: 'merge', patchMergeKey: 'name' }),
   ephemeralContainers: list(34, 'Containers added while the pod runs, for debugging.', EphemeralContainer, { ruled: true, patchStrategy: 'merge', patchMergeKey: 'name' }),
-  restartPolicy: string(3, 'When containers are restarted: Always, OnFailure or Never.', { values: ['Always', 'OnFailure', 'Never'], closed: true, default: 'Always' }),
+  restartPolicy: string(3, 'When containers are restarted: Always, OnFailure or Never.', { values: ['Always', 'OnFailure', 'Never'], closed: true, unsorted: true, default: 'Always' }),
   terminationGracePeriodSeconds: int64(4, 'Seconds the containers get to end before they are killed.', { pointer: true, default: 30 }),
   activeDeadlineSeconds: int64(5, 'Seconds after its start when the pod is made to fail.', { pointer: true }),
-  dnsPolicy: string(6, 'How names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default or None.', { values: ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'], closed: true, default: 'ClusterFirst' }),
+  dnsPolicy: string(6, 'How names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default or None.', { values: ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'], closed: true, unsorted: true, default: 'ClusterFirst' }),
   nodeSelector: map(7, 'Labels a node must have to run the pod.', 'string', { mapType: 'atomic' }),
   serviceAccountName: string(8, 'Service account the pod runs as; by default named default.'),
   serviceAccount: string(9, 'Deprecated: another name for serviceAccountName.'),
@@ -86,12 +86,16 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   readinessGates: list(28, 'Further conditions the pod needs to be ready.', PodReadinessGate),
   runtimeClassName: string(29, 'Runtime class the pod runs with.', { pointer: true }),
   enableServiceLinks: bool(30, 'Whether services appear as environment variables; by default true.', { pointer: true }),
-  preemptionPolicy: string(31, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, values: ['PreemptLowerPriority', 'Never'], closed: true }),
-  overhead: map(32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity),
+  preemptionPolicy: string(31, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, values: ['PreemptLowerPriority', 'Never'], closed: 'ruled' }),
+  overhead: map(32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity, { heardEmpty: true }),
   topologySpreadConstraints: list(33, 'How pods are spread over zones and nodes; all apply.', TopologySpreadConstraint, { listType: 'map', listMapKeys: ['topologyKey', 'whenUnsatisfiable'], patchStrategy: 'merge', patchMergeKey: 'topologyKey' }),
   setHostnameAsFQDN: bool(35, 'Whether the host name of the pod is its full name.', { pointer: true }),
   os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true })
 }, {
+  told: [
+    'volumes', 'containers', 'initContainers', 'ephemeralContainers', 'restartPolicy', 'dnsPolicy', 'nodeSelector', 'securityContext', 'affinity', 'dnsConfig', 'readinessGates', 'topologySpreadConstraints',
+    '', 'hostNetwork', 'serviceAccountName', 'nodeName', 'activeDeadlineSeconds', 'hostname', 'subdomain', 'tolerations', 'hostAliases', 'priorityClassName', 'runtimeClassName', 'preemptionPolicy', 'overhead', 'os'
+  ],
   defaults: spec => {
     onHostNetwork(spec)
     nameAccount(spec)
@@ -104,4 +108,4 @@ export type PodTemplateSpec = Static<typeof PodTemplateSpec>
 export const PodTemplateSpec = message('PodTemplateSpec', 'Metadata and content of the pods to make.', {
   metadata: one(1, 'Labels and annotations of the pods.', ObjectMeta, { ruled: true }),
   spec: one(2, 'What runs in the pods, and how.', PodSpec)
-}, { validate: (template, at, report) => { validatePodTemplate(template, at, report) } })
+}, { told: ['labels', 'annotations', 'spec'], validate: (template, at, report) => { validatePodTemplate(template, at, report) } })

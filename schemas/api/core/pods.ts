@@ -29,6 +29,7 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
   spec: one(2, 'What is to run, and how.', PodSpec, { immutable: 'ruled' }),
   status: one(3, 'What is observed of the pod; written by the system.', PodStatus)
 }, {
+  told: ['metadata', 'spec'],
   defaults: pod => { defaultPod(pod.spec) },
   validate: (pod, _at, report) => { validatePod(pod, report) },
   validateCreate: (pod, _at, report) => { validateNewPod(pod, report) },

@@ -2,7 +2,7 @@
 import type { Report } from '../../language/types.js'
 import { invalid, required } from '../../rules/findings.js'
 import { isQuotaResource, validateAmount, validateQuotaResourceName } from '../../rules/quantities.js'
-import type { ResourceQuotaSpec } from './resourcequotas.js'
+import type { ResourceQuotaSpec, ScopedResourceSelectorRequirement } from './resourcequotas.js'
 
 export const SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity']
 const CONFLICTS = [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]
@@ -26,27 +26,36 @@ function isCounted (scope: string, name: string): boolean {
 export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: Report): void {
   const { hard = {}, scopes = [], scopeSelector } = spec
   const names = Object.keys(hard).filter(isQuotaResource)
-  const validateScopes = (list: readonly string[], field: string, own: string): void => {
-    for (const scope of list) {
-      if (!SCOPES.includes(scope)) invalid(report, own, scope, 'unsupported scope')
-      for (const name of names) if (!isCounted(scope, name)) invalid(report, field, list, 'unsupported scope applied to resource')
-    }
-    for (const pair of CONFLICTS) if (pair.every(scope => list.includes(scope))) invalid(report, field, list, 'conflicting scopes')
+  const validateScope = (scope: string, field: string, all: unknown): void => {
+    for (const name of names) if (!isCounted(scope, name)) invalid(report, field, all, 'unsupported scope applied to resource')
+  }
+  const validateTogether = (list: readonly string[], field: string): void => {
+    for (const pair of CONFLICTS) if (pair.every(scope => list.includes(scope))) invalid(report, field, scopes, 'conflicting scopes')
   }
   validateHard(hard, `${at}.hard`, report)
-  validateScopes(scopes, `${at}.scopes`, `${at}.scopes`)
+  for (const scope of scopes) {
+    if (!SCOPES.includes(scope)) invalid(report, `${at}.scopes`, scopes, 'unsupported scope')
+    validateScope(scope, `${at}.scopes`, scopes)
+  }
+  validateTogether(scopes, `${at}.scopes`)
   if (scopeSelector === undefined) return
   const field = `${at}.scopeSelector.matchExpressions`
   const requirements = scopeSelector.matchExpressions ?? []
-  validateScopes(requirements.map(({ scopeName }) => scopeName), field, `${field}.scopeName`)
-  for (const { scopeName, operator, values = [] } of requirements) {
-    if (VALUELESS.includes(scopeName) && operator !== 'Exists') invalid(report, `${field}.operator`, operator, "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
-    if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) required(report, `${field}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
-    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0) invalid(report, `${field}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
-    } else invalid(report, `${field}.operator`, operator, 'not a valid selector operator')
+  for (const requirement of requirements) {
+    if (!SCOPES.includes(requirement.scopeName)) invalid(report, `${field}.scopeName`, requirement.scopeName, 'unsupported scope')
+    validateScope(requirement.scopeName, field, scopeSelector)
+    validateOperator(requirement, field, report)
   }
+  validateTogether(requirements.map(({ scopeName }) => scopeName), field)
+}
+
+function validateOperator ({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, at: string, report: Report): void {
+  if (VALUELESS.includes(scopeName) && operator !== 'Exists') invalid(report, `${at}.operator`, operator, "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0) required(report, `${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0) invalid(report, `${at}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
+  } else invalid(report, `${at}.operator`, operator, 'not a valid selector operator')
 }
 
 export function validateQuotaUpdate ({ scopes = [] }: ResourceQuotaSpec, { scopes: old = [] }: ResourceQuotaSpec, at: string, report: Report): void {

@@ -21,7 +21,7 @@ export const SELinuxOptions = message('SELinuxOptions', 'The SELinux label of a 
 
 export type SeccompProfile = Static<typeof SeccompProfile>
 export const SeccompProfile = message('SeccompProfile', 'A seccomp profile of a container.', {
-  type: string(1, 'Which profile is used: Localhost, RuntimeDefault or Unconfined.', { required: true, values: ['Unconfined', 'RuntimeDefault', 'Localhost'], closed: true, discriminator: true }),
+  type: string(1, 'Which profile is used: Localhost, RuntimeDefault or Unconfined.', { required: true, missing: 'type is required when seccompProfile is set', values: ['Unconfined', 'RuntimeDefault', 'Localhost'], closed: true, discriminator: true }),
   localhostProfile: string(2, 'File of the profile on the node, for type Localhost.', { pointer: true })
 }, { validate: (profile, at, report) => { validateSeccompProfile(profile, at, report) } })
 

@@ -68,13 +68,13 @@ export function validateServiceAddressUpdate (spec: ServiceSpec, old: ServiceSpe
 }
 
 function validateKept ({ ipFamilyPolicy, clusterIPs = [] }: ServiceSpec, values: readonly string[] = [], before: readonly string[] = [], list: string, one: string, report: Report): void {
-  const changed = (index: number): void => { invalid(report, `spec.${list}[${index}]`, values, 'may not change once set') }
+  const changed = (index: number, shown = values): void => { invalid(report, `spec.${list}[${index}]`, shown, 'may not change once set') }
   if (values.length === before.length) {
     before.forEach((value, index) => { if (value !== values[index]) changed(list === 'ipFamilies' ? 0 : index) })
     return
   }
   if (values.length < before.length && clusterIPs.length === 0) invalid(report, `spec.${list}[0]`, values, `primary ${one} can not be unset`)
-  if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0)
+  if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0, clusterIPs) // of families too, as convention
   if (values.length === 1 && before.length > 1 && ipFamilyPolicy !== 'SingleStack') {
     invalid(report, 'spec.ipFamilyPolicy', ipFamilyPolicy, `must be set to 'SingleStack' when releasing the secondary ${one}`)
   }

@@ -13,11 +13,14 @@ const SOURCE_RANGES = 'service.beta.orch.io/load-balancer-source-ranges'
 /** Not for everybody to reach from outside. */
 const NODE_AGENT_PORT = 10250
 const POLICIES = ['Cluster', 'Local']
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+const AFFINITIES = ['ClientIP', 'None']
 const MOST_AFFINITY_SECONDS = 86400
 
 export function validateService (service: Service, report: Report): void {
   const { spec } = service
-  validateType(spec, report)
+  validateByType(spec, report)
   validatePorts(spec, report)
   validateLabels(spec.selector, 'spec.selector', report)
   validateAffinity(spec, report)
@@ -27,14 +30,16 @@ export function validateService (service: Service, report: Report): void {
     if (parseAddress(ip) === undefined) named(report, at, ip, ipAddress)
     else validateNonSpecialAddress(ip, at, report)
   }
+  validateKnown(report, 'spec.type', spec.type ?? '', TYPES)
+  validateNodePorts(spec, report)
   validateSourceRanges(service, report)
   validateLoadBalancer(spec, report)
   validateExternalTraffic(spec, report)
   const { internalTrafficPolicy: internal } = spec
-  if (internal !== undefined && !POLICIES.includes(internal)) notSupported(report, 'spec.internalTrafficPolicy', internal, POLICIES)
+  if (internal !== undefined) validateKnown(report, 'spec.internalTrafficPolicy', internal, POLICIES)
 }
 
-function validateType (spec: ServiceSpec, report: Report): void {
+function validateByType (spec: ServiceSpec, report: Report): void {
   const { type, ports = [] } = spec
   if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') required(report, 'spec.ports')
   if (type === 'LoadBalancer') {
@@ -51,17 +56,22 @@ function validateType (spec: ServiceSpec, report: Report): void {
   requiredName(report, 'spec.externalName', spec.externalName?.replace(/\.$/, ''), dnsSubdomain)
 }
 
-function validatePorts ({ type, ports = [] }: ServiceSpec, report: Report): void {
+function validateKnown (report: Report, field: string, value: string, known: readonly string[]): void {
+  if (!known.includes(value)) notSupported(report, field, value, known)
+}
+
+function validatePorts ({ ports = [] }: ServiceSpec, report: Report): void {
   const names = new Set<string>()
+  ports.forEach((port, index) => { validatePortItself(port, ports.length > 1, names, `spec.ports[${index}]`, report) })
+}
+
+/** Where there are any, and that no port is there twice; each question of all ports before the next one. */
+function validateNodePorts ({ type, ports = [] }: ServiceSpec, report: Report): void {
   const [taken, takenOnNodes] = [new Set<string>(), new Set<string>()]
-  for (const [index, port] of ports.entries()) {
-    const at = `spec.ports[${index}]`
-    const { protocol = '', nodePort = 0 } = port
-    validatePortItself(port, ports.length > 1, names, at, report)
-    if (type === 'ClusterIP' && nodePort !== 0) forbidden(report, `${at}.nodePort`, "may not be used when `type` is 'ClusterIP'")
-    if (nodePort !== 0) once(takenOnNodes, `${protocol}/${nodePort}`, () => { duplicate(report, `${at}.nodePort`, nodePort) })
-    once(taken, `${protocol}/${port.port}`, () => { duplicate(report, at, { protocol, port: port.port }) })
-  }
+  const each = (check: (port: ServicePort, at: string) => void): void => { ports.forEach((port, index) => { check(port, `spec.ports[${index}]`) }) }
+  each(({ nodePort = 0 }, at) => { if (type === 'ClusterIP' && nodePort !== 0) forbidden(report, `${at}.nodePort`, "may not be used when `type` is 'ClusterIP'") })
+  each(({ protocol = '', nodePort = 0 }, at) => { if (nodePort !== 0) once(takenOnNodes, `${protocol}/${nodePort}`, () => { duplicate(report, `${at}.nodePort`, nodePort) }) })
+  each(({ protocol = '', port }, at) => { once(taken, `${protocol}/${port}`, () => { duplicate(report, at, { protocol, port }) }) })
 }
 
 function once (seen: Set<string>, key: string, otherwise: () => void): void {
@@ -69,18 +79,20 @@ function once (seen: Set<string>, key: string, otherwise: () => void): void {
   seen.add(key)
 }
 
-function validatePortItself ({ name = '', port, targetPort, appProtocol }: ServicePort, hasOthers: boolean, names: Set<string>, at: string, report: Report): void {
+function validatePortItself ({ name = '', port, protocol = '', targetPort, appProtocol }: ServicePort, hasOthers: boolean, names: Set<string>, at: string, report: Report): void {
   if (name !== '') {
     named(report, `${at}.name`, name, dnsLabel)
     once(names, name, () => { duplicate(report, `${at}.name`, name) })
   } else if (hasOthers) required(report, `${at}.name`)
   validatePortNumber(report, `${at}.port`, port)
+  validateKnown(report, `${at}.protocol`, protocol, PROTOCOLS)
   if (targetPort !== undefined) validatePort(report, `${at}.targetPort`, targetPort)
   if (appProtocol !== undefined) named(report, `${at}.appProtocol`, appProtocol, qualifiedName)
 }
 
 function validateAffinity ({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec, report: Report): void {
   const at = 'spec.sessionAffinityConfig'
+  validateKnown(report, 'spec.sessionAffinity', sessionAffinity ?? '', AFFINITIES)
   if (sessionAffinity === 'None' && config !== undefined) forbidden(report, at, 'must not be set when session affinity is None')
   if (sessionAffinity !== 'ClientIP') return
   const why = 'when session affinity type is ClientIP'
@@ -121,7 +133,7 @@ function validateExternalTraffic (spec: ServiceSpec, report: Report): void {
   if (type !== 'LoadBalancer' && type !== 'NodePort') {
     if (externalTrafficPolicy !== '') invalid(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")
   } else if (externalTrafficPolicy === '') required(report, 'spec.externalTrafficPolicy')
-  else if (!POLICIES.includes(externalTrafficPolicy)) notSupported(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, POLICIES)
+  else validateKnown(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, POLICIES)
   if (healthCheckNodePort === 0) return // one that is needed is allocated, where there are ranges
   if (needsHealthCheckPort(spec)) validatePortNumber(report, 'spec.healthCheckNodePort', healthCheckNodePort)
   else invalid(report, 'spec.healthCheckNodePort', healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")

@@ -18,7 +18,7 @@ import { kind, message } from './package.js'
 export type ServicePort = Static<typeof ServicePort>
 export const ServicePort = message('ServicePort', 'A port of a service.', {
   name: string(1, 'Name of the port; required if there are several.'),
-  protocol: string(2, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { values: ['TCP', 'UDP', 'SCTP'], closed: true, default: 'TCP' }),
+  protocol: string(2, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { values: ['TCP', 'UDP', 'SCTP'], closed: 'ruled', default: 'TCP' }),
   appProtocol: string(6, 'Application protocol of the port, such as http or https.', { pointer: true }),
   port: int32(3, 'Port number of the service.', { required: true }),
   targetPort: one(4, 'Number or name of the port of the pods; by default port.', IntOrString),
@@ -64,9 +64,9 @@ export const ServiceSpec = message('ServiceSpec', 'How a service is reached, and
   selector: map(2, 'Labels of the pods that traffic goes to.', 'string', { mapType: 'atomic' }),
   clusterIP: string(3, 'Address of the service in the cluster; None for a headless service.', { immutable: 'ruled' }),
   clusterIPs: list(18, 'All cluster addresses, at most one per IP family.', 'string', { immutable: 'ruled', listType: 'atomic' }),
-  type: string(4, 'How it is reached: ClusterIP, NodePort, LoadBalancer or ExternalName.', { values: ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'], closed: true, default: 'ClusterIP' }),
+  type: string(4, 'How it is reached: ClusterIP, NodePort, LoadBalancer or ExternalName.', { values: ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'], closed: 'ruled', default: 'ClusterIP' }),
   externalIPs: list(5, 'Further addresses for which nodes accept traffic to the service.', 'string'),
-  sessionAffinity: string(7, 'Whether a client stays with one pod: ClientIP or None.', { values: ['ClientIP', 'None'], closed: true, default: 'None' }),
+  sessionAffinity: string(7, 'Whether a client stays with one pod: ClientIP or None.', { values: ['ClientIP', 'None'], closed: 'ruled', default: 'None' }),
   loadBalancerIP: string(8, 'Deprecated: address to ask of the load balancer.'),
   loadBalancerSourceRanges: list(9, 'Address ranges of clients the load balancer lets in.', 'string'),
   externalName: string(10, 'DNS name the service stands for, for type ExternalName.'),
@@ -115,6 +115,7 @@ export const services = resource(Service, {
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'ServiceProxyOptions', connects: true },
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],
+  rounds: { metadata: 2, change: 2, object: 1, first: 'change' },
   createOnUpdate: true,
   deleteReturns: 'Object',
   storagePrefix: 'services/specs',

@@ -31,7 +31,8 @@ export {
   StorageOSPersistentVolumeSource
 } from './persistent-network-volumes.js'
 export { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from './persistentvolumeclaims.js'
-export { PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity } from './persistentvolumes.js'
+export { PersistentVolumeSource } from './persistent-sources.js'
+export { PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity } from './persistentvolumes.js'
 export { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from './pod-options.js'
 export { HostAlias, PodDNSConfig, PodDNSConfigOption, PodOS, PodReadinessGate, PodSpec, PodTemplateSpec } from './pod-spec.js'
 export {

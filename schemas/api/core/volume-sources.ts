@@ -76,7 +76,7 @@ export const PortworxVolumeSource = message('PortworxVolumeSource', 'A volume of
 
 export type QuobyteVolumeSource = Static<typeof QuobyteVolumeSource>
 export const QuobyteVolumeSource = message('QuobyteVolumeSource', 'A mount of Quobyte.', {
-  registry: string(1, 'Registries of Quobyte as host:port, separated by commas.', { required: true }),
+  registry: string(1, 'Registries of Quobyte as host:port, separated by commas.', { required: true, missing: 'must be a host:port pair or multiple pairs separated by commas' }),
   volume: string(2, 'Name of the Quobyte volume.', { required: true }),
   readOnly: bool(3, 'Whether the volume is mounted read-only.'),
   user: string(4, 'User the volume is mounted as; by default that of the service account.'),

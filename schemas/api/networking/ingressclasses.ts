@@ -45,6 +45,7 @@ const columns: ReadonlyArray<Column<IngressClass>> = [
 export const ingressClasses = resource(IngressClass, {
   plural: 'ingressclasses',
   namespaced: false,
+  rounds: { metadata: 2, change: 2, object: 1, first: 'change' },
   generation: ({ spec }) => spec,
   columns
 })

@@ -53,7 +53,7 @@ const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unk
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
   namespaced: false,
-  rounds: { metadata: 1, change: 2, object: 1 },
+  rounds: { metadata: 1, change: 2, object: 1, first: 'change' },
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   nameRule: () => [], // is looked at as a field of its own

@@ -22,7 +22,7 @@ export const VolumeError = message('VolumeError', 'An error with a volume.', {
 export type VolumeAttachmentSource = Static<typeof VolumeAttachmentSource>
 export const VolumeAttachmentSource = message('VolumeAttachmentSource', 'The volume to attach; one member is set.', {
   persistentVolumeName: string(1, 'Name of the persistent volume to attach.', { pointer: true }),
-  inlineVolumeSpec: one(2, 'Volume given in place, for inline volumes moved to CSI.', PersistentVolumeSpec, { pointer: true })
+  inlineVolumeSpec: one(2, 'Volume given in place, for inline volumes moved to CSI.', PersistentVolumeSpec, { pointer: true, ruled: true })
 }, { validate: (source, at, report) => { validateAttachmentSource(source, at, report) } })
 
 export type VolumeAttachmentSpec = Static<typeof VolumeAttachmentSpec>

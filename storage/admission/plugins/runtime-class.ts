@@ -23,7 +23,8 @@ export const runtimeClass = pluginFor<Pod>(pods, {
     const { overhead, scheduling } = found
     if (overhead !== undefined) {
       if (spec.overhead !== undefined && !sameValue(spec.overhead, overhead.podFixed)) throw refusal(request, OTHER_OVERHEAD)
-      if (overhead.podFixed !== undefined) spec.overhead = { ...overhead.podFixed }
+      if (overhead.podFixed === undefined) delete spec.overhead
+      else spec.overhead = { ...overhead.podFixed }
     }
     if (scheduling === undefined) return
     const selector = { ...spec.nodeSelector }

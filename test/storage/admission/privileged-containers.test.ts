@@ -49,6 +49,13 @@ t.test('containers that come before and beside count too', async t => {
   t.match([debug.code, debug.json.details.causes], [422, [{ field: 'spec.ephemeralContainers[0][0].securityContext.privileged' }]])
 })
 
+t.test('nor has any pod processes of its host', async t => {
+  const server = await build(t, { allowPrivileged: false })
+  const windows = (hostProcess: boolean) => server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: spec(false, { hostNetwork: true, securityContext: { windowsOptions: { hostProcess } } }) })
+  t.match((await windows(true)).json.details.causes, [{ reason: 'FieldValueForbidden', field: 'spec', message: 'Forbidden: hostProcess containers are disallowed by cluster policy' }])
+  t.equal((await windows(false)).code, 201)
+})
+
 t.test('the flag allows them, and without it they are not; a host says so itself', async t => {
   const allowed = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${t.testdir()}`, ...flags]))).options.allowPrivileged
   t.same([await allowed(), await allowed('--allow-privileged')], [false, true])

@@ -3,6 +3,7 @@ import { forbidden, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
 import type { ObjectMeta } from '../../../meta/object.js'
+import { refuseAlone } from '../persistentvolume-rules.js'
 import type { EphemeralVolumeSource } from '../pod-volumes.js'
 
 const REFUSED: ReadonlyArray<readonly [field: keyof ObjectMeta, told: string]> = [
@@ -18,4 +19,5 @@ export function validateEphemeralVolume ({ volumeClaimTemplate: template }: Ephe
   validateAnnotations(template.metadata.annotations, `${path}.annotations`, report)
   validateLabels(template.metadata.labels, `${path}.labels`, report)
   for (const [field, told] of REFUSED) if (template.metadata[field] !== undefined) forbidden(report, `${path}.${told}`, 'cannot be set for an ephemeral volume')
+  refuseAlone(template.spec.accessModes, [], report, `${at}.volumeClaimTemplate.spec.accessModes`)
 }

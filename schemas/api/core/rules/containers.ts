@@ -57,7 +57,7 @@ function checkContainer (container: Container, volumes: Volumes, at: string, rep
   checkResources(resources, `${at}.resources`, report)
 }
 
-const NOT_EPHEMERAL = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
+const NOT_EPHEMERAL = ['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
 /** They come and go, so nothing rests on them. What is wrong in one is told as of the first of a list within it, as convention. */
 export function checkEphemeralContainers (containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
@@ -67,15 +67,15 @@ export function checkEphemeralContainers (containers: readonly EphemeralContaine
     const path = `${at}[${index}]`
     const { name, image = '', targetContainerName = '', resources, volumeMounts = [] } = container
     if (targetContainerName !== '' && !targets.has(targetContainerName)) notFound(report, `${path}.targetContainerName`, targetContainerName)
-    if (name === '') return required(report, path, 'an ephemeral container requires a name')
+    if (name === '') return required(report, path, 'ephemeralContainer requires a name')
     validatePart(EphemeralContainerCommon, container, `${path}[0]`, report)
     checkContainer(container, volumes, `${path}[0]`, report)
     checkTrimmed(image, `${path}[0].image`, report)
     if (names.has(name)) duplicate(report, `${path}.name`, name)
     names.add(name)
     targets.add(name)
-    for (const field of NOT_EPHEMERAL) if (container[field] !== undefined) forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
-    if (resources.limits !== undefined || resources.requests !== undefined) forbidden(report, `${path}.resources`, NOT_IN_EPHEMERAL)
+    const asksFor = resources.limits !== undefined || resources.requests !== undefined
+    for (const field of NOT_EPHEMERAL) if (field === 'resources' ? asksFor : container[field] !== undefined) forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
     checkWholeVolumes(volumeMounts, `${path}.volumeMounts`, report)
   })
 }

@@ -21,7 +21,8 @@ export function checkFieldRef ({ apiVersion, fieldPath }: ObjectFieldSelector, f
   const [path, key] = subscripted(fieldPath)
   const hasKeys = path === 'metadata.annotations' || path === 'metadata.labels'
   if (apiVersion !== 'v1' || (key === undefined ? !FIELDS.includes(path) : !hasKeys)) {
-    return invalid(report, `${at}.fieldPath`, fieldPath, `is no field of a pod of version ${apiVersion ?? ''}`)
+    const why = apiVersion !== 'v1' ? `unsupported pod version: ${apiVersion ?? ''}` : key === undefined ? `field label not supported: ${fieldPath}` : `field label does not support subscript: ${fieldPath}`
+    return invalid(report, `${at}.fieldPath`, fieldPath, `error converting fieldPath: ${why}`)
   }
   if (key === undefined) {
     const name = path === 'spec.host' ? 'spec.nodeName' : path
@@ -37,14 +38,17 @@ const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/
 const DIVISORS_OF_CPU: readonly string[] = ['1m', '1']
 const DIVISORS_OF_BYTES: readonly string[] = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']
 
+const kindOf = (resource: string): string => HUGE_PAGES.test(resource) ? 'hugepages' : resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage'
+const listed = (divisors: readonly string[]): string => divisors.length === 2 ? divisors.join(' and ') : divisors.join(', ')
+
 /** @param ofFile files can be asked of any container, so they name one */
 export function checkResourceFieldRef ({ containerName = '', resource, divisor = '0' }: ResourceFieldSelector, ofFile: boolean, at: string, report: Report): void {
   const known = RESOURCES.includes(resource) || HUGE_PAGES.test(resource)
   if (ofFile && containerName === '') required(report, `${at}.containerName`)
   else if (resource === '') required(report, `${at}.resource`)
   else if (!known) notSupported(report, `${at}.resource`, resource, RESOURCES)
-  const divisors = resource.endsWith('.cpu') ? DIVISORS_OF_CPU : DIVISORS_OF_BYTES
-  if (known && divisor !== '0' && !divisors.includes(divisor)) invalid(report, `${at}.divisor`, resource, `only divisors ${divisors.join(', ')} are supported with this resource`)
+  const [kind, divisors] = resource.endsWith('.cpu') ? ['cpu', DIVISORS_OF_CPU] : [kindOf(resource), DIVISORS_OF_BYTES]
+  if (known && divisor !== '0' && !divisors.includes(divisor)) invalid(report, `${at}.divisor`, resource, `only divisor's values ${listed(divisors)} are supported with the ${kind} resource`)
 }
 
 export function validateKeySelector ({ name = '', key }: { name?: string | undefined, key: string }, at: string, report: Report): void {

@@ -10,7 +10,7 @@ export const LUN_MAX = 255
 const PARTITION_MAX = 255
 
 export function validateEmptyDir ({ sizeLimit }: EmptyDirVolumeSource, at: string, report: Report): void {
-  if (sizeLimit !== undefined && compareQuantities(sizeLimit, '0') < 0) forbidden(report, `${at}.sizeLimit`, 'must not be negative')
+  if (sizeLimit !== undefined && compareQuantities(sizeLimit, '0') < 0) forbidden(report, `${at}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')
 }
 
 export function validateHostPath ({ path }: HostPathVolumeSource, at: string, report: Report): void {

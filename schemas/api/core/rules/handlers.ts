@@ -1,5 +1,5 @@
 /** Rules on probes and lifecycle hooks. */
-import { checkName, forbidden, invalid, notNegative, required } from '../../../findings.js'
+import { checkName, forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { headerName } from '../../../names.js'
 import type { HTTPGetAction, LifecycleHandler, Probe, ProbeHandler } from '../handlers.js'
@@ -24,8 +24,11 @@ export function validateHandler ({ exec, httpGet, tcpSocket, ...others }: ProbeH
   if (set.length === 0) required(report, at, 'must specify a handler type')
 }
 
-function checkHttpGet ({ port, httpHeaders = [] }: HTTPGetAction, at: string, report: Report): void {
+const SCHEMES = ['HTTP', 'HTTPS']
+
+function checkHttpGet ({ port, scheme = '', httpHeaders = [] }: HTTPGetAction, at: string, report: Report): void {
   checkPort(port, `${at}.port`, report)
+  if (!SCHEMES.includes(scheme)) notSupported(report, `${at}.scheme`, scheme, SCHEMES)
   for (const { name } of httpHeaders) checkName(report, `${at}.httpHeaders`, name, headerName)
 }
 

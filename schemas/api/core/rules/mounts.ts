@@ -1,5 +1,5 @@
 /** Rules on what of the volumes of a pod is where in a container. */
-import { forbidden, invalid, notFound } from '../../../findings.js'
+import { forbidden, invalid, notFound, notSupported } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { Container, VolumeDevice, VolumeMount } from '../containers.js'
 import type { Volume } from '../pod-volumes.js'
@@ -18,6 +18,8 @@ export function checkMounts ({ volumeMounts = [], volumeDevices = [], securityCo
   checkVolumeDevices(volumeDevices, volumeMounts, volumes, `${at}.volumeDevices`, report)
 }
 
+const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None']
+
 /** Of how a volume is mounted, findings stand at members of the list as a whole, as convention. */
 function checkVolumeMounts (mounts: readonly VolumeMount[], devices: readonly VolumeDevice[], privileged: boolean, volumes: Volumes, at: string, report: Report): void {
   const [paths, deviceNames, devicePaths] = [new Set<string>(), new Set(devices.map(({ name }) => name)), new Set(devices.map(({ devicePath }) => devicePath))]
@@ -33,6 +35,7 @@ function checkVolumeMounts (mounts: readonly VolumeMount[], devices: readonly Vo
       if (subPath !== '') invalid(report, `${path}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive')
       checkRelativePath(subPathExpr, `${at}.subPathExpr`, report)
     }
+    if (mountPropagation !== undefined && !PROPAGATIONS.includes(mountPropagation)) notSupported(report, `${at}.mountPropagation`, mountPropagation, PROPAGATIONS)
     if (mountPropagation === 'Bidirectional' && !privileged) forbidden(report, `${at}.mountPropagation`, 'Bidirectional mount propagation is available only to privileged containers')
   })
 }

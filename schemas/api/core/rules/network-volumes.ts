@@ -22,7 +22,7 @@ const EUI = /^eui.[0-9A-Za-z]{16}$/
 const NAA = /^naa.[0-9A-Za-z]{32}$/
 
 /** Qualified names of iSCSI nodes, in one of their three forms. */
-const iscsiName: NameRule = name => {
+export const iscsiName: NameRule = name => {
   const form = name.startsWith('iqn') ? IQN : name.startsWith('eui') ? EUI : name.startsWith('naa') ? NAA : undefined
   if (form === undefined) return ['must be valid format starting with iqn, eui, or naa']
   return form.test(name) ? [] : ['must be valid format']

@@ -1,5 +1,5 @@
 /** Rules on what a pod is made of, beside those of its parts. */
-import { between, checkName, invalid } from '../../../findings.js'
+import { between, checkName, invalid, notSupported, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -13,17 +13,18 @@ import { checkSpreads } from './scheduling.js'
 import { checkVolumes } from './volumes.js'
 import { checkHostProcess, checkSystem } from './windows.js'
 
+const PREEMPTIONS = ['PreemptLowerPriority', 'Never']
 const MOST_SECONDS = 2 ** 31 - 1
 
 export function validatePodSpec (spec: PodSpec, at: string, report: Report): void {
-  const { containers = [], initContainers = [], ephemeralContainers = [], readinessGates = [], overhead, activeDeadlineSeconds } = spec
+  const { containers = [], initContainers = [], ephemeralContainers = [], readinessGates = [], preemptionPolicy, overhead, activeDeadlineSeconds } = spec
   const volumes = checkVolumes(spec.volumes ?? [], `${at}.volumes`, report)
   checkContainers(containers, volumes, `${at}.containers`, report)
   checkInitContainers(initContainers, containers, volumes, `${at}.initContainers`, report)
   checkEphemeralContainers(ephemeralContainers, [...containers, ...initContainers], volumes, `${at}.ephemeralContainers`, report)
   validateLabels(spec.nodeSelector, `${at}.nodeSelector`, report)
   if (spec.hostNetwork === true) checkPortsOfHost(containers, `${at}.containers`, report)
-  if (spec.hostPID === true && spec.shareProcessNamespace === true) invalid(report, `${at}.securityContext.shareProcessNamespace`, true, 'shareProcessNamespace and hostPID cannot both be enabled')
+  if (spec.hostPID === true && spec.shareProcessNamespace === true) invalid(report, `${at}.securityContext.shareProcessNamespace`, true, 'ShareProcessNamespace and HostPID cannot both be enabled')
   checkDNS(spec.dnsConfig, spec.dnsPolicy, `${at}.dnsConfig`, report)
   readinessGates.forEach(({ conditionType }, index) => checkName(report, `${at}.readinessGates[${index}].conditionType`, conditionType, qualifiedName))
   checkSpreads(spec.topologySpreadConstraints ?? [], `${at}.topologySpreadConstraints`, report)
@@ -31,6 +32,8 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   checkNames(spec, at, report)
   if (activeDeadlineSeconds !== undefined) between(report, `${at}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MOST_SECONDS)
   checkHostAliases(spec.hostAliases ?? [], `${at}.hostAliases`, report)
+  if (preemptionPolicy === '') required(report, `${at}.preemptionPolicy`)
+  else if (preemptionPolicy !== undefined && !PREEMPTIONS.includes(preemptionPolicy)) notSupported(report, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTIONS)
   if (overhead !== undefined) checkResources({ limits: overhead }, `${at}.overhead`, report)
   checkSystem(spec, at, report)
 }

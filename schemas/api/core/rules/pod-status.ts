@@ -36,12 +36,13 @@ function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly Co
 
 /** At most one of each family. */
 function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
-  const seen = new Set<string>()
-  podIPs.forEach(({ ip = '' }, index) => {
-    if (ipFamily(ip) === 0) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')
-    if (seen.has(ip)) duplicate(report, `${at}[${index}]`, ip)
-    seen.add(ip)
-  })
+  podIPs.forEach(({ ip = '' }, index) => { if (ipFamily(ip) === 0) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
   const families = podIPs.map(({ ip = '' }) => ipFamily(ip))
   if (podIPs.length > 2 || (podIPs.length === 2 && families[0] === families[1])) invalid(report, at, podIPs, 'may specify no more than one IP for each IP family')
+  const seen = new Set<string>()
+  podIPs.forEach((address, index) => {
+    const { ip = '' } = address
+    if (seen.has(ip)) duplicate(report, `${at}[${index}]`, address)
+    seen.add(ip)
+  })
 }

@@ -8,6 +8,7 @@ import type { PodSpec } from '../pod-spec.js'
 import type { Pod } from '../pods.js'
 import { checkPodAnnotationChanges, checkPodAnnotations, checkSeccompMatches } from './annotations.js'
 import { checkTrimmed } from './containers.js'
+import { validateToleration } from './scheduling.js'
 import { checkClaims } from './volumes.js'
 
 const ANNOTATIONS = 'metadata.annotations'
@@ -30,7 +31,7 @@ export function validateNewPod ({ metadata, spec }: Pod, report: Report): void {
   checkSeccompMatches(metadata.annotations, spec, 'spec', report)
 }
 
-const CHANGEABLE = '`spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations) and `spec.terminationGracePeriodSeconds` (to 1, if it was negative)'
+const CHANGEABLE = '`spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations) or `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 /** A pod that runs can be given other images, more tolerations and less time. */
 export function validatePodUpdate ({ metadata, spec }: Pod, { metadata: oldMetadata, spec: old }: Pod, report: Report): void {
@@ -70,7 +71,8 @@ function checkDeadline ({ activeDeadlineSeconds: seconds }: PodSpec, { activeDea
 function checkTolerations (tolerations: readonly Toleration[], old: readonly Toleration[], report: Report): void {
   const timeless = (toleration: Toleration) => JSON.stringify([toleration.key, toleration.operator, toleration.value, toleration.effect].map(part => part ?? ''))
   const there = new Set(tolerations.map(timeless))
-  if (!old.every(toleration => there.has(timeless(toleration)))) forbidden(report, 'spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')
+  if (!old.every(toleration => there.has(timeless(toleration)))) return forbidden(report, 'spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')
+  tolerations.forEach((toleration, index) => { validateToleration(toleration, `spec.tolerations[${index}]`, report) }) // once more, as convention
 }
 
 /** The spec as it would be if only those parts had changed that may not. */
@@ -94,7 +96,7 @@ export function validateEphemeralUpdate ({ metadata, spec }: Pod, { metadata: ol
   const now = new Map((spec.ephemeralContainers ?? []).map(container => [container.name, container]))
   for (const container of old.ephemeralContainers ?? []) {
     const next = now.get(container.name)
-    if (next === undefined) forbidden(report, 'spec.ephemeralContainers', `existing ephemeral container ${JSON.stringify(container.name)} may not be removed`)
-    else if (!sameValue(next, container)) forbidden(report, 'spec.ephemeralContainers', `existing ephemeral container ${JSON.stringify(container.name)} may not be changed`)
+    if (next === undefined) forbidden(report, 'spec.ephemeralContainers', `existing ephemeral containers ${JSON.stringify(container.name)} may not be removed`)
+    else if (!sameValue(next, container)) forbidden(report, 'spec.ephemeralContainers', `existing ephemeral containers ${JSON.stringify(container.name)} may not be changed`)
   }
 }

@@ -15,7 +15,7 @@ function checkAmount (name: string, quantity: string, field: string, report: Rep
   checkQuantity(name, quantity, field, report)
   if (!isHugePages(name)) return
   const page = wholeUnits(name.slice(HUGE_PAGES.length))
-  if (page <= 0n || wholeUnits(quantity) % page !== 0n) invalid(report, field, quantity, `is not positive integer multiple of ${name}`)
+  if (page <= 0n || wholeUnits(quantity) % page !== 0n) invalid(report, field, quantity, `${quantity} is not positive integer multiple of ${name}`)
 }
 
 /** Findings about a request that does not fit its limit stand at the requests as a whole. */

@@ -1,5 +1,5 @@
 /** Rules on where pods may, should and should not run. */
-import { checkName, duplicate, invalid, required } from '../../../findings.js'
+import { checkName, duplicate, invalid, notSupported, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
@@ -51,6 +51,9 @@ export function validatePodAffinityTerm ({ labelSelector, namespaceSelector, nam
   checkName(report, `${at}.topologyKey`, topologyKey, qualifiedName)
 }
 
+const OPERATORS = ['Equal', 'Exists']
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
 export function validateToleration (toleration: Toleration, at: string, report: Report): void {
   const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration
   if (key !== '') checkName(report, `${at}.key`, key, qualifiedName)
@@ -61,14 +64,15 @@ export function validateToleration (toleration: Toleration, at: string, report: 
   } else if (operator === 'Equal' || operator === '') {
     const wrong = labelValue(value)
     if (wrong.length > 0) invalid(report, `${at}.operator`, value, wrong.join(';'))
-  }
+  } else notSupported(report, `${at}.operator`, operator, OPERATORS)
+  if (effect !== '' && !EFFECTS.includes(effect)) notSupported(report, `${at}.effect`, effect, EFFECTS)
 }
 
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway']
 
 export function validateSpread ({ maxSkew, whenUnsatisfiable }: TopologySpreadConstraint, at: string, report: Report): void {
   if (maxSkew <= 0) invalid(report, `${at}.maxSkew`, maxSkew, 'must be greater than zero')
-  if (!ACTIONS.includes(whenUnsatisfiable)) report({ type: 'FieldValueNotSupported', field: `${at}.whenUnsatisfiable`, value: whenUnsatisfiable, detail: `supported values: ${ACTIONS.map(action => JSON.stringify(action)).join(', ')}` })
+  if (!ACTIONS.includes(whenUnsatisfiable)) notSupported(report, `${at}.whenUnsatisfiable`, whenUnsatisfiable, ACTIONS)
 }
 
 /** One constraint for each topology and action; told at the first of those that are the same. */

@@ -53,7 +53,7 @@ function checkSource (volume: Volume, at: string, report: Report): void {
   if (!found) required(report, at, 'must specify a volume type')
   const { name, iscsi } = volume
   if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
-    invalid(report, `${at}.name`, name, 'the name of the volume and iscsi.targetPortal can have at most 63 characters together where iscsi.initiatorName is set')
+    invalid(report, `${at}.name`, name, 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.')
   }
 }
 
@@ -63,15 +63,15 @@ export function checkClaims (volumes: readonly Volume[], pod: string, at: string
   const made = new Set(volumes.flatMap(({ name, ephemeral }) => ephemeral === undefined ? [] : [`${pod}-${name}`]))
   volumes.forEach(({ name, ephemeral, persistentVolumeClaim }, index) => {
     const path = `${at}[${index}]`
-    if (ephemeral !== undefined && name !== '') for (const detail of dnsSubdomain(`${pod}-${name}`)) invalid(report, `${path}.name`, name, `the name of its claim, ${pod}-${name}: ${detail}`)
+    if (ephemeral !== undefined && name !== '') for (const detail of dnsSubdomain(`${pod}-${name}`)) invalid(report, `${path}.name`, name, `PVC name ${JSON.stringify(`${pod}-${name}`)}: ${detail}`)
     const claim = persistentVolumeClaim?.claimName
-    if (claim !== undefined && made.has(claim)) invalid(report, `${path}.persistentVolumeClaim.claimName`, claim, 'must not reference a claim that gets created for an ephemeral volume')
+    if (claim !== undefined && made.has(claim)) invalid(report, `${path}.persistentVolumeClaim.claimName`, claim, 'must not reference a PVC that gets created for an ephemeral volume')
   })
 }
 
 /** What several pods write at once can't be a disk of theirs all. */
 export function checkSharedDisks (volumes: readonly Volume[], at: string, report: Report): void {
   volumes.forEach(({ gcePersistentDisk: disk }, index) => {
-    if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods; a GCE PD can only be mounted on multiple machines if it is read-only')
+    if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only')
   })
 }

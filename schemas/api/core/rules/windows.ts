@@ -29,12 +29,12 @@ function userName (name: string): readonly string[] {
   const user = parts.at(-1) ?? ''
   const domain = parts.length === 2 ? parts[0] : undefined
   const found: string[] = []
-  if (domain !== undefined && domain.length > DOMAIN_MAX) found.push(`the domain can have at most ${DOMAIN_MAX} characters`)
-  if (domain !== undefined && !NETBIOS.test(domain) && !DNS.test(domain)) found.push('the domain is neither a NetBios nor a DNS name')
-  if (user === '') found.push('the user cannot be empty')
-  if (user.length > USER_MAX) found.push(`the user can have at most ${USER_MAX} characters`)
-  if (/^[. ]+$/.test(user)) found.push('the user cannot consist of periods or spaces alone')
-  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) found.push('the user cannot contain any of "/\\:;|=,+*?<>@[]')
+  if (domain !== undefined && domain.length > DOMAIN_MAX) found.push(`runAsUserName's Domain length must be under ${DOMAIN_MAX + 1} characters`)
+  if (domain !== undefined && !NETBIOS.test(domain) && !DNS.test(domain)) found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+  if (user === '') found.push("runAsUserName's User cannot be empty")
+  if (user.length > USER_MAX) found.push(`runAsUserName's User length must not be longer than ${USER_MAX} characters`)
+  if (/^[. ]+$/.test(user)) found.push("runAsUserName's User cannot contain only periods or spaces")
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) found.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]')
   return found
 }
 
@@ -45,13 +45,13 @@ export function checkHostProcess (spec: PodSpec, at: string, report: Report): vo
   let onHost = 0
   for (const [{ securityContext }, path] of containersOf(spec, at)) {
     const own = securityContext?.windowsOptions?.hostProcess
-    if (ofPod !== undefined && own !== undefined && own !== ofPod) invalid(report, `${path}.securityContext.windowsOptions.hostProcess`, own, `must be that of the pod where both are specified, ${ofPod}`)
+    if (ofPod !== undefined && own !== undefined && own !== ofPod) invalid(report, `${path}.securityContext.windowsOptions.hostProcess`, own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`)
     all++
     if (own ?? ofPod === true) onHost++
   }
   if (onHost === 0) return
-  if (onHost !== all) invalid(report, at, '', 'if a pod contains any hostProcess containers, then all containers must be HostProcess containers')
-  if (spec.hostNetwork !== true) invalid(report, `${at}.hostNetwork`, false, 'must be true if pod contains any hostProcess containers')
+  if (onHost !== all) invalid(report, at, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers')
+  if (spec.hostNetwork !== true) invalid(report, `${at}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers')
 }
 
 const SYSTEMS = ['linux', 'windows']

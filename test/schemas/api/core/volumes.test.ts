@@ -28,9 +28,19 @@ creates(t, volumes, VOLUME, [
   ['without names', csi({ driver: null, volumeHandle: null }), 'Required spec.csi.driver', 'Invalid spec.csi.driver', 'Required spec.csi.volumeHandle'],
   ['of a driver there cannot be', csi({ driver: 'a_b' }), 'Invalid spec.csi.driver'],
   ['of one with a long name', csi({ driver: 'a'.repeat(64) }), 'TooLong spec.csi.driver'],
-  ['secrets have names and namespaces', csi({ nodeStageSecretRef: {} }), 'Required spec.csi.nodeStageSecretRef.name', 'Required spec.csi.nodeStageSecretRef.namespace'],
-  ['of the right form', csi({ controllerPublishSecretRef: { name: 'A', namespace: 'a.b' } }), 'Invalid spec.csi.controllerPublishSecretRef.name', 'Invalid spec.csi.controllerPublishSecretRef.namespace'],
+  ['secrets have names and namespaces', csi({ nodeStageSecretRef: {}, nodePublishSecretRef: {} }), 'Required spec.csi.nodePublishSecretRef .name', 'Required spec.csi.nodePublishSecretRef .namespace'],
+  ['of the right form', csi({ controllerPublishSecretRef: { name: 'A', namespace: 'a.b' } }), 'Invalid spec.csi.name', 'Invalid spec.csi.namespace'],
   ['a disk of iSCSI', spec({ hostPath: null, iscsi: { targetPortal: '10.0.0.1', iqn: 'disk', lun: 256, chapAuthSession: true } }), 'Invalid spec.iscsi.iqn', 'Invalid spec.iscsi.lun', 'Required spec.iscsi.secretRef'],
+  ['one of iSCSI with a long address', spec({ hostPath: null, iscsi: { targetPortal: 'a'.repeat(63), iqn: 'iqn.2001-04.com.example:disk', lun: 1, initiatorName: 'eui.0123456789abcdef' } }), 'Invalid spec.iscsi.targetportal'],
+  ['names of iSCSI that are too short', spec({ hostPath: null, iscsi: { targetPortal: 'a', iqn: 'iqn.2001-04.com.example', lun: 1, initiatorName: 'naa.1' } }), 'Invalid spec.iscsi.iqn', 'Invalid spec.iscsi.initiatorname'],
+  ['a disk without a name', spec({ hostPath: null, gcePersistentDisk: {} }), 'Required spec.persistentDisk.pdName'],
+  ['a second source that will not do either', spec({ nfs: {} }), 'Forbidden spec.nfs'],
+  ['a flex volume beside it', spec({ flexVolume: { options: { 'a.orch.io/b': 'c' } } }), 'Required spec.flexVolume.driver', 'Invalid spec.flexVolume.options[a.orch.io/b]'],
+  ['a share without a namespace', spec({ hostPath: null, azureFile: { secretName: 's', shareName: 's', secretNamespace: '' } }), 'Required spec.azureFile.secretNamespace'],
+  ['endpoints of nowhere', spec({ hostPath: null, glusterfs: { endpoints: 'e', path: 'p', endpointsNamespace: 'a.b' } }), 'Invalid spec.glusterfs.endpointsNamespace'],
+  ['a secret without a name', spec({ hostPath: null, cinder: { volumeID: 'v', secretRef: {} } }), 'Required spec.cinder.secretRef.name', 'Required spec.cinder.secretRef.namespace'],
+  ['storage without a name', spec({ hostPath: null, storageos: { secretRef: { name: 'a' } } }), 'Required spec.storageos.volumeName', 'Required spec.storageos.secretRef.namespace'],
+  ['one without a volume', spec({ hostPath: null, scaleIO: { gateway: 'g', system: 's', secretRef: {} } }), 'Required spec.scaleIO.volumeName'],
   ['a device without monitors', spec({ hostPath: null, rbd: { image: 'i' } }), 'Required spec.rbd.monitors']
 ])
 updates(t, volumes, VOLUME, [

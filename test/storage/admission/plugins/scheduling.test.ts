@@ -52,17 +52,20 @@ t.test('a pod has the priority of its class, or of the default one', async t => 
 })
 
 t.test('a pod takes what its runtime takes, and runs where that is', async t => {
-  const { post, made } = await serve(t, OPTIONS)
+  const { as, post, made } = await serve(t, OPTIONS)
   await made(RUNTIMES, { metadata: { name: 'heavy' }, handler: 'h', overhead: { podFixed: { memory: '100Mi' } }, scheduling: { nodeSelector: { a: 'b' }, tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }] } })
   await made(RUNTIMES, { metadata: { name: 'light' }, handler: 'h' })
   const { spec } = await made(PODS, pod('heavy', { runtimeClassName: 'heavy', nodeSelector: { c: 'd' }, tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }] }))
   t.match(spec, { overhead: { memory: '100Mi' }, nodeSelector: { a: 'b', c: 'd' } })
   t.same(spec.tolerations.filter(({ key }: Json) => key === 'k'), [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }], 'the wider toleration is left')
   t.equal((await made(PODS, pod('light', { runtimeClassName: 'light' })))['spec'].overhead, undefined)
+  t.equal((await as('root', 'PATCH', `${PODS}/light`, { spec: { overhead: {} } }, MERGE)).code, 200, 'nothing is no change of nothing')
   const refused: ReadonlyArray<readonly [Json, string]> = [
     [{ runtimeClassName: 'gone' }, 'pod rejected: RuntimeClass "gone" not found'],
     [{ runtimeClassName: 'heavy', overhead: { memory: '1Mi' } }, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"],
     [{ overhead: { memory: '1Mi' } }, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'],
+    [{ overhead: {} }, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'],
+    [{ runtimeClassName: 'heavy', overhead: {} }, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"],
     [{ runtimeClassName: 'heavy', nodeSelector: { a: 'x' } }, 'conflict: runtimeClass.scheduling.nodeSelector[a] = b; pod.spec.nodeSelector[a] = x']
   ]
   for (const [more, why] of refused) t.match(await post(PODS, pod('x', more)), { code: 403, json: { message: `pods "x" is forbidden: ${why}` } }, why)
