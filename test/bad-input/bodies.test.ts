@@ -88,7 +88,7 @@ t.test('a wrong type in any field of any resource is refused by the path of the 
     let before = ''
     for (const { path, value, body } of wrongTypes(definition.message, known)) {
       fields++
-      const says = new RegExp(path.replace(/[[\]$]/g, '\\$&'))
+      const says = path === 'apiVersion' ? /apiVersion|API version/ : new RegExp(path.replace(/[[\]$]/g, '\\$&'))
       const title = `${definition.plural} ${path} = ${JSON.stringify(value)}`
       cases.push({ title, url: base, body, headers: JSON_TYPE, says })
       // By the other ways one wrong value of each field is enough.
