@@ -50,7 +50,6 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     local: {
       run: async (object, { namespace }) => {
         const review = object as LocalSubjectAccessReview
-        review.metadata.namespace ||= namespace
         refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, ['namespace'], true), ...beyond(review, namespace)])
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
@@ -88,10 +87,9 @@ function metadataFindings ({ metadata }: ApiObject, allowed: readonly string[], 
   return [{ type: 'FieldValueInvalid', field: 'metadata', value: metadata, detail: `must be empty${allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`}` }]
 }
 
-/** @throws StatusError 400 for the namespace of another path */
-function beyond ({ metadata, spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
+/** @throws StatusError 400 outside of any namespace */
+function beyond ({ spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
   if (namespace === '') throw badRequest('namespace is required on this type')
-  if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`)
   const found: FieldError[] = []
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace) {
     found.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '', detail: 'must match metadata.namespace' })

@@ -16,9 +16,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
   answer: Status,
   run: async (object, { namespace, name: named, subresource = '' }, context) => {
     const binding = object as Binding // decoded by its message
-    const { metadata } = binding
-    const name = named === '' ? metadata.name ?? '' : named
-    if ((metadata.namespace ?? namespace) !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${namespace})`)
+    const name = named === '' ? binding.metadata.name ?? '' : named
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
     // One that is posted by itself has been admitted as what it is.

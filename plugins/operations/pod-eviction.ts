@@ -29,7 +29,6 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
   answer: Status,
   run: async (object, { namespace, name, subresource = '' }, context) => {
     const eviction = object as v1.Eviction // decoded by its message, which is the same in both versions
-    if ((eviction.metadata.namespace ?? namespace) !== namespace) throw badRequest(`the namespace of the object (${eviction.metadata.namespace}) does not match the namespace on the URL (${namespace})`)
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
     const asked = { ...context, dryRun: context.dryRun || parseDryRun(eviction.deleteOptions?.dryRun ?? []) }

@@ -8,6 +8,7 @@ import { during } from '../../schemas/trace.js'
 import { said, validateConfig } from '../../storage/managed-fields/config.js'
 import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
 import { apply } from '../../storage/operations/apply.js'
+import { matchTarget } from '../../storage/operations/identity.js'
 import { viewConfig } from '../../storage/operations/view-config.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
@@ -20,14 +21,14 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
 
 export async function applyObject (store: ResourceStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, force } = await configOf(request, store.shown.message, store.type.namespaced)
+  const { config, force } = await configOf(request, store.shown.message, store)
   const { entry, created } = await apply(store, { configOf: () => config, force }, targetOf(request), contextOf(request))
   return sendEntry(request, reply, store, entry, created ? 201 : 200)
 }
 
 /** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, force } = await configOf(request, view.message, store.type.namespaced)
+  const { config, force } = await configOf(request, view.message, store)
   const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force }, targetOf(request), contextOf(request))
   return sendObject(request, reply, view.message, view.read(entry.read()))
 }
@@ -35,7 +36,7 @@ export async function applyView (store: ResourceStore, view: SubresourceView, re
 interface Config { readonly config: ApiObject, readonly force: boolean }
 
 /** @throws StatusError 400, 415, 422; DecodeError */
-async function configOf (request: FastifyRequest, message: Message<ApiObject>, namespaced: boolean): Promise<Config> {
+async function configOf (request: FastifyRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
   const { query, info } = request.orch
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
@@ -52,8 +53,8 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, n
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   const { whole } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
-  config.metadata = { name: info.name, ...namespaced ? { namespace: info.namespace } : {}, ...config.metadata }
-  refuseOthers(config, request, namespaced)
+  config.metadata = { name: info.name, ...config.metadata }
+  matchTarget(store, config, info)
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
   if (findings.length > 0) throw invalid({ group: info.group, kind: object.kind }, info.name, findings)
@@ -78,12 +79,4 @@ function checkType (message: Message, value: unknown): void {
   const { apiVersion, kind, metadata } = membersOf(value)
   if (typeof apiVersion !== 'string' || apiVersion === '' || typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its apiVersion and kind')
   if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
-}
-
-/** The object is the one on the URL. @throws StatusError 400 */
-function refuseOthers ({ metadata }: ApiObject, request: FastifyRequest, namespaced: boolean): void {
-  const { name, namespace } = request.orch.info
-  if (metadata.name !== name) throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`)
-  if (!namespaced) delete metadata.namespace
-  else if (metadata.namespace !== namespace) throw badRequest(`the namespace of the object (${metadata.namespace ?? ''}) does not match the namespace on the URL (${namespace})`)
 }

@@ -3,10 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applyDefaults, decode, toJson } from '../../schemas/index.js'
 import type { ApiObject, SubresourceView } from '../../schemas/index.js'
 import type { FieldError } from '../../schemas/index.js'
-import { badRequest, invalid } from '../../schemas/status.js'
+import { invalid } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { get } from '../../storage/operations/get.js'
 import type { Target } from '../../storage/operations/context.js'
+import { matchTarget } from '../../storage/operations/identity.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import { patched } from '../../storage/operations/patch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
@@ -25,10 +26,8 @@ const shownOf = (store: ResourceStore, view: SubresourceView, entry: Entry): Api
 
 /** The object with what the client wants of it put in. @throws StatusError 400, 422 */
 function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, wanted: ApiObject, target: Target): ApiObject {
-  const { name, namespace } = target
-  if ((wanted.metadata.name ?? '') !== name) throw badRequest(`the name of the object (${wanted.metadata.name ?? ''}) does not match the name on the URL (${name})`)
-  if ((wanted.metadata.namespace || namespace) !== namespace) throw badRequest(`the namespace of the object (${wanted.metadata.namespace}) does not match the namespace on the URL (${namespace})`)
-  wanted.metadata.namespace ||= namespace
+  const { name } = target
+  matchTarget(store, wanted, target)
   const findings: FieldError[] = []
   view.validate?.(wanted, finding => { findings.push(finding) })
   const { type } = view.message[Facts]

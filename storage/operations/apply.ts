@@ -4,7 +4,7 @@
  */
 import { applyDefaults, decode } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, isStatusError, notFound } from '../../schemas/status.js'
+import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import { apply as applied, except } from '../managed-fields/apply.js'
 import type { Applied, Application } from '../managed-fields/apply.js'
@@ -17,6 +17,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
+import { matchTarget } from './identity.js'
 import { fieldsKept, setOwners, versionsOf, whoWrites } from './ownership.js'
 import { rewrite } from './rewrite.js'
 import { attempt } from './update.js'
@@ -81,7 +82,7 @@ function objectOf (store: ResourceStore, { configOf, force }: ApplyRequest, base
   const { object, managers } = settled(applied(application), application, store)
   if (who.manager === KUBECTL) keepLastApplied(object, config)
   const typed = object as ApiObject // it is complete
-  if (typed.metadata.name !== target.name) throw badRequest(`the name of the object (${typed.metadata.name ?? ''}) does not match the name on the URL (${target.name})`)
+  matchTarget(store, typed, target)
   return { object: store.take(typed), owners: managers }
 }
 

@@ -14,6 +14,7 @@ import { trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
+import { matchNamespace } from './identity.js'
 import { transact } from './transact.js'
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
@@ -44,7 +45,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   const { managedFields } = object.metadata
   await mutate(store, request, object)
   mergeOwnerReferences(object, context.warn, true)
-  checkNamespace(store, object, target) // what admission has made of it
+  matchNamespace(store, object, target) // what admission has made of it
   const { metadata } = object // admission may have put another in its place
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
@@ -61,17 +62,8 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
 
 function checkIdentity (store: ResourceStore, object: ApiObject, target: Target): void {
   const { metadata } = object
-  if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('metadata.resourceVersion should not be set on objects to be created')
-  checkNamespace(store, object, target)
-}
-
-function checkNamespace (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
-  if (store.type.namespaced) {
-    if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
-    else if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the provided object (${JSON.stringify(metadata.namespace)}) does not match the namespace sent on the request (${JSON.stringify(target.namespace)})`)
-  } else {
-    delete metadata.namespace
-  }
+  if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('resourceVersion should not be set on objects to be created')
+  matchNamespace(store, object, target)
 }
 
 function setSystemFields (metadata: ApiObject['metadata']): void {

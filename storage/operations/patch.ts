@@ -8,6 +8,7 @@ import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Target, WriteContext } from './context.js'
+import { matchTarget } from './identity.js'
 import { change } from './update.js'
 import type { Written } from './update.js'
 
@@ -24,8 +25,7 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
   const apply = patched(request, store.shown.message)
   const entry = await change(store, target, context, async current => {
     const object = request.decode(await apply(store.convertCopy(current)))
-    if (object.metadata.name !== target.name) throw badRequest(`the patch changes metadata.name to ${JSON.stringify(object.metadata.name ?? '')}; an object's name cannot change`)
-    if (store.type.namespaced && object.metadata.namespace !== target.namespace) throw badRequest(`the patch changes metadata.namespace to ${JSON.stringify(object.metadata.namespace ?? '')}; an object's namespace cannot change`)
+    matchTarget(store, object, target)
     return object
   })
   return { entry, created: false }

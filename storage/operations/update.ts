@@ -5,7 +5,7 @@
  */
 import { clone } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest, conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
+import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { yieldToEventLoop } from '../turns.js'
@@ -13,6 +13,7 @@ import { allocating } from './allocation.js'
 import { admissionRequest } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
+import { matchTarget } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
@@ -36,7 +37,7 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  * @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError
  */
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
-  checkIdentity(store, object, target)
+  matchTarget(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const createOnUpdate = store.shown.createOnUpdate && (target.subresource ?? '') === ''
   // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
@@ -57,17 +58,6 @@ export async function update (store: ResourceStore, object: ApiObject, target: T
       if (attempts === MOST_ATTEMPTS) throw conflict(store.resource, target.name, MODIFIED)
     }
   }
-}
-
-function checkIdentity (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
-  if ((metadata.name ?? '') === '') throw badRequest(`the object has no metadata.name; it must be that on the URL (${target.name})`)
-  if (metadata.name !== target.name) throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${target.name})`)
-  if (!store.type.namespaced) {
-    delete metadata.namespace
-    return
-  }
-  if ((metadata.namespace ?? '') === '') metadata.namespace = target.namespace
-  if (metadata.namespace !== target.namespace) throw badRequest(`the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${target.namespace})`)
 }
 
 /**

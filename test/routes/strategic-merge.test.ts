@@ -99,11 +99,11 @@ t.test('what no patch may change is not changed', async t => {
   const refused = async (patch: unknown, code: number, message: RegExp, path = url): Promise<void> => {
     t.match(await server.patch(path, patch, STRATEGIC), { code, json: { kind: 'Status', message } }, JSON.stringify(patch))
   }
-  await refused({ metadata: { name: 'two' } }, 400, /name cannot change/)
-  await refused({ metadata: { namespace: 'other' } }, 400, /namespace cannot change/)
+  await refused({ metadata: { name: 'two' } }, 400, /^the name of the object \(two\) does not match the name on the URL/)
+  await refused({ metadata: { namespace: 'other' } }, 400, /^the namespace of the provided object does not match/)
   await refused({ metadata: { uid: 'other' } }, 422, /metadata\.uid: Invalid value/)
   await refused({ metadata: { resourceVersion: '1' } }, 409, /has been modified/)
-  await refused({ $patch: 'delete' }, 400, /name cannot change/)
+  await refused({ $patch: 'delete' }, 400, /name must be provided/)
   await refused({ kind: 'Secret' }, 422, /kind: expected "ConfigMap"/)
   await refused([], 400, /must be an object/)
   await refused('null', 400, /must be an object/)

@@ -1,0 +1,22 @@
+/** Which object a request is about: what is sent may leave out what the URL says, and must not say another. */
+import type { ApiObject } from '../../schemas/index.js'
+import { badRequest } from '../../schemas/status.js'
+import type { ResourceStore } from '../resource-store.js'
+import type { Target } from './context.js'
+
+type Scope = Pick<ResourceStore, 'type'>
+
+/** Fills in the namespace, or takes away that of what is in none. @throws StatusError 400 for another one */
+export function matchNamespace ({ type }: Scope, { metadata }: Pick<ApiObject, 'metadata'>, { namespace }: Pick<Target, 'namespace'>): void {
+  if (!type.namespaced || namespace === '') delete metadata.namespace
+  else if ((metadata.namespace ?? '') === '') metadata.namespace = namespace
+  else if (metadata.namespace !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+}
+
+/** The same, and the name must be said. @throws StatusError 400 */
+export function matchTarget (scope: Scope, object: Pick<ApiObject, 'metadata'>, target: Target): void {
+  matchNamespace(scope, object, target)
+  const { name = '' } = object.metadata
+  if (name === '') throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`)
+  if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`)
+}
