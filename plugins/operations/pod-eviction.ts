@@ -53,7 +53,7 @@ async function evict (pods: ResourceStore, budgets: ResourceStore | undefined, t
   if (entry === undefined) return
   const pod = pods.readStored(entry) as Pod // of the store of pods
   const [budget, ...others] = budgets === undefined ? [] : await budgetsOf(budgets, pod)
-  if (others.length > 0) throw new StatusError('InternalError', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  if (others.length > 0) throw new StatusError(undefined, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
   if (budgets === undefined || budget === undefined) {
     await remove(pods, target, request, context)
     return

@@ -1,7 +1,7 @@
 /** POST, and PUT of a name that does not exist: a new object. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { ApiObject } from '../../schemas/index.js'
-import { alreadyExists, badRequest, timeout } from '../../schemas/status.js'
+import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
 import type { AdmissionRequest, Basis } from '../admission/contract.js'
 import type { Entry } from '../cache/entry.js'
 import type { Offer } from '../cache/offers.js'
@@ -56,7 +56,8 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
     const named = generated ? { ...request, name: metadata.name ?? '' } : request
     const made = await attemptCreate(store, object, target.namespace, named, judgement, context)
     if (made !== undefined) return made
-    if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(store.resource, metadata.name ?? '')
+    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '')
+    if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
   }
 }
 
