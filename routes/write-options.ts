@@ -16,7 +16,7 @@ export type FieldValidation = typeof VALIDATIONS[number]
 export function fieldValidation (query: URLSearchParams, method: string): FieldValidation {
   const value = query.get('fieldValidation') ?? ''
   if (value === '') return 'Warn'
-  return VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${VALIDATIONS.map(one => JSON.stringify(one)).join(', ')}` })
+  return VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}` })
 }
 
 const MOST_MANAGER = 128
@@ -26,8 +26,11 @@ const UNPRINTABLE = /[\x00-\x1f\x7f]/
 /** @throws StatusError 422 */
 export function checkFieldManager (query: URLSearchParams, method: string): void {
   const manager = query.get('fieldManager') ?? ''
-  if (manager.length > MOST_MANAGER) refuseOption(method, { type: 'FieldValueTooLong', field: 'fieldManager', detail: `must have at most ${MOST_MANAGER} bytes` })
-  if (UNPRINTABLE.test(manager)) refuseOption(method, { type: 'FieldValueInvalid', field: 'fieldManager', value: manager, detail: 'must contain only printable characters' })
+  if (Buffer.byteLength(manager) > MOST_MANAGER) refuseOption(method, { type: 'FieldValueTooLong', field: 'fieldManager', detail: `must have at most ${MOST_MANAGER} bytes` })
+  const found = UNPRINTABLE.exec(manager)
+  if (found === null) return
+  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  refuseOption(method, { type: 'FieldValueInvalid', field: 'fieldManager', value: manager, detail: `invalid character U+${code} (at position ${Buffer.byteLength(manager.slice(0, found.index))})` })
 }
 
 /** Of a patch that applies nothing. @throws StatusError 400, 422 */
