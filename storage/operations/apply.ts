@@ -61,7 +61,7 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
 
 /** An object that is not there has no version and no uid yet. */
 function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceVersion = '' } }: ApiObject, { name }: Target): void {
-  if (uid !== '') throw conflict(store.resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
   if (resourceVersion !== '') throw conflict(store.resource, name, 'the object is not there, and so has no version')
 }
 

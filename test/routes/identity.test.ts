@@ -33,6 +33,9 @@ t.test('another name or namespace than that of the URL is refused in the same wo
   ] as const) {
     t.match(await server.call(method, url, { metadata, ...more }, { 'content-type': type }), { code: 400, json: { reason: 'BadRequest', message } }, `${method} ${url} ${JSON.stringify(metadata)}`)
   }
+  const of = { ...applied, metadata: { name: 'new', uid: 'x' } }
+  const message = 'Operation cannot be fulfilled on configmaps "new": uid mismatch: the provided object specified uid x, and no existing object was found'
+  t.match(await server.call('PATCH', `${CONFIGS}/new?fieldManager=m`, of, { 'content-type': APPLY }), { code: 409, json: { message } })
   t.equal((await server.patch(`${CONFIGS}/a`, { metadata: { namespace: null } })).json.metadata.namespace, 'default', 'which may be left out')
 })
 

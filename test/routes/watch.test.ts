@@ -108,7 +108,7 @@ t.test('a version no longer kept is 410', async t => {
     if (watch.code === 410) break
     await new Promise(resolve => { setTimeout(resolve, 20) })
   }
-  t.match(await server.get(`${BINDINGS}?watch=1&resourceVersion=1`), { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410 } })
+  t.match(await server.get(`${BINDINGS}?watch=1&resourceVersion=1`), { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410, message: /^too old resource version: 1 \(\d+\)$/ } })
 })
 
 t.test('what goes wrong while an event is shown ends that watch with an ERROR, not with 410, and is logged', async t => {
