@@ -137,7 +137,7 @@ class Receiving {
 
 const NOTHING = Buffer.alloc(0)
 
-const largerThanAllowed = () => tooLarge('the request body is larger than the limit of 3 MiB')
+const largerThanAllowed = () => tooLarge(`limit is ${MOST_BYTES}`)
 const noRoom = () => tooManyRequests('the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS)
 
 /**

@@ -9,6 +9,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { during } from '../schemas/trace.js'
 import { yieldToEventLoop } from '../storage/turns.js'
+import { misfit, telling, unrecognized } from './misfits.js'
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
@@ -40,13 +41,13 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const type = contentType(request)
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
-  if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
+  if (body.length === 0) throw badRequest(unrecognized(message, 'unexpected end of JSON input (<empty>)'))
   const decoded = await during(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE ? decodeProtobuf(message, body, MAX_VALUES) : await decodeText(request, type, body, message)
+    const made = type === PROTOBUF_TYPE ? await telling(why => misfit(message, {}, why), () => decodeProtobuf(message, body, MAX_VALUES)) : await decodeText(request, type, body, message)
     await yieldToEventLoop(body.length)
     return made
   })
-  const object = applyFieldValidation(request, validation, decoded)
+  const object = applyFieldValidation(request, validation, decoded, why => misfit(message, {}, why))
   recordSent(request, message as Message<object>, object as object)
   return object
 }
@@ -65,14 +66,20 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 }
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
-  const { value, duplicates } = await parseText(type, body, () => request.orch.signal)
+  const { value, duplicates } = await telling(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
   await yieldToEventLoop(body.length)
-  return { ...decode(message, value), duplicates }
+  return { ...await telling(why => misfit(message, value, why), () => decode(message, value)), duplicates }
 }
 
-/** Lets what the schema does not know pass, warns of it, or refuses it. @throws StatusError 400 */
-export function applyFieldValidation<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: { object: T, unknown: readonly string[], duplicates: readonly string[] }): T {
-  judge(request, validation, validation === 'Ignore' ? [] : strictFindings(unknown, duplicates), why => badRequest(`strict decoding error: ${why}`))
+interface Found<T> { readonly object: T, readonly unknown: readonly string[], readonly duplicates: readonly string[] }
+
+/**
+ * Lets what the schema does not know pass, warns of it, or refuses it.
+ * @param words what a refusal says of its reason
+ * @throws StatusError 400
+ */
+export function applyFieldValidation<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: Found<T>, words = (why: string): string => why): T {
+  judge(request, validation, validation === 'Ignore' ? [] : strictFindings(unknown, duplicates), why => badRequest(words(`strict decoding error: ${why}`)))
   return object
 }
 

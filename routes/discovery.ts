@@ -71,7 +71,8 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   const list = (group: string, version: string): object => {
     const found = resources.served().filter(({ shown }) => shown.group === group && shown.version === version)
     if (found.length === 0) throw noSuchPath()
-    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.offered(store)) }
+    // Of the core group without a version of its own, as convention.
+    return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.offered(store)) }
   }
   get('/api/:version', request => list('', (request.params as { version: string }).version))
   get('/apis/:group/:version', request => {

@@ -2,7 +2,7 @@
 import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
 import { invalid } from '../schemas/status.js'
 import type { FieldError } from '../schemas/status.js'
-import { text } from './query.js'
+import { bool, text } from './query.js'
 
 /** Parameters of a write are fields of its options: those of its method. */
 function refuseOption (method: string, ...errors: readonly FieldError[]): never {
@@ -17,7 +17,7 @@ export type FieldValidation = typeof VALIDATIONS[number]
 export function fieldValidation (query: URLSearchParams, method: string): FieldValidation {
   const value = query.get('fieldValidation') ?? ''
   if (value === '') return 'Warn'
-  return VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${VALIDATIONS.map(one => JSON.stringify(one)).join(', ')}` })
+  return VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}` })
 }
 
 /** @throws StatusError 422 */
@@ -27,9 +27,9 @@ export function checkFieldManager (query: URLSearchParams, method: string): void
   if (findings.length > 0) refuseOption(method, ...findings)
 }
 
-/** Of a patch that applies nothing. @throws StatusError 422 */
+/** Of a patch that applies nothing. @throws StatusError 400, 422 */
 export function refuseForce (query: URLSearchParams): void {
-  if (query.has('force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
+  if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
 }
 
 /** Who makes the change: as they say, or by the name of their program. */

@@ -114,10 +114,13 @@ export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 export const alreadyExists = (resource: GroupResource, name: string) =>
   new StatusError('AlreadyExists', `${qualified(resource)} "${name}" already exists`, { details: about(resource, name) })
+/** Of a generated name, whose next try may have better luck. */
+export const noUniqueName = (resource: GroupResource, name: string) =>
+  new StatusError('AlreadyExists', `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })
 export const conflict = (resource: GroupResource, name: string, why: string) =>
   new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: about(resource, name) })
 export const expired = (message: string) => new StatusError('Expired', message)
-export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', message)
+export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`)
 export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) => new StatusError('UnsupportedMediaType', message, { headers })
 export const tooManyRequests = (message: string, retryAfterSeconds?: number) =>
   new StatusError('TooManyRequests', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
@@ -125,7 +128,7 @@ export const internalError = (cause: unknown) =>
   new StatusError('InternalError', 'Internal error occurred: the server could not complete the request; its log says why', { cause })
 export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
 export const timeout = (message: string, retryAfterSeconds?: number) =>
-  new StatusError('Timeout', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
+  new StatusError('Timeout', `Timeout: ${message}`, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
 /** The client's own delay, and so none of the gateway kind. */
 export const bodyTooSlow = () => new StatusError('Timeout', 'the request body did not arrive in time', { code: 408 })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {

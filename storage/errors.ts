@@ -39,6 +39,9 @@ export function isStorageError (error: unknown, code?: StorageErrorCode): error 
   return error instanceof StorageError && (code === undefined || error.code === code)
 }
 
+/** In the words clients look for. */
+export const futureRevision = (wanted: number, newest: number): StorageError => new StorageError('FutureRevision', `Too large resource version: ${wanted}, current: ${newest}`)
+
 /** The message of an error and those of its causes, on one line, for the log: what was expected to fail needs no stack. */
 export function reasonOf (error: unknown): string {
   const reasons: string[] = []

@@ -10,7 +10,6 @@ import { sameValue } from '../../schemas/index.js'
 import type { ApiObject, FieldError } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import { takeNamespace } from '../../storage/operations/identity.js'
 import type { Operation } from '../../storage/registry.js'
 
 type Asked = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
@@ -88,10 +87,9 @@ function metadataFindings ({ metadata }: ApiObject, allowed: readonly string[], 
   return [{ type: 'FieldValueInvalid', field: 'metadata', value: metadata, detail: `must be empty${allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`}` }]
 }
 
-/** @throws StatusError 400 for the namespace of another path */
-function beyond ({ metadata, spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
+/** @throws StatusError 400 outside of any namespace */
+function beyond ({ spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
   if (namespace === '') throw badRequest('namespace is required on this type')
-  takeNamespace(metadata, true, namespace)
   const found: FieldError[] = []
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace) {
     found.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '', detail: 'must match metadata.namespace' })

@@ -6,7 +6,6 @@ import type { FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
-import { takeNamespace } from '../../storage/operations/identity.js'
 import { keepOwners } from '../../storage/operations/ownership.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
@@ -18,9 +17,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
   answer: Status,
   run: async (object, { namespace, name: named, subresource = '' }, context) => {
     const binding = object as Binding // decoded by its message
-    const { metadata } = binding
-    const name = named === '' ? metadata.name ?? '' : named
-    takeNamespace(metadata, true, namespace)
+    const name = named === '' ? binding.metadata.name ?? '' : named
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
     // One that is posted by itself has been admitted as what it is.

@@ -14,7 +14,6 @@ import { admissionRequest } from '../../storage/operations/context.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
 import type { DeleteRequest } from '../../storage/operations/delete.js'
-import { takeNamespace } from '../../storage/operations/identity.js'
 import { current } from '../../storage/operations/rewrite.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
@@ -30,7 +29,6 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
   answer: Status,
   run: async (object, { namespace, name, subresource = '' }, context) => {
     const eviction = object as v1.Eviction // decoded by its message, which is the same in both versions
-    takeNamespace(eviction.metadata, true, namespace)
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
     const asked = { ...context, dryRun: context.dryRun || parseDryRun(eviction.deleteOptions?.dryRun ?? []) }
@@ -55,7 +53,7 @@ async function evict (pods: ResourceStore, budgets: ResourceStore | undefined, t
   if (entry === undefined) return
   const pod = pods.readStored(entry) as Pod // of the store of pods
   const [budget, ...others] = budgets === undefined ? [] : await budgetsOf(budgets, pod)
-  if (others.length > 0) throw new StatusError('InternalError', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  if (others.length > 0) throw new StatusError(undefined, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
   if (budgets === undefined || budget === undefined) {
     await remove(pods, target, request, context)
     return

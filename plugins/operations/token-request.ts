@@ -41,7 +41,7 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     if (store === undefined) throw notFound(ACCOUNTS, name)
     const admission = { ...admissionRequest(store, context, target, 'CREATE', request, undefined), kind: REQUEST.kind }
     await store.admission.mutate(admission)
-    refuse(name, mismatches(request, namespace, name))
+    refuse(name, mismatches(request, name))
     const account = await find(resources, ACCOUNTS.resource, namespace, name)
     if (signer === undefined) throw serviceUnavailable('this server has no key to sign tokens with; start it with --service-account-signing-key-file')
     const audiences = request.spec.audiences?.length ? request.spec.audiences : [...tokens.audiences]
@@ -68,11 +68,9 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
   }
 })
 
-function mismatches ({ metadata }: TokenRequest, namespace: string, name: string): FieldError[] {
-  const found: FieldError[] = []
-  if (metadata.name && metadata.name !== name) found.push({ type: 'FieldValueInvalid', field: 'metadata.name', value: metadata.name, detail: 'must match the service account name if specified' })
-  if (metadata.namespace && metadata.namespace !== namespace) found.push({ type: 'FieldValueInvalid', field: 'metadata.namespace', value: metadata.namespace, detail: 'must match the service account namespace if specified' })
-  return found.slice(0, 1)
+function mismatches ({ metadata }: TokenRequest, name: string): FieldError[] {
+  if (!metadata.name || metadata.name === name) return []
+  return [{ type: 'FieldValueInvalid', field: 'metadata.name', value: metadata.name, detail: 'must match the service account name if specified' }]
 }
 
 function findings (audiences: readonly string[], seconds: number): FieldError[] {
@@ -93,10 +91,10 @@ function refuse (name: string, errors: readonly FieldError[]): void {
 async function boundTo (resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
   if (reference == null) return {}
   const { apiVersion = '', kind = '', name = '', uid: wanted = '' } = reference
-  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}; it must be a Pod or a Secret of v1`)
+  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of type ${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`)
   const plural = kind === 'Pod' ? 'pods' : 'secrets'
   const object = await find(resources, plural, namespace, name) as ApiObject & { spec?: { serviceAccountName?: string } }
-  if (kind === 'Pod' && object.spec?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name`)
+  if (kind === 'Pod' && object.spec?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`)
   const { uid = '' } = object.metadata
   if (wanted !== '' && wanted !== uid) {
     throw conflict({ group: '', resource: kind }, name, `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`)

@@ -9,7 +9,8 @@ import { Facts } from '../../schemas/language/types.js'
 import { said, validateConfig } from '../../storage/managed-fields/config.js'
 import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
 import { apply } from '../../storage/operations/apply.js'
-import { requireName, takeNamespace } from '../../storage/operations/identity.js'
+import { matchTarget } from '../../storage/operations/identity.js'
+import type { Target } from '../../storage/operations/context.js'
 import { viewConfig } from '../../storage/operations/view-config.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
@@ -22,14 +23,14 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
 
 export async function applyObject (store: ResourceStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, force } = await configOf(request, store.shown.message, store.type.namespaced)
+  const { config, force } = await configOf(request, store.shown.message, store)
   const { entry, created } = await apply(store, { configOf: () => config, force }, targetOf(request), contextOf(request))
   return sendEntry(request, reply, store, entry, created ? 201 : 200)
 }
 
 /** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, force } = await configOf(request, view.message, store.type.namespaced)
+  const { config, force } = await configOf(request, view.message, store)
   const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force, viewVersion: config.apiVersion }, targetOf(request), contextOf(request))
   return sendObject(request, reply, view.message, view.read(entry.read()))
 }
@@ -37,7 +38,7 @@ export async function applyView (store: ResourceStore, view: SubresourceView, re
 interface Config { readonly config: ApiObject, readonly force: boolean }
 
 /** @throws StatusError 400, 415, 422; DecodeError */
-async function configOf (request: FastifyRequest, message: Message<ApiObject>, namespaced: boolean): Promise<Config> {
+async function configOf (request: FastifyRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
   const { query, info } = request.orch
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
@@ -55,7 +56,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, n
   const { whole } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
   config.metadata = { ...config.metadata }
-  refuseOthers(config, request, namespaced)
+  refuseOthers(store, config, info)
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
   if (findings.length > 0) throw invalid({ group: info.group, kind: object.kind }, info.name, findings)
@@ -86,9 +87,8 @@ function checkType (message: Message, value: unknown): void {
   if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
 }
 
-/** What was said of which object it is, is what the URL says. @throws StatusError 400 */
-function refuseOthers ({ metadata }: ApiObject, request: FastifyRequest, namespaced: boolean): void {
-  const { name, namespace } = request.orch.info
-  if (!namespaced || (metadata.namespace ?? '') !== '') takeNamespace(metadata, namespaced, namespace)
-  if ((metadata.name ?? '') !== '') requireName(metadata, name)
+/** What was said of which object it is, is what the URL says; what was not stays unsaid. @throws StatusError 400 */
+function refuseOthers (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
+  matchTarget(store, { metadata: { ...metadata, name: metadata.name || target.name } }, target)
+  if (!store.type.namespaced) delete metadata.namespace
 }

@@ -10,7 +10,7 @@ import { removeCollection } from '../../storage/operations/delete-collection.js'
 import type { WriteContext } from '../../storage/operations/context.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { bodyOf, decodeBody } from '../body.js'
-import { bool, count, listRequest, text } from '../query.js'
+import { bool, count, integer, listRequest, text } from '../query.js'
 import { sendEntry, sendStatus } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
 import { metadataOf } from './list.js'
@@ -30,7 +30,7 @@ async function optionsOf (request: FastifyRequest): Promise<Asked> {
   const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
   const { preconditions } = body ?? {}
   const dryRun = parseDryRun(body?.dryRun ?? [])
-  const gracePeriodSeconds = gracePeriodOf(body?.gracePeriodSeconds ?? count(query, 'gracePeriodSeconds'))
+  const gracePeriodSeconds = gracePeriodOf(body?.gracePeriodSeconds ?? integer(query, 'gracePeriodSeconds'))
   const named = body?.propagationPolicy !== undefined || body?.orphanDependents !== undefined
   const policy = named ? body?.propagationPolicy : text(query, 'propagationPolicy') || undefined
   const orphan = named ? body?.orphanDependents : query.has('orphanDependents') ? bool(query, 'orphanDependents') : undefined

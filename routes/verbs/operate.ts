@@ -4,6 +4,7 @@ import { applyDefaults, isDecodeError } from '../../schemas/index.js'
 import type { ApiObject, Message } from '../../schemas/index.js'
 import { methodNotAllowed } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
+import { matchNamespace } from '../../storage/operations/identity.js'
 import type { Operation } from '../../storage/registry.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { decodeBody } from '../body.js'
@@ -20,6 +21,7 @@ export function operationHandler (store: ResourceStore, operation: Operation | u
     const object = await decodeVersion(request, [message, ...operation.otherMessages ?? []])
     applyDefaults(message, object)
     const [target, context] = [targetOf(request), contextOf(request)]
+    matchNamespace(store, object, target)
     // What is done below an object is admitted by whoever does it, who knows when.
     if (store.type.virtual) {
       const admission = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined)

@@ -7,7 +7,7 @@ import { invalid } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { get } from '../../storage/operations/get.js'
 import type { Target } from '../../storage/operations/context.js'
-import { requireName, takeNamespace } from '../../storage/operations/identity.js'
+import { matchTarget } from '../../storage/operations/identity.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import { patched } from '../../storage/operations/patch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
@@ -26,9 +26,8 @@ const shownOf = (store: ResourceStore, view: SubresourceView, entry: Entry): Api
 
 /** The object with what the client wants of it put in. @throws StatusError 400, 422 */
 function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, wanted: ApiObject, target: Target): ApiObject {
-  const { name, namespace } = target
-  takeNamespace(wanted.metadata, store.type.namespaced, namespace)
-  requireName(wanted.metadata, name)
+  const { name } = target
+  matchTarget(store, wanted, target)
   const findings: FieldError[] = []
   view.validate?.(wanted, finding => { findings.push(finding) })
   const { type } = view.message[Facts]

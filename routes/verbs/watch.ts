@@ -1,11 +1,12 @@
 /** WATCH: what is asked for is checked before the stream begins; `watch-stream.ts` is the stream. (Interface: Watch.) */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { badRequest } from '../../schemas/status.js'
+import type { Representation } from '../../schemas/index.js'
+import { badRequest, invalid } from '../../schemas/status.js'
 import type { StorageError } from '../../storage/errors.js'
 import type { Subscriber } from '../../storage/cache/subscribers.js'
 import { watch } from '../../storage/operations/watch.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
-import { bool, count, heldSelectors, refuseInitialEvents, text } from '../query.js'
+import { bool, count, heldSelectors, refuseInitialEvents, selectors, text } from '../query.js'
 import { begin } from '../stream.js'
 import { watchForm } from '../watch-encoder.js'
 import type { WatchObserver } from '../watch-metrics.js'
@@ -48,12 +49,14 @@ function lighten (request: FastifyRequest): void {
   for (const name of Object.keys(raw.headers)) delete raw.headers[name]
 }
 
-/** A watch of one object, as its path may ask for, beside what the query selects. */
-function ofOne (query: URLSearchParams, name: string): URLSearchParams {
+/** What a watch of one object selects, as its path may ask for. @throws StatusError 400 for a query that selects another one */
+function ofOne (query: URLSearchParams, name: string, definition: Representation): URLSearchParams {
   if (name === '') return query
-  const also = text(query, 'fieldSelector')
+  const { fields } = selectors(query, definition)
+  if (!fields.empty && fields.exact.get('metadata.name') !== name) throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  if (!fields.empty) return query
   const asked = new URLSearchParams(query)
-  asked.set('fieldSelector', `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}${also === '' ? '' : `,${also}`}`)
+  asked.set('fieldSelector', `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`)
   return asked
 }
 
@@ -63,14 +66,15 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     bool(query, 'watch', true)
     refuseInitialEvents(query)
     count(query, 'limit')
-    for (const name of ['continue', 'resourceVersionMatch']) {
-      if (text(query, name) !== '') throw badRequest(`${name} is forbidden for a watch`)
+    if (text(query, 'continue') !== '') throw badRequest('continue is forbidden for watch')
+    if (text(query, 'resourceVersionMatch') !== '') {
+      throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{ type: 'FieldValueForbidden', field: 'resourceVersionMatch', detail: 'resourceVersionMatch is forbidden for watch' }])
     }
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const form = watchForm(request, store)
     const link = new Link()
-    const { labels, fields } = heldSelectors(ofOne(query, info.selected === true ? '' : info.name), store.shown)
+    const { labels, fields } = heldSelectors(ofOne(query, info.selected === true ? '' : info.name, store.shown), store.shown)
     if ((request.raw.url ?? '').length > MOST_TARGET) throw badRequest(`the URL of a watch may have no more than ${MOST_TARGET} characters`)
     const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, link)
     if (reply.raw.destroyed) {

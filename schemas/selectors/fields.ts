@@ -140,7 +140,7 @@ function splitTerms (text: string): string[] {
 
 function parseTerm (term: string, whole: string): Term {
   const match = /^((?:[^\\=!]|\\.|!(?!=))*?)(!=|==?)(.*)$/s.exec(term)
-  if (match === null) throw new DecodeError(`the field selector ${shown(whole)} can't be parsed: ${shown(term)} is no FIELD=VALUE, FIELD==VALUE or FIELD!=VALUE`)
+  if (match === null) throw new DecodeError(`invalid selector: '${bare(whole)}'; can't understand '${bare(term)}'`)
   const [, field = '', operator, value = ''] = match
   return { field: field.trim(), equal: operator !== '!=', value: unescape(value, whole) }
 }
@@ -161,4 +161,5 @@ function unescape (value: string, whole: string): string {
   return out
 }
 
-const shown = (text: string) => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)
+const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
+const shown = (text: string) => JSON.stringify(bare(text))

@@ -122,6 +122,7 @@ function print (key: string, operator: Operator, values: readonly string[]): str
 const INTEGER = /^-?\d+$/
 /* An operator or bracket, or a run of anything else. */
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+|$)/y
+const UNABLE = 'unable to parse requirement: '
 const SYMBOLS = new Set(['', '==', '!=', '=', '!', '(', ')', ',', '<', '>'])
 
 class Parser {
@@ -136,13 +137,17 @@ class Parser {
   }
 
   * requirements (): Generator<Requirement> {
+    if (this.#startsNone()) this.#refuse("!, identifier, or 'end of string'", false)
     yield this.#requirement()
     while (this.#token === ',') {
       this.#next()
+      if (this.#startsNone()) this.#refuse("identifier after ','", false)
       yield this.#requirement()
     }
-    if (this.#token !== '') this.#refuse("',' or the end")
+    if (this.#token !== '') this.#refuse("',' or 'end of string'", false)
   }
+
+  #startsNone (): boolean { return this.#token !== '!' && SYMBOLS.has(this.#token) }
 
   #next (): string {
     const current = this.#token
@@ -152,48 +157,55 @@ class Parser {
     return current
   }
 
-  #refuse (expected: string): never {
-    throw new DecodeError(`the label selector ${shown(this.#text)} can't be parsed: found ${this.#token === '' ? 'its end' : shown(this.#token)}, expected ${expected}`)
+  /** @param within a requirement that has begun */
+  #refuse (expected: string, within = true): never {
+    throw new DecodeError(`${within ? UNABLE : ''}found '${bare(this.#token)}', expected: ${expected}`)
   }
 
   #requirement (): Requirement {
     const not = this.#token === '!'
     if (not) this.#next()
-    if (SYMBOLS.has(this.#token)) this.#refuse('a label key')
+    if (SYMBOLS.has(this.#token)) this.#refuse('identifier')
     const key = this.#next()
     const [why] = qualifiedName(key)
-    if (why !== undefined) throw new DecodeError(`the label selector has the key ${shown(key)}, which is invalid: ${why}`)
-    if (not) return this.#token === ',' || this.#token === '' ? { key, operator: '!', values: [] } : this.#refuse("',' or the end")
+    if (why !== undefined) throw new DecodeError(`${UNABLE}<nil>: Invalid value: ${shown(key)}: ${why}`)
+    if (not) return { key, operator: '!', values: [] }
     switch (this.#token) {
       case '': case ',': return { key, operator: 'exists', values: [] }
-      case '=': case '==': this.#next(); return { key, operator: '=', values: [this.#value()] }
-      case '!=': this.#next(); return { key, operator: '!=', values: [this.#value()] }
+      case '=': case '==': this.#next(); return { key, operator: '=', values: [this.#only(key)] }
+      case '!=': this.#next(); return { key, operator: '!=', values: [this.#only(key)] }
       case '>': case '<': {
         const operator = this.#next() === '>' ? '>' : '<'
-        const value = this.#value()
-        if (!INTEGER.test(value)) throw new DecodeError(`the label selector compares ${shown(key)} with ${shown(value)}, which is no integer`)
+        const value = this.#only(key)
+        if (!INTEGER.test(value)) throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${shown(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
         return { key, operator, values: [value] }
       }
       case 'in': case 'notin': return { key, operator: this.#next() === 'in' ? 'in' : 'notin', values: this.#values(key) }
-      default: return this.#refuse("'=', '==', '!=', 'in', 'notin', '<', '>', ',' or the end")
+      default: return this.#refuse('in, notin, =, ==, !=, gt, lt')
     }
   }
 
-  /** A value may be empty, which is when the requirement ends at once. */
-  #value (): string {
-    if (this.#token === ',' || this.#token === ')' || this.#token === '') return ''
-    if (SYMBOLS.has(this.#token)) this.#refuse('a label value')
+  #only (key: string): string {
+    if (this.#token === ',' || this.#token === '') return ''
+    if (SYMBOLS.has(this.#token)) this.#refuse('identifier')
+    return this.#value(key, 0)
+  }
+
+  /** A value may be empty, which is when a comma or bracket follows at once. */
+  #value (key: string, index: number): string {
+    if (this.#token === ',' || this.#token === ')') return ''
+    if (SYMBOLS.has(this.#token)) this.#refuse(index === 0 ? "',', ')' or identifier" : "',', or identifier")
     const value = this.#next()
     const [why] = labelValue(value)
-    if (why !== undefined) throw new DecodeError(`the label selector has the value ${shown(value)}, which is invalid: ${why}`)
+    if (why !== undefined) throw new DecodeError(`${UNABLE}values[${index}][${key}]: Invalid value: ${shown(value)}: ${why}`)
     return value
   }
 
+  /** Nothing between the brackets is one empty value. */
   #values (key: string): string[] {
     if (!this.#take('(')) this.#refuse("'('")
-    if (this.#take(')')) throw new DecodeError(`the label selector has no values for ${shown(key)}; 'in' and 'notin' need at least one`)
-    const values = [this.#value()]
-    while (this.#take(',')) values.push(this.#value())
+    const values = [this.#value(key, 0)]
+    while (this.#take(',')) values.push(this.#value(key, values.length))
     if (!this.#take(')')) this.#refuse("',' or ')'")
     return values
   }
@@ -206,4 +218,5 @@ class Parser {
   }
 }
 
-const shown = (text: string) => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)
+const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
+const shown = (text: string) => JSON.stringify(bare(text))

@@ -7,7 +7,7 @@
  * while the window still covers what has changed since; after that the back end answers at that revision.
  */
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
-import { isStorageError, StorageError } from '../errors.js'
+import { futureRevision, isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { nextTurn, turnIsOver } from '../turns.js'
 import { Slab } from './bytes.js'
@@ -174,7 +174,7 @@ export class WatchCache {
     while (this.revision < revision) {
       if (this.#closed) throw new StorageError('Closed', 'the server is closing')
       const left = until - performance.now()
-      if (left <= 0) throw new StorageError('FutureRevision', `revision ${revision} is newer than ${this.revision}`)
+      if (left <= 0) throw futureRevision(revision, this.revision)
       if (this.#options.backend.revisionNow() === undefined) this.#askProgress()
       await this.#pause(Math.min(POLL_MS, left))
     }

@@ -8,7 +8,7 @@ import type {
   Backend, BackendEvent, BackendStatus, BackendWatch, CreateOptions, Guard, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
   WriteOptions, WriteResult
 } from '../backend.js'
-import { isStorageError, StorageError } from '../errors.js'
+import { futureRevision, isStorageError, StorageError } from '../errors.js'
 import { checkGuard, checkKey, wholeSeconds } from '../key.js'
 import { type Clock, systemClock } from '../clock.js'
 import { Committer, type Operation } from './committer.js'
@@ -195,7 +195,7 @@ export class Engine implements Backend {
     this.#check()
     if (revision === undefined || revision === 0) return this.#durable
     if (revision > this.#durable) {
-      throw new StorageError('FutureRevision', `revision ${revision} is newer than the newest, ${this.#durable}`)
+      throw futureRevision(revision, this.#durable)
     }
     if (revision < this.#compacted) {
       throw new StorageError('Compacted', `revision ${revision} is no longer kept, the oldest kept is ${this.#compacted}`)

@@ -18,7 +18,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
-import { requireName, takeNamespace } from './identity.js'
+import { matchTarget } from './identity.js'
 import { fieldsKept, setOwners, versionsOf, whoWrites } from './ownership.js'
 import { rewrite } from './rewrite.js'
 import { attempt } from './update.js'
@@ -85,8 +85,7 @@ function objectOf (store: ResourceStore, { configOf, force, viewVersion }: Apply
   const { object, managers } = settled(applied(application), application, store, viewVersion)
   if (who.manager === KUBECTL) keepLastApplied(object, config)
   const typed = object as ApiObject // it is complete
-  takeNamespace(typed.metadata, store.type.namespaced, target.namespace)
-  requireName(typed.metadata, target.name)
+  matchTarget(store, typed, target)
   return { object: store.take(typed), owners: managers }
 }
 

@@ -1,7 +1,7 @@
 /** POST, and PUT of a name that does not exist: a new object. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { ApiObject } from '../../schemas/index.js'
-import { alreadyExists, badRequest, timeout } from '../../schemas/status.js'
+import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
 import type { AdmissionRequest, Basis } from '../admission/contract.js'
 import type { Entry } from '../cache/entry.js'
 import type { Offer } from '../cache/offers.js'
@@ -9,12 +9,12 @@ import { isKey } from '../key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { allocating } from './allocation.js'
 import { admissionRequest, now, refuse } from './context.js'
-import { takeNamespace } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
+import { matchNamespace } from './identity.js'
 import { transact } from './transact.js'
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
@@ -45,7 +45,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   const { managedFields } = object.metadata
   await mutate(store, request, object)
   mergeOwnerReferences(object, context.warn, true)
-  takeNamespace(object.metadata, store.type.namespaced, target.namespace) // what admission has made of it
+  matchNamespace(store, object, target) // what admission has made of it
   const { metadata } = object // admission may have put another in its place
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
@@ -56,14 +56,15 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
     const named = generated ? { ...request, name: metadata.name ?? '' } : request
     const made = await attemptCreate(store, object, target.namespace, named, judgement, context)
     if (made !== undefined) return made
-    if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(store.resource, metadata.name ?? '')
+    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '')
+    if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
   }
 }
 
 function checkIdentity (store: ResourceStore, object: ApiObject, target: Target): void {
   const { metadata } = object
-  if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('metadata.resourceVersion should not be set on objects to be created')
-  takeNamespace(metadata, store.type.namespaced, target.namespace)
+  if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('resourceVersion should not be set on objects to be created')
+  matchNamespace(store, object, target)
 }
 
 function setSystemFields (metadata: ApiObject['metadata']): void {

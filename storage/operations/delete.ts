@@ -6,7 +6,7 @@
 import { decode, nextGeneration, timestamp } from '../../schemas/index.js'
 import type { ApiObject, Int64 } from '../../schemas/index.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
-import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
+import { conflict, invalid, notFound } from '../../schemas/status.js'
 import type { KeyValue } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import { isStorageError } from '../errors.js'
@@ -95,10 +95,21 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
 function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObject, target: Target, { preconditions }: DeleteRequest): void {
   const { uid, resourceVersion } = preconditions ?? {}
   const there = object.metadata.uid ?? ''
-  if (uid !== undefined && uid !== there) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
-  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) {
-    throw conflict(store.resource, target.name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${base.revision}`)
-  }
+  // Told by the kind, as convention, but of namespaces.
+  const { group, kind, plural } = store.shown
+  const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, target.name, why) }
+  const words = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
+  if (uid !== undefined && uid !== there) refuse(words.uid(uid, there))
+  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(words.resourceVersion(resourceVersion, String(base.revision)))
+}
+
+const OF_NAMESPACES = {
+  uid: (wanted: string, there: string) => `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${there}`,
+  resourceVersion: (wanted: string, there: string) => `Precondition failed: ResourceVersion in precondition: ${wanted}, ResourceVersion in object meta: ${there}`
+}
+const OF_OTHERS = {
+  uid: (wanted: string, there: string) => `the UID in the precondition (${wanted}) does not match the UID in record (${there}). The object might have been deleted and then recreated`,
+  resourceVersion: (wanted: string, there: string) => `the ResourceVersion in the precondition (${wanted}) does not match the ResourceVersion in record (${there}). The object might have been modified`
 }
 
 /** The object as it looks once its deletion has begun. */
@@ -146,12 +157,12 @@ function shorten (metadata: ApiObject['metadata'], seconds: number | undefined):
 export function propagationOf (policy: string | undefined, orphanDependents: boolean | undefined): Propagation | undefined {
   const kind = { group: 'meta.orch.io', kind: 'DeleteOptions' }
   if (policy !== undefined && orphanDependents !== undefined) {
-    throw invalid(kind, '', [{ type: 'FieldValueInvalid', field: 'propagationPolicy', value: policy, detail: 'orphanDependents and propagationPolicy cannot be both set' }])
+    throw invalid(kind, '', [{ type: 'FieldValueInvalid', field: 'propagationPolicy', value: policy, detail: 'orphanDependents and deletionPropagation cannot be both set' }])
   }
   if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
   if (policy === undefined) return undefined
   if (!Object.hasOwn(BY_PROPAGATION, policy)) {
-    throw invalid(kind, '', [{ type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy, detail: 'supported values: "Orphan", "Background", "Foreground"' }])
+    throw invalid(kind, '', [{ type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy, detail: 'supported values: "Foreground", "Background", "Orphan", "nil"' }])
   }
   return policy as Propagation // one of the three, as just checked
 }
@@ -159,8 +170,8 @@ export function propagationOf (policy: string | undefined, orphanDependents: boo
 /** What a date can be moved by. */
 const MOST_SECONDS = 2 ** 31 - 1
 
-/** @throws StatusError 400 when it is no count of seconds. */
+/** Less than none is one second, as convention. */
 export function gracePeriodOf (seconds: Int64 | undefined): number | undefined {
-  if (seconds !== undefined && seconds < 0) throw badRequest(`gracePeriodSeconds must be a non-negative number of seconds, not ${seconds}`)
-  return seconds === undefined ? undefined : Math.min(Number(seconds), MOST_SECONDS)
+  if (seconds === undefined) return undefined
+  return seconds < 0 ? 1 : Math.min(Number(seconds), MOST_SECONDS)
 }

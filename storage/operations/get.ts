@@ -3,7 +3,7 @@ import { badRequest, notFound } from '../../schemas/status.js'
 import type { Backend, Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import { FUTURE_WAIT_MS, type WatchCache } from '../cache/watch-cache.js'
-import { StorageError } from '../errors.js'
+import { futureRevision } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
 
 const POLL_MS = 25
@@ -56,7 +56,7 @@ export async function reached (backend: Backend, revision: Revision): Promise<vo
   for (;;) {
     const newest = revision === 0 ? 0 : await backend.revision()
     if (newest >= revision) return
-    if (performance.now() > until) throw new StorageError('FutureRevision', `revision ${revision} is newer than ${newest}`)
+    if (performance.now() > until) throw futureRevision(revision, newest)
     await new Promise(resolve => { setTimeout(resolve, POLL_MS) })
   }
 }

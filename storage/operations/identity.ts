@@ -1,18 +1,23 @@
-/** That the object of a request is the one on its URL, in the words of the convention. */
+/** Which object a request is about: what is sent may leave out what the URL says, and must not say another. In the words of the convention. */
 import type { ApiObject } from '../../schemas/index.js'
 import { badRequest } from '../../schemas/status.js'
+import type { ResourceStore } from '../resource-store.js'
+import type { Target } from './context.js'
 
-type Metadata = ApiObject['metadata']
+type Scope = Pick<ResourceStore, 'type'>
+type Named = Pick<ApiObject, 'metadata'>
 
-/** Puts the object where the URL says; types that are not namespaced are nowhere. @throws StatusError 400 for another namespace */
-export function takeNamespace (metadata: Metadata, namespaced: boolean, namespace: string): void {
-  if (!namespaced) delete metadata.namespace
+/** Fills in the namespace, or takes away that of what is in none. @throws StatusError 400 for another one */
+export function matchNamespace ({ type }: Scope, { metadata }: Named, { namespace }: Pick<Target, 'namespace'>): void {
+  if (!type.namespaced || namespace === '') delete metadata.namespace
   else if ((metadata.namespace ?? '') === '') metadata.namespace = namespace
   else if (metadata.namespace !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
-/** @throws StatusError 400 for no name, or another one */
-export function requireName ({ name = '' }: Metadata, wanted: string): void {
-  if (name === '') throw badRequest(`the name of the object (${wanted} based on URL) was undeterminable: name must be provided`)
-  if (name !== wanted) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${wanted})`)
+/** The same, and the name must be said. @throws StatusError 400 */
+export function matchTarget (scope: Scope, object: Named, target: Target): void {
+  matchNamespace(scope, object, target)
+  const { name = '' } = object.metadata
+  if (name === '') throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`)
+  if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`)
 }

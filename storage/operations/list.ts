@@ -49,14 +49,14 @@ const LEAVES_PER_CHECK = 16
 const BACKEND_PAGE = 500
 
 const EXPIRED = 'The provided continue parameter is too old to display a consistent list result; list again without it, or without a limit.'
-const TOO_OLD = 'The provided resource version is no longer kept; list again without it.'
+const TOO_OLD = 'The resourceVersion for the provided list is too old.'
 
 /**
  * The cell of the table that a combination of parameters falls in.
  * @throws StatusError 400 for the cells marked invalid
  */
 function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
-  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: unsupported value ${JSON.stringify(match.slice(0, 100))}; supported values: "Exact", "NotOlderThan"`)
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: Unsupported value: ${JSON.stringify(match.slice(0, 100))}: supported values: "Exact", "NotOlderThan", ""`)
   if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (token !== '') {
     if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
@@ -68,7 +68,7 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   }
   if (resourceVersion === '') return { kind: 'newest' }
   const revision = parseRevision(resourceVersion)
-  if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
   if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) return { kind: 'exact', revision, from: undefined }
   return { kind: 'notOlderThan', revision: resourceVersion }
 }

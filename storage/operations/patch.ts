@@ -8,7 +8,7 @@ import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Target, WriteContext } from './context.js'
-import { requireName, takeNamespace } from './identity.js'
+import { matchTarget } from './identity.js'
 import { change } from './update.js'
 import type { Written } from './update.js'
 
@@ -25,8 +25,7 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
   const apply = patched(request, store.shown.message)
   const entry = await change(store, target, context, async current => {
     const object = request.decode(await apply(store.convertCopy(current)))
-    takeNamespace(object.metadata, store.type.namespaced, target.namespace)
-    requireName(object.metadata, target.name)
+    matchTarget(store, object, target)
     return object
   })
   return { entry, created: false }

@@ -13,7 +13,7 @@ import { allocating } from './allocation.js'
 import { admissionRequest } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
-import { requireName, takeNamespace } from './identity.js'
+import { matchTarget } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
@@ -40,8 +40,7 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  * @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError
  */
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
-  takeNamespace(object.metadata, store.type.namespaced, target.namespace)
-  requireName(object.metadata, target.name)
+  matchTarget(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const createOnUpdate = store.shown.createOnUpdate && (target.subresource ?? '') === ''
   // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.

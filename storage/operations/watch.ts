@@ -5,7 +5,7 @@
  */
 import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
 import { expired } from '../../schemas/status.js'
-import type { Revision } from '../backend.js'
+import type { Backend, Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import type { CacheEvent, EventType } from '../cache/event.js'
 import { cacheFeed } from '../cache/feed.js'
@@ -48,7 +48,7 @@ export interface ObjectWatch {
   readonly feed: Feed
 }
 
-/** For the client of a watch whose history is lost, at its start or later. */
+/** For the client of a watch whose history is lost after its start. */
 export const TOO_OLD = 'too old resource version: the changes since then are no longer kept; list again and watch from the version of that list'
 
 /**
@@ -67,7 +67,7 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
       const initial = await snapshotOf(store, request)
       return opened(view, initial, history(initial.revision))
     }
-    if (after < backend.compactedRevision()) throw expired(TOO_OLD)
+    refuseOld(backend, after)
     return opened(view, undefined, history(after))
   }
   if (after === 0) {
@@ -81,8 +81,14 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
     const initial = cache.snapshot
     return opened(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
   }
-  if (after < backend.compactedRevision()) throw expired(TOO_OLD)
+  refuseOld(backend, after)
   return opened(view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : history(after))
+}
+
+/** @throws StatusError 410 */
+function refuseOld (backend: Backend, after: number): void {
+  const oldest = backend.compactedRevision()
+  if (after < oldest) throw expired(`too old resource version: ${after} (${oldest})`)
 }
 
 /** The newest state of what is asked for, read from the back end. */

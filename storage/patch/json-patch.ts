@@ -32,7 +32,7 @@ export interface Operation {
 /** @throws StatusError 400 naming the operation that is malformed, 413 when there are too many. */
 export function parseJsonPatch (value: unknown): Operation[] {
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
-  if (value.length > MOST_OPERATIONS) throw tooLarge(`the JSON patch has ${value.length} operations; at most ${MOST_OPERATIONS} are allowed`)
+  if (value.length > MOST_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${value.length}`)
   return value.map((operation: unknown, at) => {
     if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) throw badRequest(`JSON patch operation ${at} must be an object`)
     const { op, path, from, value } = operation as Record<string, unknown>

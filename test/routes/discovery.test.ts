@@ -27,6 +27,7 @@ t.test('groups, versions and resources are told as they are served', async t => 
   })
   const core = (await server.get('/api/v1/')).json
   t.equal(core.groupVersion, 'v1')
+  t.notOk('apiVersion' in core, 'as convention')
   t.match(named(core, 'configmaps'), { namespaced: true, shortNames: ['cm'], storageVersionHash: 'qFsyl6wFWjQ=' })
   t.notOk(named(core, 'namespaces').verbs.includes('deletecollection'))
   t.same(named(core, 'namespaces/finalize').verbs, ['update'])

@@ -104,7 +104,7 @@ t.test('a version from the future waits a little, then is a 504 that says so', a
   const future = Number(json.metadata.resourceVersion) + 1000
   const answers = await Promise.all([`${BINDINGS}?resourceVersion=${future}`, `${BINDINGS}/one?resourceVersion=${future}`, `${BINDINGS}?resourceVersionMatch=Exact&resourceVersion=${future}`].map(url => server.get(url)))
   for (const answer of answers) {
-    t.match(answer, { code: 504, json: { reason: 'Timeout', message: /Too large resource version/, details: { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 } } })
+    t.match(answer, { code: 504, json: { reason: 'Timeout', message: /^Timeout: Too large resource version: \d+, current: \d+$/, details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 } } })
     t.equal(answer.headers['retry-after'], '1')
   }
 })
@@ -132,7 +132,7 @@ t.test('a page whose revision is compacted is gone', async t => {
     }
     await new Promise(resolve => { setTimeout(resolve, 20) })
   }
-  t.match(await server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`), { code: 410 })
+  t.match(await server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`), { code: 410, json: { message: 'The resourceVersion for the provided list is too old.' } })
 })
 
 t.test('lists go across namespaces or into one', async t => {

@@ -64,9 +64,8 @@ t.test('a longer life than the most is shortened, with a warning', async t => {
 t.test('the URL says whose token it is, and what the body says must agree', async t => {
   const server = await withAccount(t)
   t.match(await server.post(`${CORE}/serviceaccounts/nobody/token`, {}), { code: 404, json: { message: /serviceaccounts "nobody" not found/ } })
-  for (const metadata of [{ name: 'other' }, { namespace: 'other' }]) {
-    t.match(await server.post(`${ACCOUNT}/token`, { metadata }), { code: 422, json: { details: { causes: [{ field: `metadata.${Object.keys(metadata)[0]}` }] } } })
-  }
+  t.match(await server.post(`${ACCOUNT}/token`, { metadata: { name: 'other' } }), { code: 422, json: { details: { causes: [{ field: 'metadata.name' }] } } })
+  t.match(await server.post(`${ACCOUNT}/token`, { metadata: { namespace: 'other' } }), { code: 400 })
   t.equal((await server.get(`${ACCOUNT}/token`)).code, 405)
 })
 

@@ -7,7 +7,7 @@ t.test('each operator', async t => {
     ['a!=b', { a: 'b' }, false], ['a!=b', { a: 'c' }, true], ['a!=b', {}, true],
     ['a=', { a: '' }, true], ['a=', {}, false], ['a!=', { a: '' }, false],
     ['a in (b, c)', { a: 'c' }, true], ['a in (b,c)', { a: 'd' }, false], ['a in (b)', {}, false], ['a in (,b)', { a: '' }, true],
-    ['a notin (b,c)', { a: 'c' }, false], ['a notin (b,c)', { a: 'd' }, true], ['a notin (b)', {}, true],
+    ['a notin (b,c)', { a: 'c' }, false], ['a notin (b,c)', { a: 'd' }, true], ['a notin (b)', {}, true], ['a in ()', { a: '' }, true], ['a in ()', {}, false], ['a notin ()', { a: '' }, false],
     ['a', { a: '' }, true], ['a', {}, false], ['!a', { a: '' }, false], ['!a', {}, true], [' ! a ', {}, true],
     ['a>5', { a: '6' }, true], ['a>5', { a: '5' }, false], ['a>5', { a: 'x' }, false], ['a>5', {}, false], ['a<5', { a: '-6' }, true],
     ['a<99999999999999999999', { a: '99999999999999999998' }, true],
@@ -37,7 +37,24 @@ t.test('the same selector has the same text', async t => {
 })
 
 t.test('bad text is refused, naming it', async t => {
-  for (const text of [',', 'a,', ',a', 'a b', 'a=b c', 'a in b', 'a in (b', 'a in ()', 'a in (b c)', 'a in (b))', '!a=b', '!', '=b', 'a=b=c', 'a=(b)', 'a>b', 'a<', 'a/b/c', 'a=b!', '-a', 'a=-b', `a=${'x'.repeat(64)}`, `a=${'b,a='.repeat(20_000)}`]) {
-    t.throws(() => parseLabelSelector(text), { name: 'DecodeError', message: /label selector/ }, text.slice(0, 20))
+  for (const text of [',', 'a,', ',a', 'a b', 'a=b c', 'a in b', 'a in (b', 'a in (b c)', 'a in (b))', '!a=b', '!', '=b', 'a=b=c', 'a=(b)', 'a>b', 'a<', 'a/b/c', 'a=b!', '-a', 'a=-b', `a=${'x'.repeat(64)}`, `a=${'b,a='.repeat(20_000)}`]) {
+    t.throws(() => parseLabelSelector(text), { name: 'DecodeError' }, text.slice(0, 20))
   }
+})
+
+t.test('and told as clients know it', t => {
+  for (const [text, message] of [
+    [',a', "found ',', expected: !, identifier, or 'end of string'"],
+    ['a,', "found '', expected: identifier after ','"],
+    ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+    ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    ['!', "unable to parse requirement: found '', expected: identifier"],
+    ['a in b', "unable to parse requirement: found 'b', expected: '('"],
+    ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+    ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
+    ['a>b', "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer"],
+    ['-a', /^unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of /],
+    ['a in (b,-c)', /^unable to parse requirement: values\[1\]\[a\]: Invalid value: "-c": a valid label must be /]
+  ] as const) t.throws(() => parseLabelSelector(text), { message }, text)
+  t.end()
 })
