@@ -50,12 +50,15 @@ export function nextTurn (): Promise<void> {
   })
 }
 
-/** Milliseconds in which requests are begun that waited, before others are heard again. */
-const BEGIN_MS = 2
+/**
+ * Milliseconds in which requests are begun that waited, before others are heard again: a list of a hundred objects, or a few reads.
+ * Beside 500 eager lists a quiet GET took 12 ms in the median with two, and 1 with this; reads that all wait cost a twentieth more.
+ */
+const BEGIN_MS = 0.1
 const beginnings: Array<() => void> = []
 let beginning = false
 
-/** Calls back in the next turn of the loop, for one caller after the other, with as many of them as two milliseconds have time for. */
+/** Calls back in the next turn of the loop, for one caller after the other, with as many of them as a tenth of a millisecond has time for. */
 export function begin (run: () => void): void {
   beginnings.push(run)
   if (!beginning) beginAll()
