@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from './build.js'
 import { selfSigned } from '../serving/certify.js'
+import { admission } from './benchmarks/admission.js'
 import { authentication } from './benchmarks/authentication.js'
 import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
@@ -27,7 +28,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, hooks, watching, writes, owners, documents, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, admission, hooks, watching, writes, owners, documents, memoryUse, growth, crowd })) {
   t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
     lines.length = 0
     shown.length = 0
