@@ -6,7 +6,6 @@ import type { FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
-import { keepOwners } from '../../storage/operations/ownership.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 
@@ -33,7 +32,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
       const pod = base.copy() as Pod // of the store of pods
       bind(pod, binding)
       return pod
-    }, keepOwners) // a binding is no update: nobody owns where a pod is
+    }, () => {}) // a binding is no update: the owners stay those there are, and nobody owns where a pod is
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })

@@ -109,12 +109,6 @@ export function trackChange (store: ResourceStore, object: ApiObject, old: ApiOb
   else setOwners(object, owners)
 }
 
-/** Of a change that makes nobody the owner of what it changes. */
-export function keepOwners ({ metadata }: ApiObject, { metadata: { managedFields } }: ApiObject): void {
-  if (managedFields === undefined) delete metadata.managedFields
-  else metadata.managedFields = managedFields
-}
-
 function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): readonly Manager[] {
   const versions = versionsOf(store, false)
   const spoken = (object: object): object => store.shown === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
