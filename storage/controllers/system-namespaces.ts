@@ -17,13 +17,12 @@ export class SystemNamespaces extends AtStart<SystemNamespacesOptions> {
   protected async make (): Promise<void> {
     const store = this.options.resources.find('', 'namespaces')
     if (store === undefined) return
-    for (const name of new Set([...SYSTEM_NAMESPACES, ...this.options.more ?? []])) {
-      if (this.closing.aborted) return
-      if (await isThere(store, store.key('', name))) continue
+    await this.each([...new Set([...SYSTEM_NAMESPACES, ...this.options.more ?? []])], async name => {
+      if (await isThere(store, store.key('', name))) return
       const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject // what decoding `{metadata: {name}}` gives
       await create(store, object, { namespace: '', name: '' }, controllerContext(this.closing)).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       })
-    }
+    })
   }
 }

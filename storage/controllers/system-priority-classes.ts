@@ -14,13 +14,12 @@ export class SystemPriorityClasses extends AtStart {
   protected async make (): Promise<void> {
     const store = this.options.resources.find('scheduling.orch.io', 'priorityclasses')
     if (store === undefined) return
-    for (const [name, value, description] of CLASSES) {
-      if (this.closing.aborted) return
-      if (await isThere(store, store.key('', name))) continue
+    await this.each(CLASSES, async ([name, value, description]) => {
+      if (await isThere(store, store.key('', name))) return
       const object: PriorityClass = { kind: 'PriorityClass', apiVersion: 'scheduling.orch.io/v1', metadata: { name }, value, description, preemptionPolicy: 'PreemptLowerPriority' }
       await create(store, object, { namespace: '', name: '' }, controllerContext(this.closing)).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       })
-    }
+    })
   }
 }

@@ -77,8 +77,10 @@ export class FlowDefaults extends AtStart {
     const levels = this.options.resources.find(GROUP, 'prioritylevelconfigurations')
     const schemas = this.options.resources.find(GROUP, 'flowschemas')
     if (levels === undefined || schemas === undefined) return
-    const all = [[levels, SUGGESTED_LEVELS, false], [schemas, SUGGESTED_SCHEMAS, false], [levels, MANDATORY_LEVELS, true], [schemas, MANDATORY_SCHEMAS, true]] as const
-    for (const [store, objects, mandatory] of all) for (const object of objects) await this.#keep(store, object, mandatory)
+    // Levels first: a schema whose level is missing would be marked so.
+    for (const [store, suggested, mandatory] of [[levels, SUGGESTED_LEVELS, MANDATORY_LEVELS], [schemas, SUGGESTED_SCHEMAS, MANDATORY_SCHEMAS]] as const) {
+      await this.each([...suggested, ...mandatory], object => this.#keep(store, object, (mandatory as readonly Configured[]).includes(object)))
+    }
     await this.#clear(levels, new Set([...SUGGESTED_LEVELS, ...MANDATORY_LEVELS].map(({ metadata: { name = '' } }) => name)))
     await this.#clear(schemas, new Set([...SUGGESTED_SCHEMAS, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name)))
   }

@@ -108,9 +108,9 @@ function completeBinding (there: Binding, wanted: Binding): boolean {
 
 export class DefaultRoles extends AtStart {
   protected async make (): Promise<void> {
-    for (const role of [...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES]) await this.#keep('clusterroles', roleOf(role), completeRole)
-    for (const role of NAMESPACED_ROLES) await this.#keep('roles', roleOf(role, role.namespace), completeRole)
-    for (const binding of BINDINGS) await this.#keep(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding)
+    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES], role => this.#keep('clusterroles', roleOf(role), completeRole))
+    await this.each(NAMESPACED_ROLES, role => this.#keep('roles', roleOf(role, role.namespace), completeRole))
+    await this.each(BINDINGS, binding => this.#keep(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
   }
 
   async #keep<T extends ApiObject> (plural: string, wanted: T, complete: (there: T, wanted: T) => boolean): Promise<void> {
