@@ -9,8 +9,18 @@ export interface Instant { readonly seconds: number, readonly nanos: number }
 /** The time no clock shows: unset. */
 const ZERO = '0001-01-01T00:00:00'
 
+/** What was read last: an object is read as often as it is written in another form, and mostly holds one time. */
+let read: { readonly text: string, readonly instant: Instant } | undefined
+
 /** Undefined when the text is no RFC 3339 time. */
 export function parseTime (text: string): Instant | undefined {
+  if (read?.text === text) return read.instant
+  const instant = instantOf(text)
+  if (instant !== undefined) read = { text, instant }
+  return instant
+}
+
+function instantOf (text: string): Instant | undefined {
   const match = RFC3339.exec(text)
   if (match === null) return undefined
   const [, year, month, day, hour, minute, second, fraction, zone] = match
@@ -52,5 +62,6 @@ export function isZeroTime (text: string): boolean {
 
 /** Whole seconds, as creationTimestamp has them. `milliseconds` since the epoch. */
 export function timestamp (milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+  const seconds = Math.floor(milliseconds / 1000)
+  return formatTime({ seconds, nanos: 0 }) ?? new Date(milliseconds).toISOString()
 }

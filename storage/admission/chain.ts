@@ -20,6 +20,12 @@ export function handles ({ handles: rules }: AdmissionPlugin, request: Admission
     among(operations, request.operation) && among(groups, request.group) && resourceAmong(resources, request.resource, request.subresource))
 }
 
+/** Of those whose rules match, whether a plugin that says it of each request wants this one. */
+const asksForIt = ({ handles: rules }: AdmissionPlugin, request: AdmissionRequest): boolean => typeof rules !== 'function' || rules(request)
+
+/** Operations on resources that are remembered: more than there are, but types defined at run time come and go. */
+const MOST_KNOWN = 10_000
+
 export type Phase = 'admit' | 'validate'
 
 /** Told of each time a plugin was asked, and with '' in place of its name of all of them together. */
@@ -30,6 +36,8 @@ export class AdmissionChain {
   readonly #reinvokes: boolean
 
   readonly #observe: ObserveAdmission | undefined
+  /** By operation and resource: those whose rules match, and those that say it of each request. */
+  readonly #concerned = new Map<string, readonly AdmissionPlugin[]>()
 
   constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission) {
     this.#plugins = [...plugins]
@@ -46,22 +54,36 @@ export class AdmissionChain {
   /** @throws StatusError of the plugin that refuses. */
   async validate (request: AdmissionRequest): Promise<void> { await traced('Validating admission', request, () => this.#observed('', 'validate', request, () => this.#validate(request))) }
 
+  /** Those that are asked about a request, in order. */
+  #asked (request: AdmissionRequest): readonly AdmissionPlugin[] {
+    const { operation, group, resource, subresource } = request
+    const key = `${operation} ${group}/${resource}/${subresource}`
+    let found = this.#concerned.get(key)
+    if (found === undefined) {
+      if (this.#concerned.size >= MOST_KNOWN) this.#concerned.clear()
+      this.#concerned.set(key, found = this.#plugins.filter(plugin => typeof plugin.handles === 'function' || handles(plugin, request)))
+    }
+    return found
+  }
+
   async #mutate (request: AdmissionRequest): Promise<void> {
     const again: Array<{ readonly plugin: AdmissionPlugin, readonly left: string | undefined }> = []
     const state = (): string | undefined => this.#reinvokes && request.object !== undefined ? stringify(request.object) : undefined
     const pass = new Way()
-    for (const plugin of this.#plugins) {
-      if (!handles(plugin, request)) continue
+    const asked = this.#asked(request)
+    for (const plugin of asked) {
+      if (!asksForIt(plugin, request)) continue
       if (request.dryRun && plugin.sideEffects === true) {
         throw badRequest(`admission plugin ${JSON.stringify(plugin.name)} has side effects and does not support dry run`)
       }
       if (plugin.mutate === undefined) continue
-      await this.#change(plugin, request, pass)
+      const pending = this.#change(plugin, request, pass)
+      if (pending !== undefined) await pending
       if (plugin.reinvocation === true) again.push({ plugin, left: state() })
     }
     if (pass.wanted) {
       pass.round = 1
-      for (const plugin of this.#plugins) if (plugin.mutate !== undefined && handles(plugin, request)) await this.#change(plugin, request, pass)
+      for (const plugin of asked) if (plugin.mutate !== undefined && asksForIt(plugin, request)) await this.#change(plugin, request, pass)
       return
     }
     if (again.length === 0) return
@@ -70,36 +92,50 @@ export class AdmissionChain {
     for (const { plugin, left } of again) if (left !== end) await this.#change(plugin, request, pass)
   }
 
-  async #change (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): Promise<void> {
-    await this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
+  #change (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): void | Promise<void> {
+    return this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
   }
 
   async #validate (request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#plugins) {
-      if (plugin.validate !== undefined && handles(plugin, request)) await this.#observed(plugin.name, 'validate', request, () => plugin.validate?.(request))
+    for (const plugin of this.#asked(request)) {
+      if (plugin.validate !== undefined && asksForIt(plugin, request)) {
+        const pending = this.#observed(plugin.name, 'validate', request, () => plugin.validate?.(request))
+        if (pending !== undefined) await pending
+      }
     }
   }
 
-  async #observed (plugin: string, phase: Phase, request: AdmissionRequest, ask: () => void | Promise<void>): Promise<void> {
+  /** A promise only where what is asked gives one: most plugins answer at once. */
+  #observed (plugin: string, phase: Phase, request: AdmissionRequest, ask: () => void | Promise<void>): void | Promise<void> {
     const observe = this.#observe
-    if (observe === undefined) return await ask()
+    if (observe === undefined) return ask()
     const since = performance.now()
-    let rejected = true
+    const tell = (rejected: boolean): void => { observe(plugin, phase, request, rejected, (performance.now() - since) / 1000) }
+    let pending: void | Promise<void>
     try {
-      await ask()
-      rejected = false
-    } finally {
-      observe(plugin, phase, request, rejected, (performance.now() - since) / 1000)
+      pending = ask()
+    } catch (error) {
+      tell(true)
+      throw error
     }
+    if (pending === undefined) return tell(false)
+    return pending.then(() => { tell(false) }, (error: unknown) => {
+      tell(true)
+      throw error
+    })
   }
 }
 
 /** What plugins do meanwhile is a part of that phase. */
-async function traced (phase: string, request: AdmissionRequest, ask: () => Promise<void>): Promise<void> {
+async function traced (phase: string, request: AdmissionRequest, ask: () => void | Promise<void>): Promise<void> {
   const { trace } = request
   await during(trace, phase, async part => {
     request.trace = part
-    await ask().finally(() => { request.trace = trace })
+    try {
+      await ask()
+    } finally {
+      request.trace = trace
+    }
   })
 }
 

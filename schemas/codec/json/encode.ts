@@ -19,15 +19,11 @@ export function toJson<T> (message: Message<T>, object: T & object, resourceVers
   const { special, alternatives } = message[Facts]
   if (special !== undefined) return special.json(object)
   if (alternatives !== undefined) return alternative(planOf(message), object)
-  return write(planOf(message), (resourceVersion === undefined ? object : withVersion(object, resourceVersion)) as Plain)
+  return write(planOf(message), object as Plain, resourceVersion)
 }
 
-function withVersion (object: object, resourceVersion: string): object {
-  // Only objects with metadata are ever given a version.
-  return { ...object, metadata: { ...(object as ApiObject).metadata, resourceVersion } }
-}
-
-function write (plan: Plan, object: Plain): string {
+/** @param version in place of the one in its metadata; that of an object without a copy of it */
+function write (plan: Plan, object: Plain, version?: string): string {
   let out = ''
   const { type } = plan.message
   if (type !== undefined) {
@@ -36,7 +32,7 @@ function write (plan: Plan, object: Plain): string {
     if (typeof apiVersion === 'string' && apiVersion !== '') out += `${out === '' ? '' : ','}"apiVersion":${quote(apiVersion)}`
   }
   for (const field of plan.fields) {
-    const text = fieldJson(field, object[field.name])
+    const text = version === undefined ? fieldJson(field, object[field.name]) : versionedJson(field, object[field.name], version)
     if (text !== undefined) out += out === '' ? field.key + text : `,${field.key}${text}`
   }
   if (plan.message.preserveUnknown) {
@@ -46,6 +42,11 @@ function write (plan: Plan, object: Plain): string {
     }
   }
   return `{${out}}`
+}
+
+function versionedJson (field: PlannedField, value: unknown, version: string): string | undefined {
+  if (field.name === 'metadata') return write(field.plan, (value ?? NOTHING) as Plain, version)
+  return fieldJson(field, field.name === 'resourceVersion' ? version : value)
 }
 
 /** The JSON of what an object has in a field; undefined when it is left out. */
