@@ -62,7 +62,8 @@ export function nodeFlags (): string[] {
   return manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
 }
 
-const program = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
+/** Another build may stand in for this one's, so that a change is measured beside what was there before it. */
+const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
 /** The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
 export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Launched> {

@@ -23,6 +23,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   fairness: async () => (await import('./fairness.js')).fairness,
   authorization: async () => (await import('./authorization.js')).authorization,
   writes: async () => (await import('./writes.js')).writes,
+  structured: async () => (await import('./structured.js')).structured,
   admission: async () => (await import('./admission.js')).admission,
   hooks: async () => (await import('./hooks.js')).hooks,
   documents: async () => (await import('./documents.js')).documents,

@@ -1,0 +1,92 @@
+/**
+ * Writes and reads over HTTPS of objects that are structured, many small fields, in the first seconds of a process and in
+ * one that is warm: ClusterRoleBindings of 18 subjects and pods, beside a bare server that reads the body.
+ */
+import { startEtcd } from '../etcd-process.js'
+import { roleBinding, ROLE_BINDINGS } from './binding-objects.js'
+import { Ends } from './ends.js'
+import { call, gets, pool } from './http1.js'
+import { pod, PODS } from './pod-objects.js'
+import { cpu, launch } from './process.js'
+import type { Child } from './process.js'
+import { bareServing, UNBOUNDED } from './reads.js'
+import { report } from './report.js'
+import type { Scale } from './scale.js'
+
+const WRITERS = 64
+const UNIT = 'µs at the server'
+/** Processes whose first seconds are measured. */
+const COLD_STARTS = 3
+const NEAR = { embedded: { cold: 250, warm: 150 }, etcd: { cold: 350, warm: 250 } }
+
+type Make = (name: string, turn?: number) => string
+
+/** Microseconds a write, of so many with names from `from` on. */
+async function written (server: Child, method: 'POST' | 'PUT', path: string, make: Make, from: number, count: number, turn = 0): Promise<number> {
+  const bodies = Array.from({ length: count }, (_, at) => make(`o-${from + at}`, turn))
+  const before = cpu(server)
+  await pool(count, WRITERS, async at => {
+    const { code, body } = await call(server.port, method, method === 'POST' ? path : `${path}/o-${from + at}`, bodies[at])
+    if (code >= 300) throw new Error(`${method} was answered ${code}: ${body()}`)
+  })
+  return (cpu(server) - before) * 1000 / count
+}
+
+/** The first creates of fresh servers, and then those of one that has been warm for long. */
+async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: number) => readonly string[]): Promise<void> {
+  await using ends = new Ends()
+  const count = scale.writes / 2
+  const cold: number[] = []
+  for (let start = 1; start <= Math.min(COLD_STARTS, scale.starts); start++) {
+    const fresh = await launch([...UNBOUNDED, ...flags(start)])
+    cold.push(await written(fresh, 'POST', ROLE_BINDINGS, roleBinding, 0, count))
+    await fresh.stop()
+  }
+  report({ work: `create, the first ${count.toLocaleString('en')} of a process, ClusterRoleBindings, ${store}`, unit: UNIT, ours: cold, bound: NEAR[store].cold })
+
+  const ours = ends.add(await launch([...UNBOUNDED, ...flags(0)]))
+  for (let turn = 0; turn < 3; turn++) await written(ours, 'POST', ROLE_BINDINGS, roleBinding, turn * count, count)
+  await written(ours, 'POST', PODS, pod, 0, count / 2)
+  const bare = ends.add(await bareServing(ours, 1, `${ROLE_BINDINGS}/o-7`))
+  const found = { create: [] as number[], update: [] as number[], pod: [] as number[], bare: [] as number[] }
+  for (let round = 1; round <= scale.rounds; round++) {
+    const from = (round + 3) * count
+    found.create.push(await written(ours, 'POST', ROLE_BINDINGS, roleBinding, from, count))
+    found.update.push(await written(ours, 'PUT', ROLE_BINDINGS, roleBinding, from, count, round))
+    found.pod.push(await written(ours, 'POST', PODS, pod, from, count / 2))
+    const sent = await written(bare, 'POST', '/reads-the-body', roleBinding, from, count)
+    if (round > 1 || scale.rounds === 1) found.bare.push(sent)
+  }
+  const most = store === 'embedded' ? { most: 3 } : {}
+  for (const kind of ['create', 'update'] as const) {
+    report({ work: `${kind}, warm, ClusterRoleBindings, ${store}, beside a bare server that reads the body`, unit: UNIT, ours: found[kind], limit: found.bare, bound: NEAR[store].warm, ...most })
+  }
+  report({ work: `create of a pod, warm, ${store}, beside that of a ClusterRoleBinding`, unit: UNIT, ours: found.pod, limit: found.create, most: 2.2 })
+}
+
+/** The first GETs of fresh processes, ours and the bare one. */
+async function coldReads (scale: Scale): Promise<void> {
+  const ours: number[] = []
+  const limit: number[] = []
+  const name = `${ROLE_BINDINGS}/o-0`
+  for (let start = 1; start <= Math.min(COLD_STARTS, scale.starts); start++) {
+    await using ends = new Ends()
+    const server = ends.add(await launch(UNBOUNDED))
+    await written(server, 'POST', ROLE_BINDINGS, roleBinding, 0, 1)
+    const bare = ends.add(await bareServing(server, 1, name))
+    for (const [party, path, costs] of [[server, name, ours], [bare, '/one', limit]] as const) {
+      const before = cpu(party)
+      await gets(party.port, path, scale.gets, WRITERS)
+      costs.push((cpu(party) - before) * 1000 / scale.gets)
+    }
+  }
+  report({ work: `GET, the first ${scale.gets.toLocaleString('en')} of a process`, unit: 'µs of CPU a request', ours, limit, most: 1.5 })
+}
+
+export async function structured (scale: Scale): Promise<void> {
+  await coldReads(scale)
+  await writes(scale, 'embedded', () => [])
+  await using ends = new Ends()
+  const { url } = await startEtcd(ends)
+  await writes(scale, 'etcd', start => [`--etcd-servers=${url}`, `--etcd-prefix=/of-${start}`])
+}
