@@ -171,7 +171,7 @@ export class ResourceStore {
   }
 
   /** What is stored, as decoding makes objects, for one look. Treat it as frozen. */
-  readStored (entry: Entry): ApiObject { return withoutNulls(this.stored.message, entry.read()) }
+  readStored (entry: Entry): ApiObject { return entry.written ?? withoutNulls(this.stored.message, entry.read()) }
 
   /** An object of the store as this representation shows it, for whoever means to change it. */
   convertCopy (entry: Entry): ApiObject { return this.shown.conversion === undefined ? entry.copy() : this.show(entry).copy() }

@@ -1,10 +1,10 @@
 /** Objects as they are read from JSON of our own, in which unset lists, pointers and times are null where they are always written. */
 import type { Message, Plain } from './types.js'
-import { anywhere, planOf } from './plan.js'
+import { alternativeOf, anywhere, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 
-const isWrittenAsNull = ({ shape, written, special, pointer, nullable }: PlannedField): boolean =>
-  !nullable && ((written && (shape !== 'one' || pointer)) || (special !== undefined && special.zero === undefined && !pointer))
+const isWrittenAsNull = ({ shape, written, special, pointer, nullable, alternatives }: PlannedField): boolean =>
+  !nullable && ((alternatives && shape !== 'one') || (written && (shape !== 'one' || pointer)) || (special !== undefined && special.zero === undefined && !pointer))
 
 const mayHoldNulls = anywhere(({ fields }) => fields.some(field => isWrittenAsNull(field.innermost) || isWrittenAsNull(field)))
 
@@ -28,15 +28,24 @@ function strip (plan: Plan, object: Plain): Plain {
   return made
 }
 
+/** Values have the shape their field declares. */
 function stripValue (field: PlannedField, value: unknown): unknown {
-  if (field.element !== undefined || field.message === undefined || field.special !== undefined || !mayHoldNulls(field.plan)) return value
-  // Values have the shape their field declares.
-  if (field.shape === 'one') return strip(field.plan, value as Plain)
+  if (field.element !== undefined || field.message === undefined) return value
+  if (field.shape === 'one') return stripItem(field, value)
   if (field.shape === 'list') {
-    const items = value as Plain[]
-    const made = items.map(item => strip(field.plan, item))
+    const items = value as unknown[]
+    const made = items.map(item => stripItem(field, item))
     return made.some((item, index) => item !== items[index]) ? made : items
   }
-  const entries = Object.entries(value as Record<string, Plain>).map(([key, item]) => [key, item, strip(field.plan, item)] as const)
+  const entries = Object.entries(value as Plain).map(([key, item]) => [key, item, stripItem(field, item)] as const)
   return entries.some(([, item, made]) => item !== made) ? Object.fromEntries(entries.map(([key, , made]) => [key, made])) : value
+}
+
+/** As the decoder takes elements: null is the zero of its type. */
+function stripItem (field: PlannedField, item: unknown): unknown {
+  if (item === null) return field.zero
+  if (field.special !== undefined) return item
+  if (!field.alternatives) return strip(field.plan, item as Plain)
+  const chosen = alternativeOf(field.plan, item)
+  return chosen === undefined ? item : stripValue(chosen, item)
 }

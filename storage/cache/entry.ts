@@ -35,6 +35,8 @@ export class Entry {
   readonly fields: FieldValues
   /** Derived so far; the entry's own. */
   forms: Derived | undefined = undefined
+  /** The object it was made of, for as long as `holdWritten` keeps it. Shared: treat it as frozen. */
+  written: ApiObject | undefined = undefined
 
   constructor (key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
     this.key = key

@@ -12,6 +12,7 @@ import type { ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
+import { holdWritten } from '../cache/written.js'
 import type { ResourceStore } from '../resource-store.js'
 import { yieldToEventLoop } from '../turns.js'
 import type { Target, WriteContext } from './context.js'
@@ -76,7 +77,9 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
   const { value, entry } = offer(store, base.key, object, json)
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
-  return outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
+  const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
+  if ('done' in outcome) holdWritten(outcome.done, object)
+  return outcome
 }
 
 const DELETING = { deleting: true }
