@@ -27,12 +27,15 @@ export type ObserveAdmission = (plugin: string, phase: Phase, request: Admission
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[]
+  readonly #ofHost: ReadonlySet<AdmissionPlugin>
   readonly #reinvokes: boolean
 
   readonly #observe: ObserveAdmission | undefined
 
-  constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission) {
+  /** @param ofHost those that are not the server's own: what they make of a new object belongs to whoever creates it */
+  constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission, ofHost: readonly AdmissionPlugin[] = []) {
     this.#plugins = [...plugins]
+    this.#ofHost = new Set(ofHost)
     this.#observe = observe
     this.#reinvokes = plugins.some(({ reinvocation, mutate }) => reinvocation === true && mutate !== undefined)
   }
@@ -71,7 +74,9 @@ export class AdmissionChain {
   }
 
   async #change (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): Promise<void> {
+    const done = this.#ofHost.has(plugin) ? request.claim?.() : undefined
     await this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
+    done?.()
   }
 
   async #validate (request: AdmissionRequest): Promise<void> {

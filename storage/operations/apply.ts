@@ -55,7 +55,7 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
       const { object, owners } = objectOf(store, request, undefined, target, context)
       refuseIdentity(store, object, target)
       await context.mayCreate?.()
-      return { entry: await create(store, object, target, context, made => { setOwners(made, owners) }), created: true }
+      return { entry: await create(store, object, target, context, owners), created: true }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists') || attempts === MOST_ATTEMPTS) throw error
     }
