@@ -69,4 +69,5 @@ export function validateStorageClassUpdate (object: StorageClass, old: StorageCl
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const) {
     if (!sameHeard(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
   }
+  if (object.volumeBindingMode !== old.volumeBindingMode) invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
 }
