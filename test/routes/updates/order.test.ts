@@ -38,6 +38,8 @@ const CASES: ReadonlyArray<readonly [place: string, before: Json, change: Json, 
   ['v1 endpoints', {}, { subsets: [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ name: 'A_', port: 0, protocol: 'X' }] }, {}] }, 'subsets[0].addresses[0].ip', ...of('subsets[0].ports[0].', 'name', 'port', 'protocol'), 'subsets[1]'],
   ['storage.orch.io/v1 csinodes', { spec: { drivers: [{ name: 'a', nodeID: 'n' }] } }, { spec: { drivers: [{ name: 'a', nodeID: '', allocatable: { count: -1 } }, { name: 'a', nodeID: 'b' }] } },
     ...twice(...of('spec.drivers', '[0].nodeID', '[0].allocatable.count', '[1].name')), 'CSINodeDriver', 'CSINodeDriver'],
+  ['storage.orch.io/v1 csidrivers', {}, { spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'X', volumeLifecycleModes: ['X'], tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } },
+    ...of('spec.', 'attachedRequired', 'fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes', 'tokenRequests[1].audience', 'fsGroupPolicy', 'tokenRequests[1].audience', 'volumeLifecycleModes')],
   ['storage.orch.io/v1 storageclasses', {}, { provisioner: 'B_!', parameters: { '': 'x' }, reclaimPolicy: 'X', volumeBindingMode: 'X' }, 'provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode', 'parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'],
   ['storage.orch.io/v1 csistoragecapacities', {}, { storageClassName: 'A_', nodeTopology: { matchLabels: labels } }, 'nodeTopology.matchLabels', 'storageClassName', 'nodeTopology', 'storageClassName'],
   ['storage.orch.io/v1 volumeattachments', {}, { spec: { attacher: '', nodeName: 'N_', source: { persistentVolumeName: '' } } }, ...twice(...of('spec.', 'attacher', 'source.persistentVolumeName', 'nodeName')), 'spec'],
@@ -61,4 +63,10 @@ t.test('kinds of roles that a binding may name are told as it knows them', async
     const { json } = await server.patch(url, { roleRef: { kind: 'X' } })
     t.equal(json['details'].causes[0].message, `Unsupported value: "X": supported values: ${kinds}`)
   }
+})
+
+t.test('so do those of a new request for a certificate', async t => {
+  const server = await build(t)
+  const { json } = await server.post('/apis/certificates.orch.io/v1/certificatesigningrequests', { metadata: { name: 'a' }, spec: { signerName: 'x', usages: ['x', 'x'], request: 'eA==', expirationSeconds: 5 } })
+  t.same((json['details'].causes as Json[]).map(({ field }) => field), ['request', 'usages[0]', 'usages[1]', 'usages[1]', 'signerName', 'expirationSeconds'].map(field => `spec.${field}`))
 })
