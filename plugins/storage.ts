@@ -100,7 +100,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     leaseReuseSeconds,
     garbageCollection,
     observerOf: observeStores(fastify.orch.metrics),
-    admission: new AdmissionChain(plugins, observeAdmission(fastify.orch.metrics)),
+    admission: new AdmissionChain(plugins, observeAdmission(fastify.orch.metrics), admission.plugins),
     reader: admissionReader(() => resources),
     log
   })

@@ -29,8 +29,8 @@ export interface UpdateRounds {
   readonly change: number
   /** Rules of the object's own message, or of what a subresource changes. */
   readonly object: number
-  /** What may not change in the object is told before those rules; else behind them. */
-  readonly first?: 'change'
+  /** What may not change in the object is told before those rules, or together with them, in their order (`told`); else behind them. */
+  readonly first?: 'change' | 'together'
 }
 
 const OF_OBJECTS: UpdateRounds = { metadata: 2, change: 2, object: 1 }

@@ -11,12 +11,13 @@ import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
 import { apply } from '../../storage/operations/apply.js'
 import { matchTarget } from '../../storage/operations/identity.js'
 import type { Target } from '../../storage/operations/context.js'
-import { viewConfig } from '../../storage/operations/view-config.js'
+import { completeView, viewConfig } from '../../storage/operations/view-config.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
 import { bodyOf, contentType, judge, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
-import { sendEntry, sendObject } from '../respond.js'
+import { sendEntry } from '../respond.js'
+import { sendView } from './view.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
@@ -31,8 +32,8 @@ export async function applyObject (store: ResourceStore, request: FastifyRequest
 /** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { config, force } = await configOf(request, view.message, store)
-  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force, viewVersion: config.apiVersion }, targetOf(request), contextOf(request))
-  return sendObject(request, reply, view.message, view.read(entry.read()))
+  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
+  return sendView(request, reply, store, view, entry)
 }
 
 interface Config { readonly config: ApiObject, readonly force: boolean }

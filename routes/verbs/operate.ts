@@ -1,7 +1,9 @@
 /** POST of an operation: a virtual resource such as a review, or a subresource that does something. What was asked is answered with, and kept nowhere. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { partialMetadata } from '../../schemas/codec/encodings.js'
 import { applyDefaults, isDecodeError } from '../../schemas/index.js'
 import type { ApiObject, Message } from '../../schemas/index.js'
+import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
 import { methodNotAllowed } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
 import { matchNamespace } from '../../storage/operations/identity.js'
@@ -29,6 +31,9 @@ export function operationHandler (store: ResourceStore, operation: Operation | u
       await store.admission.validate(admission)
     }
     const answer = await operation.run(object, target, context)
+    const { accept } = request.orch
+    // What says only how it went, as of a binding, has no metadata to speak of.
+    if (accept?.as === 'PartialObjectMetadata' && operation.answer === undefined) return sendObject(request, reply, PartialObjectMetadata, partialMetadata(answer as ApiObject, accept.asVersion), 201)
     return sendObject(request, reply, operation.answer ?? message, answer, 201)
   }
 }

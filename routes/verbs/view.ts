@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applyDefaults, decode, toJson } from '../../schemas/index.js'
 import type { ApiObject, SubresourceView } from '../../schemas/index.js'
 import type { FieldError } from '../../schemas/index.js'
-import { invalid } from '../../schemas/status.js'
+import { invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { get } from '../../storage/operations/get.js'
 import type { Target } from '../../storage/operations/context.js'
@@ -41,7 +41,7 @@ function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, 
   return object
 }
 
-function sendView (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, view: SubresourceView, entry: Entry): FastifyReply {
+export function sendView (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, view: SubresourceView, entry: Entry): FastifyReply {
   const { accept } = request.orch
   const object = shownOf(store, view, entry)
   if (accept?.as === undefined) return sendObject(request, reply, view.message, object)
@@ -49,10 +49,21 @@ function sendView (request: FastifyRequest, reply: FastifyReply, store: Resource
   return sendValue(request, reply, transformed(request, view, accept, object))
 }
 
+/** @throws StatusError 404 that names the view, as convention, one of the core group as if it were of the group of what it shows */
+async function found (store: ResourceStore, { message }: SubresourceView, { namespace, name, subresource = '' }: Target, resourceVersion: string): Promise<Entry> {
+  try {
+    return await get(store, namespace, name, resourceVersion)
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+    const { group, resource } = store.resource
+    throw notFound({ group: group === '' ? message[Facts].type?.group ?? '' : group, resource: `${resource}/${subresource}` }, name)
+  }
+}
+
 export function readViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
     const { info, query } = request.orch
-    const entry = await get(store, info.namespace, info.name, text(query, 'resourceVersion'))
+    const entry = await found(store, view, info, text(query, 'resourceVersion'))
     return sendView(request, reply, store, view, entry)
   }
 }

@@ -1,10 +1,10 @@
 /**
  * In which order findings are told. Fields are walked as they are declared, and rules of a message run behind them; clients know
  * the order of the convention, which a message says as a list of its fields (`told`). What stands in one message of its own has been
- * put in order with it; of lists of messages the members are told one after another.
+ * put in order with it, but for what rules further out find in it; of lists of messages the members are told one after another.
  */
 import type { FieldError } from '../status.js'
-import type { Plan } from './plan.js'
+import type { Plan, PlannedField } from './plan.js'
 
 const STEP = /^\.?([^.[]*)(?:\[(\d+)\])?/
 
@@ -14,11 +14,14 @@ function placeOf (plan: Plan, path: string): number[] {
   let [at, rest]: [Plan | undefined, string] = [plan, path]
   while (at?.message.told !== undefined) {
     const [step = '', name = '', index] = STEP.exec(rest) ?? []
-    const place = at.message.told.indexOf(name)
-    places.push(place === -1 ? at.message.told.length : place, Number(index ?? -1))
+    const told: readonly string[] = at.message.told
+    const through = told.indexOf(`${name}.`)
+    const place = through === -1 ? told.indexOf(name) : through
+    const field: PlannedField | undefined = at.byName.get(name)
+    const isList: boolean = field?.shape === 'list' && field.message !== undefined && field.special === undefined
+    places.push(place === -1 ? told.length : place, isList ? Number(index ?? -1) : -1)
     rest = rest.slice(step.length)
-    const field = at.byName.get(name)
-    at = field?.shape === 'list' && field.message !== undefined && field.special === undefined ? field.plan : undefined
+    at = isList || through !== -1 ? field?.plan : undefined
   }
   return places
 }

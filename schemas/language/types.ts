@@ -150,7 +150,10 @@ export interface MessageOptions<T> {
   /** Rules for new objects alone: those that are there already may break them. */
   readonly validateCreate?: (object: T, at: string, report: Report) => void
   readonly validateUpdate?: (object: T, old: T, at: string, report: Report) => void
-  /** Names of fields in the order in which what is wrong in them is told, where clients know another one than that of the fields; '' is the object itself, others come last. */
+  /**
+   * Names of fields in the order in which what is wrong in them is told, where clients know another one than that of the fields; '' is
+   * the object itself, others come last. One with a dot behind it is a message in which rules of this one find something too: all of it is told in its own order.
+   */
   readonly told?: readonly string[]
   /** False when it is never spoken in protobuf. */
   readonly protobuf?: false

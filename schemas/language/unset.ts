@@ -1,6 +1,6 @@
 /** Objects as they are read from JSON of our own, in which unset lists, pointers and times are null where they are always written. */
 import type { Message, Plain } from './types.js'
-import { alternativeOf, anywhere, planOf } from './plan.js'
+import { alternativeOf, anywhere, fieldsThat, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 
 const isWrittenAsNull = ({ shape, written, special, pointer, nullable, alternatives }: PlannedField): boolean =>
@@ -48,4 +48,21 @@ function stripItem (field: PlannedField, item: unknown): unknown {
   if (!field.alternatives) return strip(field.plan, item as Plain)
   const chosen = alternativeOf(field.plan, item)
   return chosen === undefined ? item : stripValue(chosen, item)
+}
+
+const isPlainMessage = ({ message, special, alternatives }: PlannedField): boolean => message !== undefined && special === undefined && !alternatives
+const hears = anywhere(({ fields }) => fields.some(({ field }) => field.heardEmpty === true))
+const hearing = fieldsThat(field => field.field.heardEmpty === true || (isPlainMessage(field.innermost) && hears(field.innermost.plan)))
+
+/** Takes lists and maps out, in place, that were heard of while they were empty and are not stored: what is left is what is read back. */
+export function forgetEmpty<T extends object> (message: Message<T>, object: T): void { forget(planOf(message), object as Plain) } // it has its fields by name
+
+function forget (plan: Plan, object: Plain): void {
+  for (const field of hearing(plan)) {
+    const value = object[field.name]
+    if (typeof value !== 'object' || value === null) continue
+    if (field.field.heardEmpty === true && Object.keys(value).length === 0) delete object[field.name]
+    else if (field.shape === 'one') forget(field.plan, value as Plain)
+    else if (isPlainMessage(field)) for (const item of Object.values(value)) forget(field.plan, item as Plain)
+  }
 }

@@ -40,10 +40,13 @@ export function validateUpdate (resource: Representation, object: ApiObject, old
   return collect(report => {
     checkMetadata(resource, object, old, resource.rounds, report)
     const plan = planOf(resource.message)
-    const judge = () => { repeat(resource.rounds.object, found => { walk(plan, asPlain(object), '', false, found) }, report) }
-    if (resource.rounds.first === undefined) judge()
-    compare(plan, asPlain(object), asPlain(old), '', report)
-    if (resource.rounds.first === 'change') judge()
+    const judge = (report: Report) => { repeat(resource.rounds.object, found => { walk(plan, asPlain(object), '', false, found) }, report) }
+    const change = (report: Report) => { compare(plan, asPlain(object), asPlain(old), '', report) }
+    switch (resource.rounds.first) {
+      case 'change': return [change, judge].forEach(tell => { tell(report) })
+      case 'together': return inToldOrder(plan, '', collect(found => { [judge, change].forEach(tell => { tell(found) }) })).forEach(report)
+      default: [judge, change].forEach(tell => { tell(report) })
+    }
   })
 }
 

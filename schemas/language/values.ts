@@ -18,6 +18,9 @@ function isEmpty (value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
 }
 
+/** Of values that say something though they are empty (`heardEmpty`): being there is one thing, and not being there another. */
+export const sameHeard = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) && sameValue(a, b)
+
 /** A deep copy that shares nothing that can change. Any key stays data, `__proto__` too. */
 export function clone<T> (value: T): T {
   return copy(value) as T // a copy has the shape of its original

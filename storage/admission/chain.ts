@@ -33,14 +33,17 @@ export type ObserveAdmission = (plugin: string, phase: Phase, request: Admission
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[]
+  readonly #ofHost: ReadonlySet<AdmissionPlugin>
   readonly #reinvokes: boolean
 
   readonly #observe: ObserveAdmission | undefined
   /** By operation and resource: those whose rules match, and those that say it of each request. */
   readonly #concerned = new Map<string, readonly AdmissionPlugin[]>()
 
-  constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission) {
+  /** @param ofHost those that are not the server's own: what they make of a new object belongs to whoever creates it */
+  constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission, ofHost: readonly AdmissionPlugin[] = []) {
     this.#plugins = [...plugins]
+    this.#ofHost = new Set(ofHost)
     this.#observe = observe
     this.#reinvokes = plugins.some(({ reinvocation, mutate }) => reinvocation === true && mutate !== undefined)
   }
@@ -93,7 +96,10 @@ export class AdmissionChain {
   }
 
   #change (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): void | Promise<void> {
-    return this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
+    const done = this.#ofHost.has(plugin) ? request.claim?.() : undefined
+    const pending = this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
+    if (done === undefined) return pending
+    return pending === undefined ? done() : pending.then(done)
   }
 
   async #validate (request: AdmissionRequest): Promise<void> {

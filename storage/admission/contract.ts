@@ -67,6 +67,11 @@ export interface AdmissionRequest {
    * version, else it is judged anew. One basis for each judgement; the last one counts.
    */
   readonly restsOn: ((basis: Basis) => void) | undefined
+  /**
+   * On CREATE, for admission of the server's own, before somebody else changes the object: what differs when the function it returns
+   * is called belongs to whoever creates the object. All else that plugins do to a new object is nobody's.
+   */
+  readonly claim?: (() => () => void) | undefined
   /** For those who ask others: told of the milliseconds it took, `together` where several were asked at once. */
   readonly waited?: ((milliseconds: number, together: boolean) => void) | undefined
 }

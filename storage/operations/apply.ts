@@ -29,8 +29,8 @@ export interface ApplyRequest {
   readonly configOf: (base: Entry | undefined) => ApiObject
   /** Takes over what others have set to other values. */
   readonly force: boolean
-  /** Of what is applied, where that is not the object itself but a view of it. */
-  readonly viewVersion?: string
+  /** Where what is applied is not the object itself but a view of it: its version, and what the object is without what was taken out of the view. */
+  readonly view?: { readonly version: string, readonly complete: (object: ApiObject) => void }
 }
 
 /** Who owned what was there before anybody applied to an object that had no owners. */
@@ -55,7 +55,7 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
       const { object, owners } = objectOf(store, request, undefined, target, context)
       refuseIdentity(store, object, target)
       await context.mayCreate?.()
-      return { entry: await create(store, object, target, context, made => { setOwners(made, owners) }), created: true }
+      return { entry: await create(store, object, target, context, owners), created: true }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists') || attempts === MOST_ATTEMPTS) throw error
     }
@@ -70,7 +70,7 @@ function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceV
 
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
-function objectOf (store: ResourceStore, { configOf, force, viewVersion }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
+function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
   const { message } = store.shown
   const live = base === undefined ? {} : store.convertCopy(base)
   const config = configOf(base)
@@ -78,11 +78,12 @@ function objectOf (store: ResourceStore, { configOf, force, viewVersion }: Apply
   const ignored = fieldsKept(store, target.subresource ?? '')
   const complete = (made: object): ApiObject => {
     const { object } = decode(message, made, Infinity)
+    view?.complete(object)
     applyDefaults(message, object)
     return object
   }
   const application = { versions: versionsOf(store, true), complete, live, config, managers: ownersOf(store, live, who, ignored), who, force, now, ignored }
-  const { object, managers } = settled(applied(application), application, store, viewVersion)
+  const { object, managers } = settled(applied(application), application, store, view?.version)
   if (who.manager === KUBECTL) keepLastApplied(object, config)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)

@@ -5,7 +5,7 @@ import type { ApiObject } from '../../schemas/index.js'
 import { invalid } from '../../schemas/status.js'
 import type { FieldError } from '../../schemas/status.js'
 import type { Span } from '../../schemas/trace.js'
-import type { AdmissionRequest, Basis } from '../admission/contract.js'
+import type { AdmissionRequest } from '../admission/contract.js'
 import type { ResourceStore } from '../resource-store.js'
 
 export interface WriteContext {
@@ -35,7 +35,9 @@ export interface WriteContext {
 
 export interface Target { readonly namespace: string, readonly name: string, readonly subresource?: string }
 
-export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: AdmissionRequest['operation'], object: ApiObject | undefined, oldObject: ApiObject | undefined, restsOn?: (basis: Basis) => void): AdmissionRequest {
+type Creation = Partial<Pick<AdmissionRequest, 'restsOn' | 'claim'>>
+
+export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: AdmissionRequest['operation'], object: ApiObject | undefined, oldObject: ApiObject | undefined, { restsOn, claim }: Creation = {}): AdmissionRequest {
   const { group, version, plural, kind } = store.stored
   return {
     operation,
@@ -59,6 +61,7 @@ export function admissionRequest (store: ResourceStore, context: WriteContext, t
     oldObject: oldObject as Record<string, unknown> | undefined,
     warn: context.warn,
     restsOn,
+    claim,
     waited: context.waited
   }
 }

@@ -6,11 +6,13 @@ import type { AdmissionRequest, Basis } from '../admission/contract.js'
 import type { Entry } from '../cache/entry.js'
 import type { Offer } from '../cache/offers.js'
 import { isKey } from '../key.js'
+import type { Manager } from '../managed-fields/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { allocating } from './allocation.js'
+import { claiming } from './claim.js'
 import { admissionRequest, now, refuse } from './context.js'
 import { mergeOwnerReferences } from './owner-references.js'
-import { trackCreation } from './ownership.js'
+import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
@@ -32,17 +34,23 @@ function generatedName (base: string): string {
 /**
  * Creates the object, which it may change in place.
  * @param target name: '' takes that of the object, or a generated one
- * @param own says who owns which of its fields
+ * @param applied who owns what was applied: nobody owns what admission adds to that. Default whoever creates it owns what was sent, and what
+ * webhooks and plugins of a host make of that
  * @returns what is stored, or under dry run what would be
  * @throws StatusError 400, 409 AlreadyExists, 422, whatever admission refuses with; StorageError
  */
-export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, own = (made: ApiObject): void => { trackCreation(store, made, context) }): Promise<Entry> {
+export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, applied?: readonly Manager[]): Promise<Entry> {
   checkIdentity(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const judgement: Judgement = {}
-  const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, basis => { judgement.basis = basis })
-  own(object) // before admission: who writes does not own what admission adds
-  const { managedFields } = object.metadata
+  // Before admission: who writes does not own what plugins of the server add.
+  if (applied === undefined) trackCreation(store, object, context)
+  else setOwners(object, applied)
+  let { managedFields } = object.metadata
+  const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, {
+    restsOn: basis => { judgement.basis = basis },
+    claim: applied === undefined ? claiming(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
+  })
   await mutate(store, request, object)
   mergeOwnerReferences(object, context.warn, true)
   matchNamespace(store, object, target) // what admission has made of it

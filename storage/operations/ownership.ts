@@ -76,13 +76,21 @@ function others (shape: Shape, at: string, changes: readonly string[]): string[]
 const changesOf = (subresource: Subresource | undefined): readonly string[] => subresource?.changes ?? []
 /** Of a new object its status alone is no word of who makes it. */
 const STATUS: FieldSet = { 'f:status': EMPTY }
+const notOfCreator = (store: ResourceStore): FieldSet => store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
+
+type Entries = ApiObject['metadata']['managedFields']
 
 /** Entries of a new object: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
 export function trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): void {
   const { metadata } = object
   if (metadata.managedFields !== undefined) read(store, object)
   delete metadata.managedFields
-  setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY))
+  setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), notOfCreator(store)))
+}
+
+/** Entries of a new object that has been changed on its way, in the name of whoever makes it. */
+export function trackAddition (store: ResourceStore, entries: Entries, before: ApiObject, after: ApiObject, context: WriteContext): Entries {
+  return entriesOf(tracked(store, before, after, stored(entries), whoWrites(store, context, 'Update'), notOfCreator(store)))
 }
 
 /** The entries that count for a change: those that were sent with it, or else those that are there. Subresources cannot send any. */

@@ -7,7 +7,7 @@
  * compares the version can't succeed on anything else than the newest. Whatever else it comes to is only believed
  * when what it began with proves to be the newest.
  */
-import { joinJson } from '../../schemas/index.js'
+import { forgetEmpty, joinJson } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../backend.js'
@@ -78,7 +78,10 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const { value, entry } = offer(store, base.key, object, json)
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
-  if ('done' in outcome) holdWritten(outcome.done, object)
+  if ('done' in outcome) {
+    forgetEmpty(store.stored.message, object)
+    holdWritten(outcome.done, object)
+  }
   return outcome
 }
 

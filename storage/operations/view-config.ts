@@ -10,6 +10,14 @@ import { extract } from '../managed-fields/merge.js'
 import { shapesOf } from '../managed-fields/shape.js'
 import type { ResourceStore } from '../resource-store.js'
 
+/** A number that nobody says any more is none of the object's defaults: a view has no other than zero. In place, before the object's own. */
+export function completeView (view: SubresourceView, object: ApiObject): void {
+  if (replicasOf(view.read(object)) === undefined) view.write(object, decode(view.message, {}).object)
+}
+
+/** Of a scale. */
+const replicasOf = (shown: object): number | undefined => (shown as { spec?: { replicas?: number } }).spec?.replicas
+
 /**
  * In the version that is stored. Which fields of the object a field of the view stands for, what it writes tells: those that
  * come out different when the view wants different things.
@@ -33,7 +41,7 @@ export function viewConfig (store: ResourceStore, view: SubresourceView, base: E
   const { owned } = shapesOf(store.stored.message)
   const { kind, apiVersion } = store.stored
   const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined))
-  const { replicas } = (config as { spec?: { replicas?: number } }).spec ?? {} // of a scale
+  const replicas = replicasOf(config)
   if (replicas === undefined) return { kind, apiVersion, metadata }
   const other = decode(view.message, { ...config, spec: { replicas: replicas + 1 } }).object
   const { changed } = compare(owned, written(other), written(wanted))

@@ -33,7 +33,9 @@ function valueOf (dice: Dice, message: Declaration, depth: number): unknown {
 }
 
 function member (dice: Dice, field: PlannedField, depth: number): unknown {
-  if (field.shape === 'list') return Array.from({ length: dice.int(4) }, () => element(dice, field, depth))
+  // One that says something though it is empty is not written then: what is read is another object.
+  const least = field.field.heardEmpty === true ? 1 : 0
+  if (field.shape === 'list') return Array.from({ length: Math.max(least, dice.int(4)) }, () => element(dice, field, depth))
   if (field.shape === 'map') {
     const map: Plain = {}
     for (let left = dice.int(5); left > 0; left--) Object.defineProperty(map, text(dice), { value: element(dice, field, depth), enumerable: true, configurable: true, writable: true })

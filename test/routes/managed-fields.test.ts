@@ -46,6 +46,13 @@ t.test('who creates a pod owns what was sent and its defaults, not what admissio
   t.same(Object.keys(json.metadata.managedFields[0].fieldsV1['f:spec']), ['f:containers', 'f:dnsPolicy', 'f:enableServiceLinks', 'f:restartPolicy', 'f:schedulerName', 'f:securityContext', 'f:terminationGracePeriodSeconds'])
 })
 
+t.test('empty maps that were sent are owned by nobody, and not shown', async t => {
+  const server = await build(t)
+  const { json } = await server.post(CONFIGS, { metadata: { name: 'a' }, data: { x: '1' }, binaryData: {} })
+  t.same([json.binaryData, ...Object.values(ownersOf(json))], [undefined, '{"f:data":{".":{},"f:x":{}}}'])
+  t.same((await server.patch(`${CONFIGS}/a?fieldManager=other`, { binaryData: {} })).json, json)
+})
+
 t.test('a write that changes nothing makes no new version, whoever makes it', async t => {
   const server = await build(t)
   const { json: made } = await server.post(CONFIGS, configMap('a', { x: '1' }))

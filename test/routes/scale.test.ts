@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, TABLE } from '../build.js'
-import type { Client, Json } from '../build.js'
+import type { Answer, Client, Json } from '../build.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
@@ -60,8 +60,21 @@ t.test('a scale is changed under the conditions of its object', async t => {
   t.equal((await server.put(url, { ...json, spec: { replicas: 4 } })).code, 200)
   t.match(await server.put(url, { ...json, spec: { replicas: 5 } }), { code: 409, json: { reason: 'Conflict', details: { kind: 'deployments' } } })
   t.equal((await server.put(url, { metadata: { name: 'web' }, spec: { replicas: 6 } })).json.spec.replicas, 6, 'without a version whatever is there')
-  t.equal((await server.get(`${DEPLOYMENTS}/none/scale`)).code, 404)
+  t.match(await server.get(`${DEPLOYMENTS}/none/scale`), { code: 404, json: { message: 'deployments/scale.apps "none" not found', details: { group: 'apps', kind: 'deployments/scale' } } })
+  t.match(await server.get('/api/v1/namespaces/default/replicationcontrollers/none/scale'), { code: 404, json: { message: 'replicationcontrollers/scale.autoscaling "none" not found' } })
+  for (const answer of [await server.put(`${DEPLOYMENTS}/none/scale`, { metadata: { name: 'none' } }), await server.patch(`${DEPLOYMENTS}/none/scale`, {})]) t.match(answer, { code: 404, json: { message: 'deployments.apps "none" not found' } })
   t.equal((await server.call('DELETE', url)).code, 405)
+})
+
+t.test('an apply of a scale leaves the number alone, until one that was applied is left out', async t => {
+  const server = await build(t)
+  await created(server, DEPLOYMENTS, { selector: { matchLabels: { app: 'web' } } })
+  const scaled = (spec: Json, accept?: string): Promise<Answer> => server.call('PATCH', `${DEPLOYMENTS}/web/scale?fieldManager=me&force=true`, { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, spec }, { 'content-type': 'application/apply-patch+yaml', ...(accept === undefined ? {} : { accept }) })
+  const numbers: unknown[] = []
+  for (const spec of [{}, { replicas: 5 }, {}, {}]) numbers.push((await scaled(spec)).json['spec'].replicas)
+  t.same(numbers, [2, 5, undefined, undefined])
+  t.equal((await server.get(`${DEPLOYMENTS}/web`)).json['spec'].replicas, 0)
+  t.match((await scaled({ replicas: 1 }, TABLE)).json, { kind: 'Table', rows: [{ cells: ['web', 1, 0, /s$/] }] })
 })
 
 t.test('a status is changed by itself alone', async t => {

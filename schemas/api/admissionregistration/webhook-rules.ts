@@ -11,17 +11,16 @@ const HARMLESS = ['None', 'NoneOnDryRun']
 const MOST_SECONDS = 30
 const ALL = '*'
 
-export function validateWebhooks (webhooks: ReadonlyArray<MutatingWebhook | ValidatingWebhook>, report: Report): void {
+/** Each is called by its own. */
+export function validateNames (webhooks: ReadonlyArray<MutatingWebhook | ValidatingWebhook>, report: Report): void {
   const names = new Set<string>()
-  for (const [index, webhook] of webhooks.entries()) {
-    const at = `webhooks[${index}]`
-    validateWebhook(webhook, at, report)
-    if (names.has(webhook.name)) duplicate(report, `${at}.name`, webhook.name)
-    names.add(webhook.name)
+  for (const [index, { name }] of webhooks.entries()) {
+    if (name !== '' && names.has(name)) duplicate(report, `webhooks[${index}].name`, name)
+    names.add(name)
   }
 }
 
-function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, at: string, report: Report): void {
+export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, at: string, report: Report): void {
   const { name, rules = [], sideEffects, timeoutSeconds, namespaceSelector, objectSelector, clientConfig, admissionReviewVersions: versions = [] } = webhook
   if (name !== '') {
     named(report, `${at}.name`, name, dnsSubdomain)

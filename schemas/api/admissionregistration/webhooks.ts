@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
-import { validateWebhooks } from './webhook-rules.js'
+import { validateNames, validateWebhook } from './webhook-rules.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
@@ -36,7 +36,10 @@ export type RuleWithOperations = Static<typeof RuleWithOperations>
 export const RuleWithOperations = message('RuleWithOperations', 'Operations and resources a webhook is called for.', {
   operations: list(1, 'Operations: CREATE, UPDATE, DELETE, CONNECT or * for all.', 'string', { values: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'], closed: true }),
   rule: inline(2, 'Resources the webhook is called for.', Rule)
-})
+}, { told: ['operations', 'apiGroups', 'apiVersions', 'resources', 'scope'] })
+
+/** Of both kinds of webhooks. */
+const told = ['name', 'rules', 'failurePolicy', 'matchPolicy', 'sideEffects', 'timeoutSeconds', 'namespaceSelector', 'objectSelector', 'reinvocationPolicy', 'clientConfig', 'admissionReviewVersions']
 
 export type MutatingWebhook = Static<typeof MutatingWebhook>
 export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may change objects before they are stored.', {
@@ -47,17 +50,17 @@ export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may ch
   matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', { pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent' }),
   namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
   objectSelector: one(11, 'Labels of the objects to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: true }),
+  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: true }),
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
   admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }),
   reinvocationPolicy: string(10, 'Whether it may be called again, Never or IfNeeded; by default Never.', { pointer: true, values: ['Never', 'IfNeeded'], closed: true, default: 'Never' })
-})
+}, { told, validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type MutatingWebhookConfiguration = Static<typeof MutatingWebhookConfiguration>
 export const MutatingWebhookConfiguration = kind('MutatingWebhookConfiguration', 'Webhooks that may accept, refuse and change objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', MutatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateWebhooks(webhooks, report) } })
+}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 export type ValidatingWebhook = Static<typeof ValidatingWebhook>
 export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that may refuse objects before they are stored.', {
@@ -68,16 +71,16 @@ export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that ma
   matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', { pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent' }),
   namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
   objectSelector: one(10, 'Labels of the objects to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: true }),
+  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: true }),
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
   admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true })
-})
+}, { told, validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type ValidatingWebhookConfiguration = Static<typeof ValidatingWebhookConfiguration>
 export const ValidatingWebhookConfiguration = kind('ValidatingWebhookConfiguration', 'Webhooks that may accept or refuse objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', ValidatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateWebhooks(webhooks, report) } })
+}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 const columns: ReadonlyArray<Column<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>> = [
   name,

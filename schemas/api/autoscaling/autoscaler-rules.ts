@@ -1,8 +1,7 @@
 /** What a HorizontalPodAutoscaler has to keep to in every version: told of it as v2 has it. */
 import type { Report } from '../../language/types.js'
-import { pathSegment } from '../../names.js'
-import { forbidden, invalid, named, notSupported, required } from '../../rules/findings.js'
-import { validateMetric } from './metric-rules.js'
+import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
+import { validateMetric, validateObjectReference } from './metric-rules.js'
 import { fromV1 } from './v1-conversion.js'
 import type * as v1 from './v1.js'
 import type { HorizontalPodAutoscalerSpec, HPAScalingRules } from './v2.js'
@@ -17,8 +16,7 @@ const POLICIES = ['Percent', 'Pods']
 export function validateAutoscaler (stored: v1.HorizontalPodAutoscaler, report: Report): void {
   const { spec } = fromV1(stored)
   validateReplicas(spec, report)
-  // Empty ones are reported as required by their fields.
-  for (const field of ['kind', 'name'] as const) if (spec.scaleTargetRef[field] !== '') named(report, `spec.scaleTargetRef.${field}`, spec.scaleTargetRef[field], pathSegment)
+  validateObjectReference(spec.scaleTargetRef, 'spec.scaleTargetRef', report)
   for (const [index, metric] of (spec.metrics ?? []).entries()) validateMetric(metric, `spec.metrics[${index}]`, report)
   if (spec.minReplicas === 0 && !(spec.metrics ?? []).some(({ type }) => OF_NO_PODS.includes(type))) forbidden(report, 'spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas')
   const { scaleUp, scaleDown } = spec.behavior ?? {}

@@ -14,8 +14,8 @@ export function declareMetrics (version: 'v1' | 'v2beta1') {
   const closed = version === 'v1' ? { closed: true } as const : {}
 
   const CrossVersionObjectReference = message('CrossVersionObjectReference', 'An object in the same namespace, by kind and name.', {
-    kind: string(1, 'Kind of the object.', { required: true }),
-    name: string(2, 'Name of the object.', { required: true }),
+    kind: string(1, 'Kind of the object.', { required: true, mayBeEmpty: true }),
+    name: string(2, 'Name of the object.', { required: true, mayBeEmpty: true }),
     apiVersion: string(3, 'API group and version of the object.')
   }, version === 'v1' ? { structType: 'atomic' } : {})
 

@@ -23,7 +23,7 @@ export const CertificateSigningRequestSpec = message('CertificateSigningRequestS
   uid: string(3, 'UID of the user; set by the API server.'),
   groups: list(4, 'Groups of the user; set by the API server.', 'string', { listType: 'atomic' }),
   extra: map(6, 'Further attributes of the user; set by the API server.', ExtraValue)
-}, { validate: (spec, at, report) => { validateRequestSpec(spec, at, report) } })
+}, { told: ['request', 'usages', 'signerName', 'expirationSeconds'], validate: (spec, at, report) => { validateRequestSpec(spec, at, report) } })
 
 export type CertificateSigningRequestCondition = Static<typeof CertificateSigningRequestCondition>
 export const CertificateSigningRequestCondition = message('CertificateSigningRequestCondition', 'A decision or finding about a request.', {

@@ -13,7 +13,7 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
   metadata,
   immutable: immutableFlag(4),
   data: map(2, 'Texts.', 'string', { default: {}, immutable: 'ruled' }),
-  binaryData: map(3, 'Bytes; no key of data again.', 'bytes', { immutable: 'ruled' })
+  binaryData: map(3, 'Bytes; no key of data again.', 'bytes', { heardEmpty: true, immutable: 'ruled' })
 }, {
   validate: (config, at, report) => {
     let size = 0
@@ -31,7 +31,8 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
     // The limit is on both maps together, which have no field in common: the convention prints the empty path so.
     if (size > MAX_SIZE) report({ type: 'FieldValueTooLong', field: '[]', detail: `must have at most ${MAX_SIZE} bytes` })
   },
-  validateUpdate: (config, old, at, report) => checkImmutable(config, old, ['data', 'binaryData'], report)
+  // Texts are there by default, bytes are not.
+  validateUpdate: (config, old, at, report) => checkImmutable({ ...config, data: config.data ?? {} }, { ...old, data: old.data ?? {} }, ['data', 'binaryData'], report)
 })
 
 export const configMaps = resource(ConfigMap, {

@@ -1,7 +1,7 @@
 /** What ConfigMap and Secret have in common: entries whose keys become file names, and the flag that makes them final. */
 import { bool } from '../../language/declare.js'
-import type { Plain, Report } from '../../language/declare.js'
-import { sameValue } from '../../language/values.js'
+import type { Report } from '../../language/declare.js'
+import { sameHeard } from '../../language/values.js'
 import { configKey } from '../../names.js'
 
 /** Of all values together, in bytes. */
@@ -14,10 +14,9 @@ export function checkKey (field: string, key: string, report: Report): void {
   for (const detail of configKey(key)) report({ type: 'FieldValueInvalid', field: `${field}[${key}]`, value: key, detail })
 }
 
-export function checkImmutable (object: { immutable?: boolean | undefined }, old: { immutable?: boolean | undefined }, fields: readonly string[], report: Report): void {
+export function checkImmutable<T extends { immutable?: boolean | undefined }> (object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report): void {
   if (old.immutable !== true) return
   const forbid = (field: string) => report({ type: 'FieldValueForbidden', field, detail: 'field is immutable when `immutable` is set' })
   if (object.immutable !== true) forbid('immutable')
-  // Both are objects of one declaration, read here by the names of their fields.
-  for (const field of fields) if (!sameValue((object as Plain)[field], (old as Plain)[field])) forbid(field)
+  for (const field of fields) if (!sameHeard(object[field], old[field])) forbid(field)
 }

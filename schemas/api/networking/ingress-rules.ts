@@ -85,7 +85,7 @@ function validatePath ({ path = '', pathType, backend }: HTTPIngressPath, at: st
 
 function validateBackend ({ service, resource }: IngressBackend, at: string, report: Report): void {
   if (service !== undefined && resource !== undefined) return invalid(report, at, '', 'cannot set both resource and service backends')
-  if (resource !== undefined) return validateTypedReference(resource, `${at}.resource`, report)
+  if (resource !== undefined) return validateResource(resource, `${at}.resource`, report)
   if (service === undefined) return invalid(report, at, '', 'resource or service backend is required')
   requiredName(report, `${at}.service.name`, service.name, dns1035Label)
   const { name = '', number = 0 } = service.port
@@ -96,6 +96,12 @@ function validateBackend ({ service, resource }: IngressBackend, at: string, rep
 }
 
 interface TypedReference { readonly apiGroup?: string | undefined, readonly kind: string, readonly name: string }
+
+/** Of a backend, whose kind and name no field is told of by itself. */
+function validateResource (reference: TypedReference, at: string, report: Report): void {
+  validateTypedReference(reference, at, report)
+  for (const field of ['kind', 'name'] as const) if (reference[field] === '') required(report, `${at}.${field}`, `${field} is required`)
+}
 
 /** An object by group, kind and name; kind and name that are empty are reported as required by their fields. */
 export function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {

@@ -36,13 +36,13 @@ export type NetworkPolicyIngressRule = Static<typeof NetworkPolicyIngressRule>
 export const NetworkPolicyIngressRule = message('NetworkPolicyIngressRule', 'Traffic that may come in; it must match ports and from.', {
   ports: list(1, 'Ports traffic may come in at; empty allows all.', NetworkPolicyPort),
   from: list(2, 'Peers traffic may come from; empty allows all.', NetworkPolicyPeer)
-})
+}, { told: ['ports', 'from'] })
 
 export type NetworkPolicyEgressRule = Static<typeof NetworkPolicyEgressRule>
 export const NetworkPolicyEgressRule = message('NetworkPolicyEgressRule', 'Traffic that may leave; it must match ports and to.', {
   ports: list(1, 'Ports traffic may go to; empty allows all.', NetworkPolicyPort),
   to: list(2, 'Peers traffic may go to; empty allows all.', NetworkPolicyPeer)
-})
+}, { told: ['ports', 'to'] })
 
 export type NetworkPolicySpec = Static<typeof NetworkPolicySpec>
 export const NetworkPolicySpec = message('NetworkPolicySpec', 'The pods of a policy and the traffic they may have.', {
@@ -51,6 +51,7 @@ export const NetworkPolicySpec = message('NetworkPolicySpec', 'The pods of a pol
   egress: list(3, 'Rules for traffic that goes out, where policyTypes has Egress.', NetworkPolicyEgressRule),
   policyTypes: list(4, 'Directions the policy is about: Ingress, Egress or both.', 'string', { values: DIRECTIONS, closed: true, ruled: true })
 }, {
+  told: ['podSelector', 'ingress', 'egress', 'policyTypes'],
   defaults: spec => { if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] },
   validate: (object, at, report) => { validateNetworkPolicySpec(object, at, report) }
 })

@@ -5,6 +5,7 @@ import { dnsSubdomain, pathSegment } from '../../names.js'
 import type { Column } from '../../resource.js'
 import { age, name } from '../../columns.js'
 import type { ApiObject } from '../../resource.js'
+import { notSupported } from '../../rules/findings.js'
 import { message, RBAC_GROUP } from './package.js'
 
 export type Subject = Static<typeof Subject>
@@ -15,6 +16,7 @@ export const Subject = message('Subject', 'Who a binding grants to.', {
   namespace: string(4, 'Namespace of a ServiceAccount, by default that of a RoleBinding; has no meaning for the others.')
 }, {
   structType: 'atomic',
+  told: ['name', 'apiGroup', 'namespace', 'kind'],
   defaults: subject => { if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = RBAC_GROUP },
   validate: (subject, at, report) => validateSubject(subject, at, report)
 })
@@ -26,6 +28,7 @@ export const RoleRef = message('RoleRef', 'The role a binding grants.', {
   name: string(3, 'Name of the role.', { required: true })
 }, {
   structType: 'atomic',
+  told: ['apiGroup', 'kind', 'name'],
   validate: (ref, at, report) => validateRoleRef(ref, at, report),
   validateUpdate: (ref, old, at, report) => validateRoleRefUpdate(ref, old, at, report)
 })
@@ -60,10 +63,12 @@ function validateRoleRef (ref: RoleRef, at: string, report: Report): void {
   if (ref.apiGroup !== '' && ref.apiGroup !== RBAC_GROUP) {
     report({ type: 'FieldValueNotSupported', field: `${at}.apiGroup`, value: ref.apiGroup, detail: `supported values: "${RBAC_GROUP}"` })
   }
-  if (ref.kind !== 'ClusterRole' && ref.kind !== 'Role') {
-    report({ type: 'FieldValueNotSupported', field: `${at}.kind`, value: ref.kind, detail: 'supported values: "ClusterRole", "Role"' })
-  }
   for (const detail of pathSegment(ref.name)) report({ type: 'FieldValueInvalid', field: `${at}.name`, value: ref.name, detail })
+}
+
+/** Kinds of roles differ between the two. */
+export function validateRoleKind ({ kind }: RoleRef, kinds: readonly string[], report: Report): void {
+  if (!kinds.includes(kind)) notSupported(report, 'roleRef.kind', kind, kinds)
 }
 
 function validateRoleRefUpdate (ref: RoleRef, old: RoleRef, at: string, report: Report): void {

@@ -2,7 +2,7 @@
 import { one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
-import { bindingColumns, RoleRef, subjects, validateClusterSubjects } from './bindings.js'
+import { bindingColumns, RoleRef, subjects, validateClusterSubjects, validateRoleKind } from './bindings.js'
 import { metadata } from '../../meta/object.js'
 import { common, kind } from './package.js'
 
@@ -12,11 +12,10 @@ export const ClusterRoleBinding = kind('ClusterRoleBinding', 'Grants a ClusterRo
   subjects,
   roleRef: one(3, 'The ClusterRole that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
 }, {
+  told: ['roleRef.', 'subjects'],
   validate: (binding, at, report) => {
     validateClusterSubjects(binding.subjects ?? [], report)
-    if (binding.roleRef.kind === 'Role') {
-      report({ type: 'FieldValueNotSupported', field: 'roleRef.kind', value: 'Role', detail: 'supported values: "ClusterRole"' })
-    }
+    validateRoleKind(binding.roleRef, ['ClusterRole'], report)
   }
 })
 

@@ -2,7 +2,7 @@
 import { one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
-import { bindingColumns, RoleRef, subjects } from './bindings.js'
+import { bindingColumns, RoleRef, subjects, validateRoleKind } from './bindings.js'
 import { metadata } from '../../meta/object.js'
 import { common, kind } from './package.js'
 
@@ -11,6 +11,9 @@ export const RoleBinding = kind('RoleBinding', 'Grants a Role, or a ClusterRole 
   metadata,
   subjects,
   roleRef: one(3, 'The Role of the same namespace, or the ClusterRole, that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
+}, {
+  told: ['roleRef.', 'subjects'],
+  validate: ({ roleRef }, _at, report) => { validateRoleKind(roleRef, ['ClusterRole', 'Role'], report) }
 })
 
 export const roleBindings = resource(RoleBinding, { ...common, plural: 'rolebindings', namespaced: true, columns: bindingColumns })

@@ -5,7 +5,7 @@ import type { Report, Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import type { ObjectMeta } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { forbidden, notSupported, required } from '../../rules/findings.js'
+import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
 import type { Column } from '../../resource.js'
 import { kind } from './package.js'
 
@@ -15,10 +15,13 @@ export const PriorityClass = kind('PriorityClass', 'A name for a priority that p
   value: int32(2, 'The priority; higher goes first; does not change.', { required: true, immutable: 'ruled' }),
   globalDefault: bool(3, 'Whether pods without a priority class get this one.'),
   description: string(4, 'When to use the class, for a person.'),
-  preemptionPolicy: string(5, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, immutable: true, values: ['PreemptLowerPriority', 'Never'], closed: true, ruled: true, default: 'PreemptLowerPriority' })
+  preemptionPolicy: string(5, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, immutable: 'ruled', values: ['PreemptLowerPriority', 'Never'], closed: true, ruled: true, default: 'PreemptLowerPriority' })
 }, {
   validateCreate: (object, _at, report) => { validateNew(object, report) },
-  validateUpdate: ({ value }, { value: old }, _at, report) => { if (value !== old) forbidden(report, 'value', 'may not be changed in an update.') }
+  validateUpdate: ({ value, preemptionPolicy: policy }, old, _at, report) => {
+    if (value !== old.value) forbidden(report, 'value', 'may not be changed in an update.')
+    if (policy !== old.preemptionPolicy) invalid(report, 'preemptionPolicy', policy, 'field is immutable')
+  }
 })
 
 const SYSTEM_PREFIX = 'system-'

@@ -36,6 +36,7 @@ function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: stri
 /** The path of the first has two letters more than the field, and tokens are told of twice, as clients know it. */
 export function validateDriverUpdate (spec: CSIDriverSpec, old: CSIDriverSpec, at: string, report: Report): void {
   if (spec.attachRequired !== old.attachRequired) invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
+  for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
   validateTokenRequests(spec.tokenRequests ?? [], `${at}.tokenRequests`, report)
 }
 
@@ -49,6 +50,7 @@ export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, 
 
 function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: CSINodeDriver, isTaken: boolean, at: string, report: Report): void {
   checkDriverName(name, `${at}.name`, report)
+  if (nodeID === '') required(report, `${at}.nodeID`)
   if (Buffer.byteLength(nodeID) > MOST_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MOST_NODE_ID} characters or less`)
   nonnegative(report, `${at}.allocatable.count`, allocatable?.count)
   if (isTaken) duplicate(report, `${at}.name`, name)
@@ -63,10 +65,10 @@ function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: C
 
 /** Drivers come and go; each is as it was installed. */
 export function validateNodeDriversUpdate ({ drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report): void {
-  const byName = new Map(drivers.map(driver => [driver.name, driver]))
-  for (const old of before) {
-    const driver = byName.get(old.name)
-    if (driver !== undefined && !sameValue(driver, old)) invalid(report, 'CSINodeDriver', driver, 'field is immutable')
+  const installed = new Map(before.map(driver => [driver.name, driver]))
+  for (const driver of drivers) {
+    const old = installed.get(driver.name)
+    if (old !== undefined && !sameValue(driver, old)) invalid(report, 'CSINodeDriver', driver, 'field is immutable')
   }
 }
 

@@ -16,7 +16,7 @@ export const VolumeNodeResources = message('VolumeNodeResources', 'How many volu
 export type CSINodeDriver = Static<typeof CSINodeDriver>
 export const CSINodeDriver = message('CSINodeDriver', 'A CSI driver on a node.', {
   name: string(1, 'Name of the driver.', { required: true }),
-  nodeID: string(2, 'ID of the node from the point of view of the driver.', { required: true }),
+  nodeID: string(2, 'ID of the node from the point of view of the driver.', { required: true, mayBeEmpty: true }),
   topologyKeys: list(3, 'Node labels that tell which volumes the node can reach.', 'string', { written: true }),
   allocatable: one(4, 'How many volumes of the driver the node can take.', VolumeNodeResources, { pointer: true })
 })

@@ -66,7 +66,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     let changed = false
     try {
       const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => ask(hook, tools.caller, { request, writer, spoken, objects: writer.objects(spoken), mutating: true }), async ({ patch }) => {
-        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, form, request.object)
+        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, form, request)
         if (patched === undefined) return
         changed = patched.changed
         // It may hold what the object holds, secrets too.

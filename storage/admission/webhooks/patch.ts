@@ -2,11 +2,10 @@
 import { isDecodeError, parseJson } from '../../../schemas/index.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../patch/json-patch.js'
+import type { AdmissionRequest } from '../contract.js'
 import type { Form } from './forms.js'
 import { internal } from './refusals.js'
 import { HookFailure } from './target.js'
-
-type Members = Record<string, unknown>
 
 export interface Patched {
   /** The operations, as the hook sent them. */
@@ -19,13 +18,16 @@ export interface Patched {
  * @returns undefined for a patch of no operations
  * @throws HookFailure for what is no patch, StatusError 500 for one that does not fit the object
  */
-export async function applyHookPatch (hook: string, text: string, form: Form, object: Members | undefined): Promise<Patched | undefined> {
+export async function applyHookPatch (hook: string, text: string, form: Form, { object, claim }: Pick<AdmissionRequest, 'object' | 'claim'>): Promise<Patched | undefined> {
   const patch = listIn(text)
   if (patch.length === 0) return undefined
   if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
   const before = form.json(object)
   try {
-    form.put(object, await applyJsonPatch(JSON.parse(before), parseJsonPatch(patch)))
+    const patched = await applyJsonPatch(JSON.parse(before), parseJsonPatch(patch))
+    const done = claim?.()
+    form.put(object, patched)
+    done?.()
   } catch (error) {
     if (!isStatusError(error) && !isDecodeError(error)) throw error
     throw internal(error.message, error)

@@ -40,6 +40,16 @@ t.test('a review is answered with what the authorizers would say, whoever asks',
   t.same([whole.code, whole.json.kind, whole.json.spec], [201, 'SubjectAccessReview', { groups: ['dev'], resourceAttributes: pods }])
 })
 
+t.test('of a review its metadata alone can be asked for', async t => {
+  const server = await build(t)
+  for (const [format, type] of [['json', 'application/json'], ['yaml', 'application/yaml']]) {
+    const { code, body, headers } = await server.post(ANYBODYS, { spec: { user: 'ann', resourceAttributes: pods } }, { accept: `application/${format};as=PartialObjectMetadata;g=meta.orch.io;v=v1` })
+    t.match({ code, type: headers['content-type'] }, { code: 201, type })
+    if (format === 'json') t.strictSame(JSON.parse(body), { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { creationTimestamp: null } })
+    t.notMatch(body, /spec|allowed/)
+  }
+})
+
 t.test('a review of oneself is about who asks', async t => {
   const server = await build(t, {
     authentication: { tokens: 'secret,bob,1,dev\n' },

@@ -79,10 +79,13 @@ t.test('data, accounts, quotas and limits', async t => {
   await judged(t, server, 'v1 secrets', [
     ['another type', {}, { type: 'orch.io/tls' }, 'Invalid type', 'Required data[tls.crt]', 'Required data[tls.key]'],
     ['what was final', { immutable: true }, { immutable: false, data: { password: 'b3RoZXI=' } }, 'Forbidden data', 'Forbidden immutable'],
-    ['labels of what is final', { immutable: true }, { metadata: { labels: { a: 'b' } } }]
+    ['labels of what is final', { immutable: true }, { metadata: { labels: { a: 'b' } } }],
+    ['an empty map where there was none', { immutable: true, data: null }, { data: {} }, 'Forbidden data'],
+    ['none where there was none', { immutable: true, data: null }, { data: null, metadata: { labels: { a: 'b' } } }]
   ])
   await judged(t, server, 'v1 configmaps', [
     ['what was final', { immutable: true }, { immutable: null, data: { a: 'b' }, binaryData: { b: 'AA==' } }, 'Forbidden binaryData', 'Forbidden data', 'Forbidden immutable'],
+    ['empty maps where there were none', { immutable: true, data: null }, { data: {}, binaryData: {} }, 'Forbidden binaryData'],
     ['a key in both', {}, { data: { k: '' }, binaryData: { k: 'AA==' } }, 'Invalid data[k]']
   ])
   await stored(t, server, 'v1 serviceaccounts', [['of secrets the names', {}, { secrets: [{ name: 'a', namespace: 'b', uid: 'c' }] }, { secrets: [{ name: 'a', namespace: undefined, uid: undefined }] }]])

@@ -36,6 +36,7 @@ t.test('volumes and claims', async t => {
 t.test('what drivers need', async t => {
   const server = await build(t, ALL)
   await judged(t, server, 'storage.orch.io/v1 storageclasses', [
+    ['an empty map where there was none', { parameters: null }, { parameters: {} }, 'Forbidden parameters'],
     ['all that stays', {}, { provisioner: 'other.example.com', parameters: { a: 'b' }, reclaimPolicy: 'Retain', volumeBindingMode: 'WaitForFirstConsumer' }, 'Forbidden parameters', 'Forbidden provisioner', 'Forbidden reclaimPolicy', 'Invalid volumeBindingMode'],
     ['what changes', {}, { allowVolumeExpansion: true, mountOptions: ['ro'] }]
   ])

@@ -32,6 +32,15 @@ t.test('what is written over another is there for the next change, and what is n
   t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
 })
 
+t.test('what is empty and said something while it was judged is not kept, as it is not stored', async t => {
+  const store = configMapStore(t, openMemory())
+  await store.open()
+  await create(store, config('a'), target(''), context)
+  const changed = await change(store, target('a'), context, () => ({ ...config('a', { n: '1' }), binaryData: {} }))
+  t.ok(changed.written)
+  t.notOk('binaryData' in store.readStored(changed))
+})
+
 t.test('the last five hundred are kept, less of large ones, and none that is very large', async t => {
   const all = Array.from({ length: 600 }, () => entry(100))
   for (const one of all) holdWritten(one, config('a'))

@@ -9,7 +9,7 @@ import { openBackend } from '../../../storage/open.js'
 import { apply } from '../../../storage/operations/apply.js'
 import { create } from '../../../storage/operations/create.js'
 import { change } from '../../../storage/operations/update.js'
-import { viewConfig } from '../../../storage/operations/view-config.js'
+import { completeView, viewConfig } from '../../../storage/operations/view-config.js'
 import { ResourceStore } from '../../../storage/resource-store.js'
 import { context } from '../store.js'
 
@@ -63,7 +63,7 @@ t.test('who changes the scale owns the replicas of the object', async t => {
 t.test('an apply of the scale conflicts, is forced, shared and dropped as one of the object', async t => {
   const store = await withDeployment(t)
   const scale = async (manager: string, spec: object, force = false): Promise<ApiObject> =>
-    (await apply(store, { configOf: base => viewConfig(store, view, base, scaleOf(spec)), force, viewVersion: 'autoscaling/v1' }, target, { ...context, fieldManager: manager })).entry.object
+    (await apply(store, { configOf: base => viewConfig(store, view, base, scaleOf(spec)), force, view: { version: 'autoscaling/v1', complete: made => { completeView(view, made) } } }, target, { ...context, fieldManager: manager })).entry.object
   const refused = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'nothing was refused', (error: unknown) => isStatusError(error) ? `${error.status.reason}: ${error.message}` : String(error))
   t.equal(await refused(scale('hpa', { replicas: 3 })), 'Conflict: Apply failed with 1 conflict: conflict with "maker" using autoscaling/v1: .spec.replicas')
   const forced = await scale('hpa', { replicas: 3 }, true)
@@ -72,7 +72,7 @@ t.test('an apply of the scale conflicts, is forced, shared and dropped as one of
   t.same(ownersOf(await scale('other', { replicas: 3 })), ['Apply hpa apps/v1 scale', 'Apply other apps/v1 scale'])
   t.equal(await refused(scale('hpa', { replicas: 5 })), 'Conflict: Apply failed with 1 conflict: conflict with "other" with subresource "scale": .spec.replicas')
   await scale('other', {})
-  t.equal(replicasOf(await scale('hpa', {})), 1, 'the default is back')
+  t.equal(replicasOf(await scale('hpa', {})), 0, 'a scale without a number is one of zero, whatever the object would have')
   t.match(await refused(scale('hpa', { replicas: -1 })), /^Invalid: .*must not be negative/)
   t.match(await refused(apply(store, { configOf: base => viewConfig(store, view, base, scaleOf({})), force: false }, { ...target, name: 'none' }, context)), /^NotFound/)
 })

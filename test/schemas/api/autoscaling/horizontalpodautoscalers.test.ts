@@ -49,6 +49,8 @@ for (const version of ['v2', 'v2beta2']) {
     ['looking back too far', scaleUp({ stabilizationWindowSeconds: 3601 }), `Invalid ${UP}.stabilizationWindowSeconds`],
     ['looking forward', scaleUp({ stabilizationWindowSeconds: -1 }), `Invalid ${UP}.stabilizationWindowSeconds`],
     ['an unknown choice', scaleUp({ selectPolicy: 'Mean' }), `NotSupported ${UP}.selectPolicy`],
+    ['no policies', scaleUp({ policies: [] }), `Required ${UP}.policies`],
+    ['policies that nobody named', scaleUp({ policies: null })],
     ['a policy of nothing', scaleUp({ policies: [{}] }), `NotSupported ${UP}.policies[0].type`, `Invalid ${UP}.policies[0].value`, `Invalid ${UP}.policies[0].periodSeconds`],
     ['a long period', scaleUp({ policies: [{ type: 'Pods', value: 1, periodSeconds: 1801 }] }), `Invalid ${UP}.policies[0].periodSeconds`]
   ])
