@@ -81,12 +81,26 @@ t.test('--request-timeout ends what is no watch with a 504, and watches outlive 
   t.equal((await watch.take(1))[0]?.object.metadata.name, 'a')
 })
 
+t.test('--request-timeout is kept, whenever a request comes', async t => {
+  const { authorizer } = gate()
+  const server = await listen(t, { limits: { requestTimeout: 1000 }, authorization: { authorizers: [authorizer] } })
+  const times = await Promise.all(Array.from({ length: 5 }, async (_, index) => {
+    await new Promise(resolve => { setTimeout(resolve, index * 200) })
+    const since = performance.now()
+    await server.get(`${BINDINGS}/held`)
+    return performance.now() - since
+  }))
+  t.ok(Math.max(...times) < 1600, times.map(Math.round).join())
+})
+
 t.test('a request may ask for less time with ?timeout=, not for more, and not for nonsense', async t => {
   const { authorizer } = gate()
   const server = await listen(t, { limits: { requestTimeout: 3_600_000 }, authorization: { authorizers: [authorizer] } })
-  for (const asked of ['50ms', '0.05s']) t.match(await server.get(`${BINDINGS}/held?timeout=${asked}`), { code: 504, json: { reason: 'Timeout' } }, asked)
+  for (const asked of ['50ms', '0.05s']) t.match(await server.get(`${BINDINGS}/held?timeout=${asked}`), { code: 504, json: { reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout' } }, asked)
   for (const asked of ['', '0s', '-1s', '100000h', '1m30s']) t.equal((await server.get(`${BINDINGS}?timeout=${asked}`)).code, 200, asked)
-  for (const asked of ['5', 'soon', '1s2', '%00']) t.match(await server.get(`${BINDINGS}?timeout=${asked}`), { code: 400, json: { reason: 'BadRequest', message: /^timeout: invalid value / } }, asked)
+  for (const [asked, why] of [['5', 'missing unit in duration "5"'], ['soon', 'invalid duration "soon"'], ['1s2', 'invalid duration "1s2"'], ['%00', 'invalid duration "\\u0000"']] as const) {
+    t.match(await server.get(`${BINDINGS}?timeout=${asked}`), { code: 400, json: { reason: 'BadRequest', message: `invalid timeout specified in the request URL - time: ${why}` } }, asked)
+  }
   const short = await listen(t, { limits: { requestTimeout: 100 }, authorization: { authorizers: [authorizer] } })
   t.equal((await short.get(`${BINDINGS}/held?timeout=1h`)).code, 504, 'no longer than the server allows')
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&timeout=soon`)
