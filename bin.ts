@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --min-semi-space-size=16 --max-semi-space-size=32 --no-allocation-site-pretenuring
+#!/usr/bin/env -S node --min-semi-space-size=24 --max-semi-space-size=32 --no-allocation-site-pretenuring
 /**
  * What the command runs: the bundle of `cli.ts`, compiled already. Finding out where the functions of 2.5 MB begin and end, and
  * compiling those that a start calls, is a third of its CPU; V8 can keep what it has made of a script, though not of a module, so

@@ -16,7 +16,7 @@ export async function start (scale: Scale): Promise<void> {
   const most = scale.sizes.at(-1) ?? 0
   const folder = await filled(most)
   for (const [work, bound, found] of [
-    ['start to /readyz, empty', 300, await starts(scale)],
+    ['start to /readyz, empty', 250, await starts(scale)],
     [`start to /readyz, ${most.toLocaleString('en')} stored objects`, 4000, await starts(scale, folder)]
   ] as const) {
     report({ work, unit: 'ms', ours: found.wall, bound })
