@@ -11,3 +11,9 @@ export function lowerBound (sorted: readonly string[], text: string): number {
   }
   return low
 }
+
+/** Whether they are in order already, as most lists of a few are: to sort one takes memory and time even then. */
+export function isAscending (texts: readonly string[]): boolean {
+  for (let at = 1; at < texts.length; at++) if ((texts[at] as string) < (texts[at - 1] as string)) return false // within the list
+  return true
+}

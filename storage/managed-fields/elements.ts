@@ -4,6 +4,7 @@
  * names of keys ascending, so that two steps are the same when their texts are.
  */
 import { parseExactly, stringify } from '../../schemas/index.js'
+import { isAscending } from '../../schemas/sorted.js'
 
 /** Beside what is below it, the field itself. */
 export const SELF = '.'
@@ -57,7 +58,7 @@ function json (text: string, whole: string): unknown {
 /** In the order of the convention: fields, keys, values, places; each by what they say. */
 export function sortElements (elements: string[]): string[] {
   if (elements.length < 2) return elements
-  if (elements.every(isPlainField)) return elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
+  if (elements.every(isPlainField)) return isAscending(elements) ? elements : elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
   const parsed = elements.map(text => ({ text, kind: KINDS.indexOf(text[0] ?? ''), value: text.startsWith('f:') ? text : parseExactly(Buffer.from(text.slice(2))) }))
   return parsed.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value)).map(({ text }) => text)
 }

@@ -1,4 +1,5 @@
 /** JSON text as the wire has it: quotes, control characters, and beyond JSON's needs `<`, `>`, `&`, U+2028, U+2029. */
+import { isAscending } from '../../sorted.js'
 import { stringify } from './exact.js'
 
 /* A string without any of these stands between its quotes as it is. Lone surrogates are among them: they have no UTF-8. */
@@ -27,6 +28,7 @@ export function rawJson (value: unknown): string {
 export function sortedKeys (map: object): string[] {
   const keys = Object.keys(map)
   if (keys.length < 2) return keys
-  return keys.some(key => SURROGATE.test(key)) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys.sort()
+  if (keys.some(key => SURROGATE.test(key))) return keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  return isAscending(keys) ? keys : keys.sort()
 }
 const SURROGATE = /[\ud800-\udfff]/
