@@ -96,9 +96,9 @@ t.test('limits of events count by key, come back with time, and all of them coun
       return error instanceof Error ? error.message : ''
     }
   }
-  t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'limit reached on type Namespace for key a'])
-  t.equal(send('b'), 'limit reached on type User for key ann', 'what one limit refused has counted for the other')
+  t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'Too many requests: limit reached on type Namespace for key a'])
+  t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'what one limit refused has counted for the other')
   now = 1000
-  t.same([send('a'), send('a')], ['ok', 'limit reached on type User for key ann'])
+  t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'all that are reached are told')
   t.same([send('c', 'x'), send('d', 'y'), send('a', 'z'), send('a', 'z')], ['ok', 'ok', 'ok', 'ok'], 'a key that was forgotten begins anew')
 })
