@@ -24,7 +24,7 @@ export async function applyHookPatch (hook: string, text: string, form: Form, { 
   if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
   const before = form.json(object)
   try {
-    const patched = await applyJsonPatch(JSON.parse(before), parseJsonPatch(patch))
+    const patched = await applyJsonPatch(parseJson(Buffer.from(before), Infinity).value, parseJsonPatch(patch))
     const done = claim?.()
     form.put(object, patched)
     done?.()
