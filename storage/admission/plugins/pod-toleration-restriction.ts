@@ -11,7 +11,7 @@ import { decode, isDecodeError, parseJson } from '../../../schemas/index.js'
 import { pluginFor } from '../contract.js'
 import type { AdmissionPlugin, TypedRequest } from '../contract.js'
 import { refusal } from '../refusal.js'
-import { MEMORY_PRESSURE, covers, mergeTolerations } from '../tolerations.js'
+import { MEMORY_PRESSURE, Tolerated, mergeTolerations } from '../tolerations.js'
 import type { TolerationSettings } from '../toleration-settings.js'
 
 const DEFAULTS = 'scheduler.alpha.orch.io/defaultTolerations'
@@ -38,7 +38,8 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
     if (own.length === 0) return
     const ofNamespace = await said(request, ALLOWED)
     const list = ofNamespace ?? allowed
-    if (list.length === 0 || own.every(one => list.some(wide => covers(wide, one)))) return
+    const tolerated = new Tolerated(list)
+    if (list.length === 0 || own.every(one => tolerated.covers(one))) return
     throw refusal(request, `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${ofNamespace === undefined ? 'cluster' : 'namespace'} whitelist`)
   }
 
