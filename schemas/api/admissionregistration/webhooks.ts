@@ -60,7 +60,7 @@ export type MutatingWebhookConfiguration = Static<typeof MutatingWebhookConfigur
 export const MutatingWebhookConfiguration = kind('MutatingWebhookConfiguration', 'Webhooks that may accept, refuse and change objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', MutatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+}, { told: ['webhooks'], validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 export type ValidatingWebhook = Static<typeof ValidatingWebhook>
 export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that may refuse objects before they are stored.', {
@@ -80,7 +80,7 @@ export type ValidatingWebhookConfiguration = Static<typeof ValidatingWebhookConf
 export const ValidatingWebhookConfiguration = kind('ValidatingWebhookConfiguration', 'Webhooks that may accept or refuse objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', ValidatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+}, { told: ['webhooks'], validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 const columns: ReadonlyArray<Column<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>> = [
   name,

@@ -72,6 +72,11 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
     ])
   })
 
+  t.test(`${plural} are told of one webhook after another`, async t => {
+    const { errors } = created(configurations, { webhooks: [WEBHOOK, WEBHOOK, { ...WEBHOOK, name: 'a.b' }] })
+    t.same(errors.map(({ field }) => field), ['webhooks[1].name', 'webhooks[2].name'])
+  })
+
   t.test(`${plural} of v1 fail closed, match equivalents, and wait ten seconds`, async t => {
     t.match(created(configurations, webhook({})).object, { webhooks: [{ failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 }] })
   })
