@@ -23,6 +23,18 @@ export function largest (all: readonly Amounts[]): Amounts {
   return { ...found }
 }
 
+/** Of each resource what all have together. */
+export function sumOf (all: readonly Amounts[]): Amounts {
+  const found: Record<string, string> = Object.create(null) as Record<string, string>
+  for (const amounts of all) {
+    for (const [name, amount] of Object.entries(amounts)) {
+      const before = found[name]
+      found[name] = before === undefined ? amount : sumQuantities(before, amount)
+    }
+  }
+  return { ...found }
+}
+
 /** Of each resource what both have together. */
 export function plus (one: Amounts, other: Amounts): Amounts {
   const sum: Record<string, string> = { ...one }

@@ -1,7 +1,7 @@
 /** What pods use: themselves, until they have ended, and what their containers ask for. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { isExtended, isHugePages } from '../../schemas/api/core/rules/resource-names.js'
-import { largest, plus } from '../admission/amounts.js'
+import { largest, plus, sumOf } from '../admission/amounts.js'
 import type { Amounts } from '../admission/amounts.js'
 import type { Evaluator } from './evaluators.js'
 import { podIsIn } from './scopes.js'
@@ -34,7 +34,7 @@ export function podUsage (pod: Pod, now: number): Amounts {
   if (isOver(pod, now)) return { 'count/pods': '1' }
   const { containers = [], initContainers = [], overhead = {} } = pod.spec
   const asked = (member: 'requests' | 'limits'): Amounts => {
-    const running = containers.reduce<Amounts>((sum, { resources }) => plus(sum, resources[member] ?? {}), {})
+    const running = sumOf(containers.map(({ resources }) => resources[member] ?? {}))
     return plus(largest([running, ...initContainers.map(({ resources }) => resources[member] ?? {})]), overhead)
   }
   return { 'count/pods': '1', pods: '1', ...named(asked('requests'), asked('limits')) }

@@ -2,12 +2,12 @@
 import type { Report } from '../../language/types.js'
 import { dns1035Label, dnsSubdomain } from '../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../rules/findings.js'
-import { validatePortNumber } from '../../rules/ports.js'
 import { validateLabelSelector } from '../../selectors/objects.js'
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from './webhooks.js'
 
 const REVIEWS = ['v1', 'v1beta1']
 const HARMLESS = ['None', 'NoneOnDryRun']
+const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const MOST_SECONDS = 30
 const ALL = '*'
 
@@ -27,8 +27,7 @@ export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, a
     if (dnsSubdomain(name).length === 0 && name.split('.').length < 3) invalid(report, `${at}.name`, name, 'should be a domain with at least three segments separated by dots')
   }
   for (const [index, rule] of rules.entries()) validateRule(rule, `${at}.rules[${index}]`, report)
-  // An unknown one is reported as such, and no more of it.
-  if (sideEffects === 'Unknown' || sideEffects === 'Some') notSupported(report, `${at}.sideEffects`, sideEffects, HARMLESS)
+  if (sideEffects !== undefined && sideEffects !== '' && !HARMLESS.includes(sideEffects)) notSupported(report, `${at}.sideEffects`, sideEffects, HARMLESS)
   if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > MOST_SECONDS)) invalid(report, `${at}.timeoutSeconds`, timeoutSeconds, `the timeout value must be between 1 and ${MOST_SECONDS} seconds`)
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   if (objectSelector !== undefined) validateLabelSelector(objectSelector, `${at}.objectSelector`, report)
@@ -49,33 +48,34 @@ export function validateReviewVersions (versions: readonly string[], at: string,
 }
 
 /** At least one, and all of them alone. */
-function validateList (list: readonly string[], at: string, report: Report): void {
+function validateList (list: readonly string[], what: string, at: string, report: Report): void {
   if (list.length === 0) required(report, at)
-  if (list.length > 1 && list.includes(ALL)) invalid(report, at, list, "if '*' is present, must not specify others")
+  if (list.length > 1 && list.includes(ALL)) invalid(report, at, list, `if '*' is present, must not specify other ${what}`)
 }
 
 function validateRule ({ operations = [], apiGroups = [], apiVersions = [], resources = [] }: RuleWithOperations, at: string, report: Report): void {
-  validateList(operations, `${at}.operations`, report)
-  validateList(apiGroups, `${at}.apiGroups`, report)
-  validateList(apiVersions, `${at}.apiVersions`, report)
+  validateList(operations, 'operations', `${at}.operations`, report)
+  for (const [index, operation] of operations.entries()) if (!OPERATIONS.includes(operation)) notSupported(report, `${at}.operations[${index}]`, operation, OPERATIONS)
+  validateList(apiGroups, 'API groups', `${at}.apiGroups`, report)
+  validateList(apiVersions, 'API versions', `${at}.apiVersions`, report)
   for (const [index, version] of apiVersions.entries()) if (version === '') required(report, `${at}.apiVersions[${index}]`)
   validateResources(resources, `${at}.resources`, report)
 }
 
-/** What a wildcard covers is not named beside it. */
+/** What a wildcard covers does not come after it. */
 function validateResources (resources: readonly string[], at: string, report: Report): void {
   if (resources.length === 0) required(report, at)
-  const all = new Set(resources)
-  const covering = (name: string): boolean => all.has(name)
+  const before = new Set<string>()
   for (const [index, resource] of resources.entries()) {
-    const [name = '', subresource] = resource.split('/')
-    const field = `${at}[${index}]`
-    if (resource === '') required(report, field)
-    else if (subresource === '*' && name !== '*' && covering('*/*')) invalid(report, field, resource, "if '*/*' is present, must not specify it")
-    else if (subresource !== undefined && subresource !== '*' && (covering(`${name}/*`) || covering(`*/${subresource}`)) && name !== '*') invalid(report, field, resource, 'is covered by a wildcard that is present')
+    const slash = resource.indexOf('/')
+    if (resource === '') required(report, `${at}[${index}]`)
+    if (slash < 0) continue
+    const [all, any] = [`${resource.slice(0, slash)}/*`, `*${resource.slice(slash)}`]
+    for (const wildcard of [all, any]) if (before.has(wildcard)) invalid(report, `${at}[${index}]`, resource, `if '${wildcard}' is present, must not specify ${resource}`)
+    before.add(resource)
   }
-  if (resources.length > 1 && covering('*/*')) invalid(report, at, resources, "if '*/*' is present, must not specify other resources")
-  if (covering('*') && resources.some(resource => resource !== '*' && !resource.includes('/'))) invalid(report, at, resources, "if '*' is present, must not specify other resources without subresources")
+  if (resources.length > 1 && resources.includes('*/*')) invalid(report, at, resources, "if '*/*' is present, must not specify other resources")
+  if (resources.includes(ALL) && resources.some(resource => resource !== ALL && resource !== '' && !resource.includes('/'))) invalid(report, at, resources, "if '*' is present, must not specify other resources without subresources")
 }
 
 /** By URL or through a service. */
@@ -83,18 +83,25 @@ export function validateClientConfig ({ url, service }: Pick<WebhookClientConfig
   if ((url === undefined) === (service === undefined)) return required(report, at, 'exactly one of url or service is required')
   if (url !== undefined) validateUrl(url, `${at}.url`, report)
   if (service === undefined) return
-  if (service.port !== undefined && (service.port < 1 || service.port > 65535)) validatePortNumber(report, `${at}.service.port`, service.port)
+  if (service.port !== undefined && (service.port < 1 || service.port > 65535)) invalid(report, `${at}.service.port`, service.port, 'port is not valid: must be between 1 and 65535, inclusive')
   if (service.path !== undefined) validatePath(service.path, `${at}.service.path`, report)
 }
 
+/** Scheme, authority, query and fragment, whatever is in them. */
+const PARTS = /^(?:([a-z][\w+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/i
+const FORM = '; desired format: https://host[/path]'
+
 function validateUrl (text: string, at: string, report: Report): void {
-  if (!URL.canParse(text)) return invalid(report, at, text, 'url must be a valid URL, such as https://host[:port]/path')
-  const { protocol, host, username, password, hash, search } = new URL(text)
-  if (protocol !== 'https:') invalid(report, at, protocol, "'https' is the only allowed URL scheme")
-  if (host === '') invalid(report, at, host, 'host must be specified')
-  if (username !== '' || password !== '') invalid(report, at, text, 'user information is not permitted in the URL')
-  if (hash !== '') invalid(report, at, text, 'fragments are not permitted in the URL')
-  if (search !== '') invalid(report, at, text, 'query parameters are not permitted in the URL')
+  const [whole, scheme = '', authority = '', query = '', fragment = ''] = PARTS.exec(text) ?? []
+  const end = authority.lastIndexOf('@')
+  const host = authority.slice(end + 1)
+  const isHttps = scheme.toLowerCase() === 'https'
+  if (whole === undefined || text.startsWith(':') || (isHttps && host !== '' && !URL.canParse(text))) return required(report, at, `url must be a valid URL: parse ${JSON.stringify(text)}${FORM}`)
+  if (!isHttps) invalid(report, at, scheme, `'https' is the only allowed URL scheme${FORM}`)
+  if (host === '') invalid(report, at, host, `host must be specified${FORM}`)
+  if (end >= 0) invalid(report, at, authority.slice(0, end), 'user information is not permitted in the URL')
+  if (fragment !== '') invalid(report, at, fragment, 'fragments are not permitted in the URL')
+  if (query !== '') invalid(report, at, query, 'query parameters are not permitted in the URL')
 }
 
 function validatePath (path: string, at: string, report: Report): void {

@@ -34,7 +34,7 @@ export const Rule = message('Rule', 'Resources a webhook is called for.', {
 
 export type RuleWithOperations = Static<typeof RuleWithOperations>
 export const RuleWithOperations = message('RuleWithOperations', 'Operations and resources a webhook is called for.', {
-  operations: list(1, 'Operations: CREATE, UPDATE, DELETE, CONNECT or * for all.', 'string', { values: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'], closed: true }),
+  operations: list(1, 'Operations: CREATE, UPDATE, DELETE, CONNECT or * for all.', 'string', { values: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'], closed: 'ruled' }),
   rule: inline(2, 'Resources the webhook is called for.', Rule)
 }, { told: ['operations', 'apiGroups', 'apiVersions', 'resources', 'scope'] })
 
@@ -50,7 +50,7 @@ export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may ch
   matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', { pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent' }),
   namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
   objectSelector: one(11, 'Labels of the objects to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: true }),
+  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled' }),
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
   admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }),
   reinvocationPolicy: string(10, 'Whether it may be called again, Never or IfNeeded; by default Never.', { pointer: true, values: ['Never', 'IfNeeded'], closed: true, default: 'Never' })
@@ -60,7 +60,7 @@ export type MutatingWebhookConfiguration = Static<typeof MutatingWebhookConfigur
 export const MutatingWebhookConfiguration = kind('MutatingWebhookConfiguration', 'Webhooks that may accept, refuse and change objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', MutatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+}, { told: ['webhooks'], validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 export type ValidatingWebhook = Static<typeof ValidatingWebhook>
 export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that may refuse objects before they are stored.', {
@@ -71,7 +71,7 @@ export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that ma
   matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', { pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent' }),
   namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
   objectSelector: one(10, 'Labels of the objects to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: true }),
+  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled' }),
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
   admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true })
 }, { told, validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
@@ -80,7 +80,7 @@ export type ValidatingWebhookConfiguration = Static<typeof ValidatingWebhookConf
 export const ValidatingWebhookConfiguration = kind('ValidatingWebhookConfiguration', 'Webhooks that may accept or refuse objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', ValidatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+}, { told: ['webhooks'], validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 const columns: ReadonlyArray<Column<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>> = [
   name,

@@ -30,8 +30,9 @@ export function eventRateLimit (limits: readonly Limit[], elapsed = (): number =
     validate: request => {
       // Each is asked, and counts, whatever the others say.
       const reached = all.map(({ type, buckets }) => ({ type, key: KEYS[type](request), buckets })).filter(({ key, buckets }) => !buckets.take(key))
-      const last = reached.at(-1)
-      if (last !== undefined) throw new StatusError('TooManyRequests', `limit reached on type ${last.type} for key ${last.key}`)
+      if (reached.length === 0) return
+      const told = [...new Set(reached.map(({ type, key }) => `limit reached on type ${type} for key ${key}`))]
+      throw new StatusError('TooManyRequests', `Too many requests: ${told.length === 1 ? told.join() : `[${told.join(', ')}]`}`)
     }
   }
 }

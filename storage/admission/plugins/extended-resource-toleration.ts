@@ -14,9 +14,8 @@ export const extendedResourceToleration = pluginFor<Pod>(pods, {
     if (object === undefined) return
     const { spec } = object
     const asked = [...spec.containers ?? [], ...spec.initContainers ?? []].flatMap(({ resources }) => Object.keys(resources.requests ?? {})).filter(isExtended)
-    for (const key of [...new Set(asked)].sort()) {
-      const isThere = spec.tolerations?.some(one => one.key === key && one.operator === 'Exists' && one.effect === 'NoSchedule' && !one.value) === true
-      if (!isThere) spec.tolerations = [...spec.tolerations ?? [], { key, operator: 'Exists', effect: 'NoSchedule' }]
-    }
+    const tolerated = new Set(spec.tolerations?.filter(({ operator, effect, value }) => operator === 'Exists' && effect === 'NoSchedule' && !value).map(({ key }) => key))
+    const added = [...new Set(asked)].sort().filter(key => !tolerated.has(key)).map(key => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
+    if (added.length > 0) spec.tolerations = [...spec.tolerations ?? [], ...added]
   }
 })

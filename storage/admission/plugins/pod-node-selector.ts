@@ -23,6 +23,11 @@ export function podNodeSelector (selectors: NodeSelectors): AdmissionPlugin {
   const check = (request: TypedRequest<Pod>, own: Readonly<Record<string, string>>, selector: Readonly<Record<string, string>>): void => {
     if (Object.entries(own).some(([label, value]) => Object.hasOwn(selector, label) && selector[label] !== value)) throw refusal(request, 'pod node label selector conflicts with its namespace node label selector')
   }
+  const checkAllowed = (request: TypedRequest<Pod>, own: Readonly<Record<string, string>>): void => {
+    const allowed = selectors.get(request.namespace) ?? {}
+    const isAllowed = Object.keys(allowed).length === 0 || Object.entries(own).every(([label, value]) => Object.hasOwn(allowed, label) && allowed[label] === value)
+    if (!isAllowed) throw refusal(request, 'pod node label selector labels conflict with its namespace whitelist')
+  }
 
   return pluginFor<Pod>(pods, {
     name: 'PodNodeSelector',
@@ -34,13 +39,12 @@ export function podNodeSelector (selectors: NodeSelectors): AdmissionPlugin {
       check(request, spec.nodeSelector ?? {}, selector)
       const merged = { ...selector, ...spec.nodeSelector }
       if (Object.keys(merged).length > 0) spec.nodeSelector = merged
+      checkAllowed(request, merged)
     },
     validate: async request => {
       const own = request.object?.spec.nodeSelector ?? {}
       check(request, own, await selectorOf(request))
-      const allowed = selectors.get(request.namespace) ?? {}
-      const isAllowed = Object.keys(allowed).length === 0 || Object.entries(own).every(([label, value]) => Object.hasOwn(allowed, label) && allowed[label] === value)
-      if (!isAllowed) throw refusal(request, 'pod node label selector labels conflict with its namespace whitelist')
+      checkAllowed(request, own)
     }
   })
 }

@@ -11,7 +11,7 @@ import { decode, isDecodeError, parseJson } from '../../../schemas/index.js'
 import { pluginFor } from '../contract.js'
 import type { AdmissionPlugin, TypedRequest } from '../contract.js'
 import { refusal } from '../refusal.js'
-import { MEMORY_PRESSURE, covers, mergeTolerations } from '../tolerations.js'
+import { MEMORY_PRESSURE, Tolerated, mergeTolerations } from '../tolerations.js'
 import type { TolerationSettings } from '../toleration-settings.js'
 
 const DEFAULTS = 'scheduler.alpha.orch.io/defaultTolerations'
@@ -33,6 +33,16 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
     }
   }
 
+  const checkAllowed = async (request: TypedRequest<Pod>): Promise<void> => {
+    const own = request.object?.spec.tolerations ?? []
+    if (own.length === 0) return
+    const ofNamespace = await said(request, ALLOWED)
+    const list = ofNamespace ?? allowed
+    const tolerated = new Tolerated(list)
+    if (list.length === 0 || own.every(one => tolerated.covers(one))) return
+    throw refusal(request, `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${ofNamespace === undefined ? 'cluster' : 'namespace'} whitelist`)
+  }
+
   return pluginFor<Pod>(pods, {
     name: 'PodTolerationRestriction',
     operations: ['CREATE', 'UPDATE'],
@@ -42,14 +52,8 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
       const added = request.operation === 'CREATE' ? [...await said(request, DEFAULTS) ?? defaults] : []
       if (qosClass(spec) !== 'BestEffort') added.push({ key: MEMORY_PRESSURE, operator: 'Exists', effect: 'NoSchedule' })
       if (added.length > 0) spec.tolerations = mergeTolerations(added, spec.tolerations ?? [])
+      await checkAllowed(request)
     },
-    validate: async request => {
-      const own = request.object?.spec.tolerations ?? []
-      if (own.length === 0) return
-      const ofNamespace = await said(request, ALLOWED)
-      const list = ofNamespace ?? allowed
-      if (list.length === 0 || own.every(one => list.some(wide => covers(wide, one)))) return
-      throw refusal(request, `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${ofNamespace === undefined ? 'cluster' : 'namespace'} whitelist`)
-    }
+    validate: checkAllowed
   })
 }

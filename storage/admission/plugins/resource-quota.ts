@@ -10,10 +10,11 @@ import { isStatusError } from '../../../schemas/status.js'
 import { controllerContext } from '../../controllers/controller.js'
 import { change } from '../../operations/update.js'
 import type { ResourceRegistry } from '../../registry.js'
-import { minus } from '../amounts.js'
+import { minus, some } from '../amounts.js'
 import { chargeFor, charged } from '../../quota/check.js'
 import type { Charge } from '../../quota/check.js'
 import { evaluatorOf } from '../../quota/evaluators.js'
+import type { Evaluator } from '../../quota/evaluators.js'
 import { uncovered } from '../../quota/limited.js'
 import type { LimitedResource } from '../../quota/limited.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
@@ -73,7 +74,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
       if (typeof charge === 'string') throw refusal(request, charge)
       if (charge !== undefined) charges.push(charge)
     }
-    const why = uncovered(limited, request, evaluator, object, quotas, now)
+    const why = takesMore(evaluator, object, oldObject, now) ? uncovered(limited, request, evaluator, object, quotas, now) : undefined
     if (why !== undefined) throw refusal(request, why)
     for (const charge of charges) {
       const quota = quotas.find(({ metadata }) => metadata.name === charge.name)
@@ -105,3 +106,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
     }
   }
 }
+
+/** Whether an object uses more than the one in whose place it comes. */
+const takesMore = (evaluator: Evaluator, object: ApiObject, old: ApiObject | undefined, now: number): boolean =>
+  old === undefined || Object.keys(some(minus(evaluator.usage(object, now), evaluator.usage(old, now)))).length > 0

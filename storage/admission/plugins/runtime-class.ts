@@ -5,7 +5,7 @@
 import { pods } from '../../../schemas/api/core/pods.js'
 import type { Pod } from '../../../schemas/api/core/pods.js'
 import type { RuntimeClass } from '../../../schemas/api/node/v1.js'
-import { sameValue } from '../../../schemas/index.js'
+import { equal } from '../amounts.js'
 import { pluginFor } from '../contract.js'
 import type { TypedRequest } from '../contract.js'
 import { refusal } from '../refusal.js'
@@ -22,7 +22,7 @@ export const runtimeClass = pluginFor<Pod>(pods, {
     const { spec } = request.object
     const { overhead, scheduling } = found
     if (overhead !== undefined) {
-      if (spec.overhead !== undefined && !sameValue(spec.overhead, overhead.podFixed)) throw refusal(request, OTHER_OVERHEAD)
+      if (spec.overhead !== undefined && !equal(spec.overhead, overhead.podFixed ?? {})) throw refusal(request, OTHER_OVERHEAD)
       if (overhead.podFixed === undefined) delete spec.overhead
       else spec.overhead = { ...overhead.podFixed }
     }
@@ -42,7 +42,7 @@ export const runtimeClass = pluginFor<Pod>(pods, {
     const defined = (await classOf(request))?.overhead
     if (defined === undefined) {
       if (overhead !== undefined) throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
-    } else if (!sameValue(overhead, defined.podFixed)) throw refusal(request, OTHER_OVERHEAD)
+    } else if (!equal(overhead ?? {}, defined.podFixed ?? {})) throw refusal(request, OTHER_OVERHEAD)
   }
 })
 

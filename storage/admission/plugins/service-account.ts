@@ -36,18 +36,23 @@ export const serviceAccount = pluginFor<Pod>(pods, {
     spec.serviceAccountName ||= DEFAULT
     const account = await accountOf(request, spec.serviceAccountName)
     if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, suffix)
-    if (spec.imagePullSecrets === undefined && account.imagePullSecrets !== undefined) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }))
+    if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets !== undefined) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }))
+    checkSecrets(request, object, account)
   },
   validate: async request => {
     const { object, operation, subresource } = request
     if (object === undefined || (operation === 'UPDATE' && subresource === '')) return
     if (isMirror(object)) return operation === 'CREATE' ? checkMirror(request, object) : undefined
-    const account = await accountOf(request, object.spec.serviceAccountName ?? '')
-    if (!TRUE.has(account.metadata.annotations?.[ENFORCE] ?? '')) return
-    const why = operation === 'CREATE' ? unmountable(object.spec, account) : unmountableForDebugging(object.spec, account)
-    if (why !== undefined) throw refusal(request, why)
+    checkSecrets(request, object, await accountOf(request, object.spec.serviceAccountName ?? ''))
   }
 })
+
+/** Of a new pod asked twice: before anybody else looks at it, as convention, and when nobody changes it any more. */
+function checkSecrets (request: TypedRequest<Pod>, { spec }: Pod, account: ServiceAccount): void {
+  if (!TRUE.has(account.metadata.annotations?.[ENFORCE] ?? '')) return
+  const why = request.operation === 'CREATE' ? unmountable(spec, account) : unmountableForDebugging(spec, account)
+  if (why !== undefined) throw refusal(request, why)
+}
 
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 /** Five letters, as names that are generated have. */

@@ -12,7 +12,7 @@ export function setSecurity (pod: Pod, policy: PodSecurityPolicy): void {
   const { supplementalGroups, fsGroup, seLinux, runtimeClass } = policy.spec
   const context = { ...spec.securityContext }
   const group = firstOf(supplementalGroups)
-  if (context.supplementalGroups === undefined && group !== undefined) context.supplementalGroups = [group]
+  if ((context.supplementalGroups ?? []).length === 0 && group !== undefined) context.supplementalGroups = [group]
   const owner = firstOf(fsGroup)
   if (context.fsGroup === undefined && owner !== undefined) context.fsGroup = owner
   if (context.seLinuxOptions === undefined && seLinux.rule === 'MustRunAs' && seLinux.seLinuxOptions !== undefined) context.seLinuxOptions = { ...seLinux.seLinuxOptions }

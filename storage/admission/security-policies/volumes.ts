@@ -21,6 +21,7 @@ const begins = (path: string, prefix: string): boolean => {
 }
 
 export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldError[] {
+  const mounts = writableMounts(pod)
   const { volumes: types = [], allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec
   const found: FieldError[] = []
   const invalid = (field: string, value: unknown, detail: string): void => { found.push({ type: 'FieldValueInvalid', field, value, detail }) }
@@ -36,7 +37,7 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
       const { path } = volume.hostPath
       const fitting = path.split('/').includes('..') ? [] : allowedHostPaths.filter(({ pathPrefix = '' }) => begins(path, pathPrefix))
       if (fitting.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
-      else if (fitting.every(({ readOnly }) => readOnly === true)) found.push(...writable(pod, volume.name))
+      else if (fitting.every(({ readOnly }) => readOnly === true)) found.push(...mounts.get(volume.name) ?? [])
     }
     const driver = volume.flexVolume?.driver
     if (driver !== undefined && allowedFlexVolumes.length > 0 && !allowedFlexVolumes.some(one => one.driver === driver)) invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
@@ -46,8 +47,18 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
   return found
 }
 
-/** Where it is mounted so that it can be written. */
-function writable ({ spec }: Pod, volume: string): FieldError[] {
-  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap(list => (spec[list] ?? []).flatMap(({ volumeMounts = [] }, index) =>
-    volumeMounts.flatMap(({ name, readOnly = false }, mount) => name !== volume || readOnly ? [] : [{ type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly, detail: 'must be read-only' } as const])))
+/** Where volumes are mounted so that they can be written, by their names. */
+function writableMounts ({ spec }: Pod): ReadonlyMap<string, readonly FieldError[]> {
+  const found = new Map<string, FieldError[]>()
+  for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
+    for (const [index, { volumeMounts = [] }] of (spec[list] ?? []).entries()) {
+      for (const [mount, { name, readOnly = false }] of volumeMounts.entries()) {
+        if (readOnly) continue
+        const known = found.get(name) ?? []
+        known.push({ type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly, detail: 'must be read-only' })
+        found.set(name, known)
+      }
+    }
+  }
+  return found
 }

@@ -6,12 +6,14 @@ import { HookFailure } from './target.js'
 import type { ReviewVersion } from './hook.js'
 import { GROUP } from './review.js'
 
+export interface HookPatch { readonly text: string, readonly type: string }
+
 export interface Verdict {
   readonly allowed: boolean
   /** Of a refusal: why. */
   readonly status: AdmissionResponse['status']
-  /** A JSON patch, as text; undefined for none. */
-  readonly patch: string | undefined
+  /** As text, and of what type it says it is; undefined for none. */
+  readonly patch: HookPatch | undefined
   readonly annotations: Readonly<Record<string, string>>
   readonly warnings: readonly string[]
 }
@@ -38,7 +40,8 @@ export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: strin
     checkPatch(response, mutating)
   }
   const { allowed, status, patch = '', auditAnnotations = {}, warnings = [] } = response
-  return { allowed, status, patch: mutating && patch !== '' ? Buffer.from(patch, 'base64').toString() : undefined, annotations: auditAnnotations, warnings }
+  const type = version === 'v1' ? response.patchType ?? '' : JSON_PATCH // before v1 there was no other
+  return { allowed, status, patch: mutating && patch !== '' ? { text: Buffer.from(patch, 'base64').toString(), type } : undefined, annotations: auditAnnotations, warnings }
 }
 
 function parsed (body: Uint8Array): { value: Record<string, unknown>, kind: string, apiVersion: string } {
@@ -56,6 +59,7 @@ function parsed (body: Uint8Array): { value: Record<string, unknown>, kind: stri
 }
 
 const MOST_SHOWN = 200
+export const JSON_PATCH = 'JSONPatch'
 
 /** The response of both versions has the same fields. */
 function decoded (value: Record<string, unknown>): AdmissionResponse | undefined {
@@ -78,5 +82,4 @@ function checkPatch ({ patch = '', patchType }: AdmissionResponse, mutating: boo
   if (hasPatch && !hasType) throw badReview('webhook returned response.patch but not response.patchType')
   if (!hasPatch && hasType) throw badReview('webhook returned response.patchType but not response.patch')
   if (patchType === '') throw badReview('webhook returned invalid response.patchType of ""')
-  if (hasType && patchType !== 'JSONPatch') throw new HookFailure(`unsupported patch type ${JSON.stringify(patchType)}`, 400)
 }

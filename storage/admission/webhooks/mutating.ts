@@ -4,6 +4,7 @@
  * all admission that changes objects runs once more, and those of the webhooks that ask for it (reinvocationPolicy IfNeeded).
  */
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../contract.js'
+import { JSON_PATCH } from './answer.js'
 import { ask } from './ask.js'
 import { Configurations } from './configurations.js'
 import { formOf } from './forms.js'
@@ -70,7 +71,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
         if (patched === undefined) return
         changed = patched.changed
         // It may hold what the object holds, secrets too.
-        request.annotate(`${PATCH}${place}`, JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: 'JSONPatch' }, exactly), 'Request')
+        request.annotate(`${PATCH}${place}`, JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: JSON_PATCH }, exactly), 'Request')
       })
       if (failedOpen) request.annotate(`failed-open.${MUTATION}${place}`, name)
     } finally {

@@ -3,6 +3,8 @@ import { isDecodeError, parseJson } from '../../../schemas/index.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../patch/json-patch.js'
 import type { AdmissionRequest } from '../contract.js'
+import { JSON_PATCH } from './answer.js'
+import type { HookPatch } from './answer.js'
 import type { Form } from './forms.js'
 import { internal } from './refusals.js'
 import { HookFailure } from './target.js'
@@ -16,15 +18,16 @@ export interface Patched {
 /**
  * Changes the object in place.
  * @returns undefined for a patch of no operations
- * @throws HookFailure for what is no patch, StatusError 500 for one that does not fit the object
+ * @throws HookFailure for what is no patch or none of this type, StatusError 500 for one that does not fit the object
  */
-export async function applyHookPatch (hook: string, text: string, form: Form, { object, claim }: Pick<AdmissionRequest, 'object' | 'claim'>): Promise<Patched | undefined> {
+export async function applyHookPatch (hook: string, { text, type }: HookPatch, form: Form, { object, claim }: Pick<AdmissionRequest, 'object' | 'claim'>): Promise<Patched | undefined> {
   const patch = listIn(text)
   if (patch.length === 0) return undefined
   if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
+  if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type)}`, 400)
   const before = form.json(object)
   try {
-    const patched = await applyJsonPatch(JSON.parse(before), parseJsonPatch(patch))
+    const patched = await applyJsonPatch(parseJson(Buffer.from(before), Infinity).value, parseJsonPatch(patch))
     const done = claim?.()
     form.put(object, patched)
     done?.()

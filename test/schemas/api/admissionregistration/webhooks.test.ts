@@ -37,7 +37,9 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
     ['port 0', through({ port: 0 }), `Invalid ${AT}.clientConfig.service.port`],
     ['a relative path', through({ path: 'ab' }), `Invalid ${AT}.clientConfig.service.path`],
     ['an empty step', through({ path: '/a//b' }), `Invalid ${AT}.clientConfig.service.path`],
-    ['no URL', url('hooks'), `Invalid ${AT}.clientConfig.url`],
+    ['no URL', url('://a'), `Required ${AT}.clientConfig.url`],
+    ['a port that is none', url('https://a:b/'), `Required ${AT}.clientConfig.url`],
+    ['a name alone', url('hooks'), `Invalid ${AT}.clientConfig.url`, `Invalid ${AT}.clientConfig.url`],
     ['an open one', url('http://a/'), `Invalid ${AT}.clientConfig.url`],
     ['a URL with more than a path', url('https://u:p@a/?q#f'), ...Array.from({ length: 3 }, () => `Invalid ${AT}.clientConfig.url`)],
     ['a rule of nothing', webhook({ rules: [{}] }), ...['operations', 'apiGroups', 'apiVersions', 'resources'].map(field => `Required ${AT}.rules[0].${field}`)],
@@ -45,9 +47,36 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
     ['everything and more', rule({ apiGroups: ['*', 'a'], apiVersions: ['*', 'b'], operations: ['*', 'CREATE'], resources: ['*/*', 'pods'] }), ...['operations', 'apiGroups', 'apiVersions', 'resources'].map(field => `Invalid ${AT}.rules[0].${field}`)],
     ['an unknown operation', rule({ operations: ['READ'] }), `NotSupported ${AT}.rules[0].operations[0]`],
     ['an empty version', rule({ apiVersions: [''] }), `Required ${AT}.rules[0].apiVersions[0]`],
-    ['what a wildcard covers', rule({ resources: ['pods/*', 'pods/log'] }), `Invalid ${AT}.rules[0].resources[1]`]
+    ['what a wildcard covers', rule({ resources: ['pods/*', 'pods/log', '*/log'] }), `Invalid ${AT}.rules[0].resources[1]`],
+    ['what two of them cover', rule({ resources: ['pods/*', '*/log', 'pods/log'] }), ...Array.from({ length: 2 }, () => `Invalid ${AT}.rules[0].resources[2]`)],
+    ['what a wildcard covers before it comes', rule({ resources: ['pods/log', 'pods/*', 'pods'] })],
+    ['all resources, and one', rule({ resources: ['pods', '*', 'pods/log'] }), `Invalid ${AT}.rules[0].resources`]
   ])
   updates(t, configurations, webhook({}), [['what is new', {}, webhook({ sideEffects: 'Unknown' }), `NotSupported ${AT}.sideEffects`]])
+  t.test(`${plural} are refused in the words clients know`, async t => {
+    const { errors } = created(configurations, { webhooks: [{ ...WEBHOOK, sideEffects: 'Some', clientConfig: { url: 'http://u:p@/?q#f' }, rules: [{ apiGroups: ['*', 'a'], apiVersions: ['*', 'b'], operations: ['*', 'READ'], resources: ['a/*', '*/b', 'a/b', '*', 'c'] }] }] })
+    t.same(errors.map(({ value, detail }) => [value, detail]), [
+      [['*', 'READ'], "if '*' is present, must not specify other operations"],
+      ['READ', 'supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"'],
+      [['*', 'a'], "if '*' is present, must not specify other API groups"],
+      [['*', 'b'], "if '*' is present, must not specify other API versions"],
+      ['a/b', "if 'a/*' is present, must not specify a/b"],
+      ['a/b', "if '*/b' is present, must not specify a/b"],
+      [['a/*', '*/b', 'a/b', '*', 'c'], "if '*' is present, must not specify other resources without subresources"],
+      ['Some', 'supported values: "None", "NoneOnDryRun"'],
+      ['http', "'https' is the only allowed URL scheme; desired format: https://host[/path]"],
+      ['', 'host must be specified; desired format: https://host[/path]'],
+      ['u:p', 'user information is not permitted in the URL'],
+      ['f', 'fragments are not permitted in the URL'],
+      ['q', 'query parameters are not permitted in the URL']
+    ])
+  })
+
+  t.test(`${plural} are told of one webhook after another`, async t => {
+    const { errors } = created(configurations, { webhooks: [WEBHOOK, WEBHOOK, { ...WEBHOOK, name: 'a.b' }] })
+    t.same(errors.map(({ field }) => field), ['webhooks[1].name', 'webhooks[2].name'])
+  })
+
   t.test(`${plural} of v1 fail closed, match equivalents, and wait ten seconds`, async t => {
     t.match(created(configurations, webhook({})).object, { webhooks: [{ failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 }] })
   })

@@ -60,12 +60,19 @@ t.test('OwnerReferencesPermissionEnforcement: who says what an object belongs to
   t.equal((await as('ann', 'PATCH', `${CONFIGS}/c`, { data: { a: 'b' } }, MERGE)).code, 200, 'owners that stay ask for nothing')
 })
 
-t.test('PersistentVolumeLabel: volumes of clouds that are not there are refused', async t => {
+t.test('PersistentVolumeLabel: volumes of clouds that are not there are refused, but for those that say where they are', async t => {
   const { post, made } = await serve(t, { enabled: ['PersistentVolumeLabel'] })
   const volume = (spec: Json, metadata: Json = {}): Json => ({ metadata: { name: 'v', ...metadata }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], ...spec } })
   const disk = { awsElasticBlockStore: { volumeID: 'vol-1' } }
   t.match(await post('/api/v1/persistentvolumes', volume(disk)), { code: 403, json: { message: 'persistentvolumes "v" is forbidden: error querying AWS EBS volume vol-1: unable to build AWS cloud provider for EBS' } })
-  await made('/api/v1/persistentvolumes', volume(disk, { annotations: { 'pv.orch.io/provisioned-by': 'x' }, labels: { 'topology.orch.io/zone': 'z', 'topology.orch.io/region': 'r' } }))
+  t.match(await post('/api/v1/persistentvolumes', volume({ cinder: { volumeID: 'vol-1' } })), { code: 403, json: { message: /unable to build OpenStack cloud provider for Cinder disk$/ } })
+  await made('/api/v1/persistentvolumes', volume({ awsElasticBlockStore: { volumeID: 'placeholder-for-provisioning' } }, { name: 'later' }))
+  const provisioned = (name: string, zone: string): Json => ({ name, annotations: { 'pv.orch.io/provisioned-by': 'x' }, labels: { 'topology.orch.io/zone': zone, 'topology.orch.io/region': 'r' } })
+  const where = [{ key: 'topology.orch.io/zone', operator: 'In', values: ['a', 'b'] }, { key: 'topology.orch.io/region', operator: 'In', values: ['r'] }]
+  t.same((await made('/api/v1/persistentvolumes', volume(disk, provisioned('v', 'b__a'))))['spec'].nodeAffinity, { required: { nodeSelectorTerms: [{ matchExpressions: where }] } }, 'one with labels is used there alone')
+  const own = { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'topology.orch.io/zone', operator: 'In', values: ['c'] }] }] } }
+  t.same((await made('/api/v1/persistentvolumes', volume({ ...disk, nodeAffinity: own }, provisioned('own', 'a'))))['spec'].nodeAffinity, own)
+  t.match(await post('/api/v1/persistentvolumes', volume(disk, provisioned('x', 'a__'))), { code: 403, json: { message: 'persistentvolumes "x" is forbidden: failed to convert label string for Zone: a__ to a Set' } })
   await made('/api/v1/persistentvolumes', volume({ hostPath: { path: '/x' } }, { name: 'local' }))
 })
 
@@ -96,9 +103,9 @@ t.test('limits of events count by key, come back with time, and all of them coun
       return error instanceof Error ? error.message : ''
     }
   }
-  t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'limit reached on type Namespace for key a'])
-  t.equal(send('b'), 'limit reached on type User for key ann', 'what one limit refused has counted for the other')
+  t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'Too many requests: limit reached on type Namespace for key a'])
+  t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'what one limit refused has counted for the other')
   now = 1000
-  t.same([send('a'), send('a')], ['ok', 'limit reached on type User for key ann'])
+  t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'all that are reached are told')
   t.same([send('c', 'x'), send('d', 'y'), send('a', 'z'), send('a', 'z')], ['ok', 'ok', 'ok', 'ok'], 'a key that was forgotten begins anew')
 })

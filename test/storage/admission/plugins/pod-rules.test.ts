@@ -53,6 +53,7 @@ t.test('PodNodeSelector: pods run where their namespace says', async t => {
   t.same((await made(inOwn, pod('a')))['spec'].nodeSelector, { pool: 'own', zone: 'z' })
   t.match(await post(inOwn, pod('x', { nodeSelector: { pool: 'all' } })), { code: 403, json: { message: 'pods "x" is forbidden: pod node label selector conflicts with its namespace node label selector' } })
   t.match(await post(PODS, pod('x', { nodeSelector: { disk: 'tape' } })), { code: 403, json: { message: 'pods "x" is forbidden: pod node label selector labels conflict with its namespace whitelist' } })
+  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', nodeSelector: { disk: 'tape' } }))).code, 403, 'before anything else is said of the pod')
   t.match(await post('/api/v1/namespaces/broken/pods', pod('x')), { code: 403, json: { message: 'pods "x" is forbidden: invalid selector: pool' } })
   await t.rejects(serve(t, { configuration: { PodNodeSelector: { value: { podNodeSelectorPluginConfig: { default: 'a,b' } } } } }), { message: /podNodeSelectorPluginConfig\.default: invalid selector: a/ })
 })
@@ -67,6 +68,7 @@ t.test('PodTolerationRestriction: pods tolerate what their namespace adds, and n
   const pressure = { key: 'node.orch.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
   t.same((await made(PODS, pod('b', { tolerations: [{ key: 'some', operator: 'Exists' }], containers: [container({ resources: { requests: { cpu: '1' } } })] })))['spec'].tolerations, [{ key: 'all', operator: 'Exists' }, pressure, { key: 'some', operator: 'Exists' }])
   t.match(await post(PODS, pod('x', { tolerations: [{ key: 'other', operator: 'Exists' }] })), { code: 403, json: { message: 'pods "x" is forbidden: pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist' } })
+  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', tolerations: [{ key: 'other', operator: 'Exists' }] }))).code, 403, 'before anything else is said of the pod')
   const inOwn = '/api/v1/namespaces/own/pods'
   t.same((await made(inOwn, pod('a')))['spec'].tolerations, [{ key: 'k', operator: 'Equal', value: 'v' }])
   t.match(await post(inOwn, pod('x', { tolerations: [{ key: 'some', operator: 'Exists' }] })), { code: 403, json: { message: /conflict with its namespace whitelist/ } })

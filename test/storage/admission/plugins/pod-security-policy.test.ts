@@ -59,6 +59,7 @@ t.test('a policy that changes nothing goes first, else one sets what the pod doe
   t.equal(metadata.annotations['orch.io/psp'], 'a-strict')
   t.same(spec.securityContext, { seLinuxOptions: { level: 's0' }, supplementalGroups: [8], fsGroup: 5 })
   t.same(spec.containers[0].securityContext, { capabilities: { add: ['KILL'], drop: ['ALL'] }, runAsUser: 7, runAsGroup: 3, readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
+  t.same((await made(PODS, pod('empty', { securityContext: { supplementalGroups: [] } })))['spec'].securityContext.supplementalGroups, [8], 'an empty list says nothing')
   await made(POLICIES, policy('b-open', { privileged: true }))
   t.equal((await made(PODS, pod('kept')))['metadata'].annotations['orch.io/psp'], 'b-open')
   t.equal((await as('root', 'PATCH', `${PODS}/set`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200)

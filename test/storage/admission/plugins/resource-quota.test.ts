@@ -127,7 +127,7 @@ t.test('what is limited by the configuration needs a quota that covers it', asyn
     kind: 'ResourceQuotaConfiguration',
     limitedResources: [{ resource: 'persistentvolumeclaims', matchContains: ['.storageclass.storage.orch.io/requests.storage'] }, { resource: 'pods', matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }]
   }
-  const { url, hold, post, made } = await start(t, { configuration: { ResourceQuota: { value } } })
+  const { url, hold, as, post, made } = await start(t, { configuration: { ResourceQuota: { value } } })
   await made('/apis/scheduling.orch.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 10 })
   const claim = { metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'gold', resources: { requests: { storage: '1Gi' } } } }
   t.match(await post(`${url}/persistentvolumeclaims`, claim), { code: 403, json: { message: 'persistentvolumeclaims "c" is forbidden: insufficient quota to consume: gold.storageclass.storage.orch.io/requests.storage' } })
@@ -136,6 +136,8 @@ t.test('what is limited by the configuration needs a quota that covers it', asyn
   await hold('high', { pods: '1' }, { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } })
   t.equal((await post(`${url}/persistentvolumeclaims`, claim)).code, 201)
   t.equal((await post(`${url}/pods`, pod('x', { priorityClassName: 'high' }))).code, 201)
+  t.equal((await as('root', 'DELETE', `${url}/resourcequotas/q`)).code, 200)
+  t.equal((await as('root', 'PATCH', `${url}/persistentvolumeclaims/c`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'what takes nothing more needs none')
   await t.rejects(serve(t, { configuration: { ResourceQuota: { value: { ...value, limitedResource: [] } } } }), { message: /ResourceQuota is wrong: unknown field "limitedResource"/ })
   const scopes: ReadonlyArray<readonly [Json, RegExp]> = [
     [{ scopeName: 'Priority', operator: 'Exists' }, /limitedResources\[0\]\.matchScopes\[0\]\.scopeName: Unsupported value: "Priority"/],

@@ -58,6 +58,7 @@ t.test('a pod takes what its runtime takes, and runs where that is', async t => 
   const { spec } = await made(PODS, pod('heavy', { runtimeClassName: 'heavy', nodeSelector: { c: 'd' }, tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }] }))
   t.match(spec, { overhead: { memory: '100Mi' }, nodeSelector: { a: 'b', c: 'd' } })
   t.same(spec.tolerations.filter(({ key }: Json) => key === 'k'), [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }], 'the wider toleration is left')
+  t.match((await made(PODS, pod('same', { runtimeClassName: 'heavy', overhead: { memory: '104857600' } })))['spec'], { overhead: { memory: '100Mi' } }, 'in other words')
   t.equal((await made(PODS, pod('light', { runtimeClassName: 'light' })))['spec'].overhead, undefined)
   t.equal((await as('root', 'PATCH', `${PODS}/light`, { spec: { overhead: {} } }, MERGE)).code, 200, 'nothing is no change of nothing')
   const refused: ReadonlyArray<readonly [Json, string]> = [

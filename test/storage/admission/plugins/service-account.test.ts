@@ -43,7 +43,8 @@ t.test('an account that is not there is refused, and so is what its annotation f
     [{ imagePullSecrets: [{ name: 'other' }] }, 'imagePullSecrets[0].name="other" is not allowed because service account strict does not reference that imagePullSecret']
   ]
   for (const [spec, why] of refused) t.match(await post(PODS, pod('x', { serviceAccountName: 'strict', ...spec })), { code: 403, json: { message: `pods "x" is forbidden: ${why}` } }, why)
-  const { spec } = await made(PODS, pod('fine', { serviceAccountName: 'strict', ...volume('mine'), containers: [env('mine')] }))
+  t.equal((await post(PODS, pod('x', { serviceAccountName: 'strict', restartPolicy: 'Sometimes', ...volume('other') }))).code, 403, 'before anything else is said of the pod')
+  const { spec } = await made(PODS, pod('fine', { serviceAccountName: 'strict', ...volume('mine'), containers: [env('mine')], imagePullSecrets: [] }))
   t.same(spec.imagePullSecrets, [{ name: 'pull' }], 'of the account')
 
   const debug = (name: string): Promise<Answer> => as('root', 'PATCH', `${PODS}/fine/ephemeralcontainers`, { spec: { ephemeralContainers: [{ name: 'debug', image: 'd', env: env(name)['env'] }] } }, STRATEGIC)

@@ -84,12 +84,16 @@ t.test('a patch that cannot be followed fails the request and writes nothing', a
   for (const [what, response, words] of [
     ['a patch without its type', { patch: 'W10=' }, /webhook returned response\.patch but not response\.patchType/],
     ['a type without a patch', { patchType: 'JSONPatch' }, /webhook returned response\.patchType but not response\.patch/],
-    ['a type that is unknown', { patchType: 'MergePatch', patch: 'W10=' }, /unsupported patch type "MergePatch"/]
+    ['a type that is unknown', { patchType: 'MergePatch', patch: Buffer.from('[{"op":"remove","path":"/data"}]').toString('base64') }, /unsupported patch type "MergePatch"/]
   ] as const) {
     hook.answer = () => ({ allowed: true, ...response })
     t.match(await create(server), { code: 500, json: { message: words } }, what)
   }
   t.equal((await server.get(CONFIGS)).json.items.length, 0)
+  await server.delete(`${MUTATING}/a`)
+  await configure(server, MUTATING, 'a', webhook('a', hook, { failurePolicy: 'Ignore' }))
+  hook.answer = () => ({ allowed: false, patchType: 'MergePatch', patch: 'W10=' })
+  t.match(await create(server), { code: 400, json: { message: 'admission webhook "a.example.com" denied the request without explanation' } }, 'a refusal is one, whatever comes with it')
   await server.delete(`${MUTATING}/a`)
   await configure(server, VALIDATING, 'b', webhook('b', hook))
   hook.answer = () => ({ allowed: true, patch: 'W10=' })

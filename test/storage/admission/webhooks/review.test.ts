@@ -74,6 +74,16 @@ t.test('a mutating hook changes the object, whose new fields are defaulted and v
   t.match(await server.post('/api/v1/namespaces/default/pods', { ...pod, metadata: { name: 'q' } }), { code: 422, json: { details: { causes: [{ field: 'spec.containers[1].name' }] } } })
 })
 
+t.test('what a patch does not name stays as exact as it was sent', async t => {
+  const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
+  const server = await build(t)
+  await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'] }] }))
+  const { code, body } = await server.post('/apis/apps/v1/namespaces/default/controllerrevisions', '{"metadata":{"name":"r"},"revision":9007199254740993,"data":{"n":9007199254740995}}')
+  t.equal(code, 201, body)
+  t.match(body, /"labels":\{"a":"b"\}/)
+  t.match(body, /9007199254740993.*9007199254740995|9007199254740995.*9007199254740993/)
+})
+
 t.test('dry runs ask hooks that have no side effects then, and are refused for others', async t => {
   const hook = await hookServer(t, allow)
   const server = await build(t)
