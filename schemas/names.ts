@@ -90,11 +90,13 @@ export function qualifiedName (value: string): readonly string[] {
   const name = value.slice(slash + 1)
   if (name.includes('/')) return [`a qualified name ${QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   const ofPrefix = prefix === undefined ? NONE : prefix === '' ? ['prefix part must be non-empty'] : dnsSubdomain(prefix).map(why => `prefix part ${why}`)
-  const ofName = name.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(name) ? NONE : findings(
-    [name === '', 'name part must be non-empty'],
-    [name.length > DNS_LABEL_MAX, `name part ${tooLong(DNS_LABEL_MAX)}`],
-    [!QUALIFIED_PART.test(name), `name part ${QUALIFIED_WORDS}`]
-  )
+  const ofName = name.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(name)
+    ? NONE
+    : findings(
+      [name === '', 'name part must be non-empty'],
+      [name.length > DNS_LABEL_MAX, `name part ${tooLong(DNS_LABEL_MAX)}`],
+      [!QUALIFIED_PART.test(name), `name part ${QUALIFIED_WORDS}`]
+    )
   return ofPrefix.length === 0 ? ofName : [...ofPrefix, ...ofName]
 }
 
