@@ -73,13 +73,13 @@ export class StatusError extends Error {
   readonly unlogged: boolean
 
   /** @param reason undefined for a failure that is told by its message alone */
-  constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean } = {}) {
+  constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean, metadata?: Status['metadata'] } = {}) {
     const told = cut(message, MOST_MESSAGE)
     super(told, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
     this.status = {
-      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: told, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
+      kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message: told, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
     }
     this.headers = options.headers ?? {}
     this.unlogged = options.unlogged === true
@@ -100,6 +100,8 @@ const about = ({ group, resource }: GroupResource, name?: string): StatusDetails
 })
 
 export const badRequest = (message: string, cause?: unknown) => new StatusError('BadRequest', message, { cause })
+/** Of an object that is referred to by nothing. */
+export const noName = () => badRequest('Name parameter required.')
 export const unauthorized = () => new StatusError('Unauthorized', 'Unauthorized')
 export const notFound = (resource: GroupResource, name: string) =>
   new StatusError('NotFound', `${qualified(resource)} "${name}" not found`, { details: about(resource, name) })
@@ -119,7 +121,8 @@ export const noUniqueName = (resource: GroupResource, name: string) =>
   new StatusError('AlreadyExists', `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })
 export const conflict = (resource: GroupResource, name: string, why: string) =>
   new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: about(resource, name) })
-export const expired = (message: string) => new StatusError('Expired', message)
+/** @param token to go on with, where less than was asked for is still to be had */
+export const expired = (message: string, token?: string) => new StatusError('Expired', message, token === undefined ? {} : { metadata: { continue: token } })
 export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`)
 export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) => new StatusError('UnsupportedMediaType', message, { headers })
 export const tooManyRequests = (message: string, retryAfterSeconds?: number) =>
