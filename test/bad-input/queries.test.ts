@@ -100,7 +100,7 @@ t.test('forged continue tokens are refused, or show no more than the request may
   t.same((await server.get(`${CONFIGS}?continue=${encodeToken({ revision: rv, next: 'other/hidden' })}`)).json.items?.map((item: { metadata: { name: string } }) => item.metadata.name).includes('hidden') ?? false, false)
   for (const { metadata } of (await server.get(`${CONFIGS}?limit=500&continue=${encodeToken({ revision: rv, next: '~' })}`)).json.items ?? []) t.fail(`behind the last: ${metadata.name}`)
   await refuses(t, server, [
-    { title: 'with another version', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv - 1}`, says: /resourceVersion/ }, { title: 'with a match', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv}&resourceVersionMatch=Exact`, says: /resourceVersionMatch/ }
+    { title: 'with another version', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv - 1}`, says: /resource version/ }, { title: 'with a match', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv}&resourceVersionMatch=Exact`, says: /resourceVersionMatch/ }
   ])
   t.equal((await server.get(CONFIGS)).json.items.length, 2)
 })
