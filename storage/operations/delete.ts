@@ -88,7 +88,7 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
   if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
   const marked = mark(store, base, request)
   if (!removable(store, marked)) return withDone(await replace(store, base, marked, context), entry => ({ entry, removed: false }))
-  if (store.strategy.gracePeriod === undefined) return withDone(await eraseAllocated(store, base, object, context), gone)
+  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), gone)
   return await eraseMarked(store, base, marked, context)
 }
 
@@ -97,7 +97,7 @@ const gone = (entry: Entry): Deleted => ({ entry, removed: true })
 const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Outcome<Deleted> =>
   'done' in outcome ? { ...outcome, done: make(outcome.done) } : outcome
 
-/** What may have a grace period shows when it ended, also where that is at once: it is marked first, then removed, as convention. */
+/** What shows that it goes, a pod with its grace period or a namespace with its phase, does so where it goes at once, too: it is marked first, then removed. */
 async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
   const told = await replace(store, base, marked, context)
   if (context.dryRun || !('done' in told)) return withDone(told, gone)
@@ -132,6 +132,8 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
   const { metadata } = object
   const begun = metadata.deletionTimestamp !== undefined
   if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shorten(metadata, gracePeriodSeconds)) return object
+  // A namespace that is being emptied: what it was asked to do with dependents at first holds.
+  if (begun && store.strategy.blocksRemoval?.(object) === true) return object
   const { dependents } = store
   if (dependents !== 'none' && (!begun || propagationPolicy !== undefined)) {
     // What the object itself says comes before what its type says.
