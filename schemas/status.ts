@@ -110,6 +110,9 @@ export const notFound = (resource: GroupResource, name: string) =>
 /** The path names nothing the server has. */
 export const noSuchPath = () => new StatusError('NotFound', 'the server could not find the requested resource', { details: {} })
 export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
+/** Of what its resource cannot do, though its path takes the method. */
+export const notSupported = (resource: GroupResource, action: string) =>
+  new StatusError('MethodNotAllowed', `${action} is not supported on resources of kind ${quoted(qualified(resource))}`, { details: about(resource) })
 /** What stands behind a request could not be reached, or said something that nobody understands: 500 without a reason, as convention. */
 export const unexplained = (message: string, cause?: unknown) => new StatusError(undefined, message, { cause })
 /** Of what the release has and this server does not do yet. */
