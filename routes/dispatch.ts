@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResourceVerb, Subresource } from '../schemas/index.js'
 import { dnsLabel } from '../schemas/names.js'
 import type { RequestInfo } from '../schemas/auth/request-info.js'
-import { methodNotAllowed, noSuchPath, notFound, notOffered } from '../schemas/status.js'
+import { methodNotAllowed, noSuchPath, notFound, notOffered, notSupported } from '../schemas/status.js'
 import type { ResourceStore } from '../storage/resource-store.js'
 import { deprecations } from './deprecation.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
@@ -48,7 +48,8 @@ export default async function dispatch (fastify: FastifyInstance): Promise<void>
     if (store.type.virtual) {
       const source = resources.source(store.type)
       const reading = source === undefined ? {} : { get: getSourceHandler(store, source), list: listSourceHandler(store, source) }
-      return new Map([['', only(verbs, { ...reading, create: operationHandler(store, resources.operation(store.type)) })]])
+      const unwatched = source === undefined ? {} : { watch: () => { throw notSupported(store.resource, 'watch') } }
+      return new Map([['', { ...only(verbs, { ...reading, create: operationHandler(store, resources.operation(store.type)) }), ...unwatched }]])
     }
     const patch = patching((request, reply) => applyObject(store, request, reply), patchHandler(store))
     const object: Handlers = { get: getHandler(store), update: updateHandler(store), patch }

@@ -73,13 +73,13 @@ export class StatusError extends Error {
   readonly unlogged: boolean
 
   /** @param reason undefined for a failure that is told by its message alone */
-  constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean } = {}) {
+  constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean, metadata?: Status['metadata'] } = {}) {
     const told = cut(message, MOST_MESSAGE)
     super(told, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
     this.status = {
-      kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: told, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
+      kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message: told, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
     }
     this.headers = options.headers ?? {}
     this.unlogged = options.unlogged === true
@@ -96,16 +96,23 @@ function qualified ({ group, resource }: GroupResource): string {
 }
 
 const about = ({ group, resource }: GroupResource, name?: string): StatusDetails => ({
-  ...(name ? { name: cut(name, MOST_NAME) } : {}), ...(group ? { group } : {}), kind: resource
+  ...(name ? { name: cut(name, MOST_NAME) } : {}), ...(group ? { group } : {}), ...(resource ? { kind: resource } : {})
 })
 
+const quoted = (name: string): string => JSON.stringify(cut(name, MOST_NAME))
+
 export const badRequest = (message: string, cause?: unknown) => new StatusError('BadRequest', message, { cause })
+/** Of an object that is referred to by nothing. */
+export const noName = () => badRequest('Name parameter required.')
 export const unauthorized = () => new StatusError('Unauthorized', 'Unauthorized')
 export const notFound = (resource: GroupResource, name: string) =>
-  new StatusError('NotFound', `${qualified(resource)} "${name}" not found`, { details: about(resource, name) })
+  new StatusError('NotFound', `${qualified(resource)} ${quoted(name)} not found`, { details: about(resource, name) })
 /** The path names nothing the server has. */
 export const noSuchPath = () => new StatusError('NotFound', 'the server could not find the requested resource', { details: {} })
 export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
+/** Of what its resource cannot do, though its path takes the method. */
+export const notSupported = (resource: GroupResource, action: string) =>
+  new StatusError('MethodNotAllowed', `${action} is not supported on resources of kind ${quoted(qualified(resource))}`, { details: about(resource) })
 /** What stands behind a request could not be reached, or said something that nobody understands: 500 without a reason, as convention. */
 export const unexplained = (message: string, cause?: unknown) => new StatusError(undefined, message, { cause })
 /** Of what the release has and this server does not do yet. */
@@ -113,13 +120,14 @@ export const notOffered = (what: string) => new StatusError('MethodNotAllowed', 
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 export const alreadyExists = (resource: GroupResource, name: string) =>
-  new StatusError('AlreadyExists', `${qualified(resource)} "${name}" already exists`, { details: about(resource, name) })
+  new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
 /** Of a generated name, whose next try may have better luck. */
 export const noUniqueName = (resource: GroupResource, name: string) =>
-  new StatusError('AlreadyExists', `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })
+  new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })
 export const conflict = (resource: GroupResource, name: string, why: string) =>
-  new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, { details: about(resource, name) })
-export const expired = (message: string) => new StatusError('Expired', message)
+  new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} ${quoted(name)}: ${why}`, { details: about(resource, name) })
+/** @param token to go on with, where less than was asked for is still to be had */
+export const expired = (message: string, token?: string) => new StatusError('Expired', message, token === undefined ? {} : { metadata: { continue: token } })
 export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`)
 export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) => new StatusError('UnsupportedMediaType', message, { headers })
 export const tooManyRequests = (message: string, retryAfterSeconds?: number) =>
@@ -132,7 +140,7 @@ export const timeout = (message: string, retryAfterSeconds?: number) =>
 /** The client's own delay, and so none of the gateway kind. */
 export const bodyTooSlow = () => new StatusError('Timeout', 'the request body did not arrive in time', { code: 408 })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {
-  const subject = resource.resource === '' ? '' : `${qualified(resource)}${name ? ` "${name}"` : ''} is `
+  const subject = resource.resource === '' ? '' : `${qualified(resource)}${name ? ` ${quoted(name)}` : ''} is `
   return new StatusError('Forbidden', `${subject}forbidden: ${why}`, { details: about(resource, name) })
 }
 
@@ -171,11 +179,11 @@ export function invalid (kind: { group: string, kind: string }, name: string, er
   const lines = [...new Set(errors.map(error => `${error.field}: ${describe(error)}`))]
   const shown = lines.length === 1 ? lines[0] : `[${lines.slice(0, 20).join(', ')}]`
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  return new StatusError('Invalid', `${subject} "${cut(name, MOST_NAME)}" is invalid: ${shown}`, {
+  return new StatusError('Invalid', `${subject} ${quoted(name)} is invalid: ${shown}`, {
     details: {
       ...(name ? { name: cut(name, MOST_NAME) } : {}),
       ...(kind.group ? { group: kind.group } : {}),
-      kind: kind.kind,
+      ...(kind.kind ? { kind: kind.kind } : {}),
       causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: cut(describe(error), MOST_MESSAGE), ...(error.field === '' ? {} : { field: cut(error.field, MOST_NAME) }) }))
     }
   })

@@ -6,8 +6,11 @@
  */
 import type { Revision } from './backend.js'
 
+/** In place of a revision: go on with the newest state, whatever the pages before were of. */
+export const NEWEST = -1
+
 export interface ContinueToken {
-  readonly revision: Revision
+  readonly revision: Revision | typeof NEWEST
   /** Next key, relative to the start of the requested range. */
   readonly next: string
 }
@@ -31,7 +34,7 @@ export function decodeToken (text: string): ContinueToken | undefined {
   }
   if (typeof parsed !== 'object' || parsed === null) return undefined
   const { v, rv, start } = parsed as Record<string, unknown>
-  if (v !== VERSION || !Number.isSafeInteger(rv) || (rv as number) <= 0 || typeof start !== 'string' || !/^[\x20-\x7e]*\0?$/.test(start)) return undefined
+  if (v !== VERSION || !Number.isSafeInteger(rv) || ((rv as number) <= 0 && rv !== NEWEST) || typeof start !== 'string' || !/^[\x20-\x7e]*\0?$/.test(start)) return undefined
   const steps = start.replace(/\0$/, '').split('/')
   if (start === '' || steps.includes('..') || steps.includes('.') || steps[0] === '') return undefined
   return { revision: rv as number, next: start }

@@ -4,7 +4,7 @@ import type { Pod } from '../../schemas/api/core/pods.js'
 import { sameValue, timestamp } from '../../schemas/index.js'
 import type { FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
-import { badRequest, conflict, invalid, notFound } from '../../schemas/status.js'
+import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
@@ -22,10 +22,11 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
     // One that is posted by itself has been admitted as what it is.
     const admission = subresource === '' ? undefined : { ...admissionRequest(store, context, { namespace, name, subresource }, 'CREATE', binding, undefined), kind: binding.kind }
     if (admission !== undefined) await store.admission.mutate(admission)
-    if ((binding.metadata.name ?? '') !== name || name === '') throw badRequest('name in URL does not match name in Binding object')
+    if ((binding.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Binding object')
     const errors = findings(binding)
     if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors)
     if (admission !== undefined) await store.admission.validate(admission)
+    if (name === '') throw noName()
     const target = { namespace, name, subresource: 'binding' }
     await change(store, target, context, (base, old) => {
       requireUid(store, binding, old, target)

@@ -31,7 +31,7 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
     const eviction = object as v1.Eviction // decoded by its message, which is the same in both versions
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
-    const asked = { ...context, dryRun: context.dryRun || parseDryRun(eviction.deleteOptions?.dryRun ?? []) }
+    const asked = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
     const admission = { ...admissionRequest(store, asked, { namespace, name, subresource }, 'CREATE', eviction, undefined), kind: eviction.kind }
     await store.admission.mutate(admission)
     if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')

@@ -9,7 +9,7 @@ import type { BoundObjectReference } from '../../schemas/api/authentication/toke
 import type { NamedObject, ServiceAccountTokens } from '../../schemas/auth/service-account-tokens.js'
 import { timestamp } from '../../schemas/index.js'
 import type { ApiObject, FieldError } from '../../schemas/index.js'
-import { badRequest, conflict, invalid, notFound, serviceUnavailable } from '../../schemas/status.js'
+import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
 import { admissionRequest } from '../../storage/operations/context.js'
 import { current } from '../../storage/operations/rewrite.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
@@ -92,6 +92,7 @@ async function boundTo (resources: ResourceRegistry, reference: BoundObjectRefer
   if (reference == null) return {}
   const { apiVersion = '', kind = '', name = '', uid: wanted = '' } = reference
   if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of type ${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`)
+  if (name === '') throw noName()
   const plural = kind === 'Pod' ? 'pods' : 'secrets'
   const object = await find(resources, plural, namespace, name) as ApiObject & { spec?: { serviceAccountName?: string } }
   if (kind === 'Pod' && object.spec?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`)
@@ -105,7 +106,7 @@ async function boundTo (resources: ResourceRegistry, reference: BoundObjectRefer
 /** @throws StatusError 404 */
 async function find (resources: ResourceRegistry, plural: string, namespace: string, name: string): Promise<ApiObject> {
   const store = resources.find('', plural)
-  const entry = store === undefined || name === '' ? undefined : await current(store, store.key(namespace, name))
+  const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
   if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
   return entry.object
 }

@@ -9,13 +9,16 @@ import { badRequest, isStatusError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { Operation } from '../../storage/registry.js'
 
+/** Of a token that nobody knows, and before the reason of whoever refused it. */
+const INVALID = 'invalid bearer token'
+
 /** @param own audiences of this server */
 export const tokenReview = (authenticator: Authenticator, own: readonly string[] = []): Operation => {
   const answer = async ({ token = '', audiences = [] }: TokenReview['spec']): Promise<TokenReviewStatus> => {
     const asked = audiences.length === 0 ? own : audiences
     try {
       const user = await authenticator.authenticate(tokenCredentials(token, asked.length === 0 ? undefined : asked))
-      if (user === undefined) return { user: {} }
+      if (user === undefined) return { user: {}, error: INVALID }
       const { username, uid, groups, extra, audiences: known = [] } = user
       const shared = asked.filter(audience => known.includes(audience))
       if (asked.length > 0 && shared.length === 0) return { user: {}, error: 'the token is for none of the audiences' }
@@ -25,7 +28,7 @@ export const tokenReview = (authenticator: Authenticator, own: readonly string[]
         ...(shared.length === 0 ? {} : { audiences: shared })
       }
     } catch (error) {
-      return { user: {}, error: reasonOf(isStatusError(error) ? error.cause ?? error : error) }
+      return { user: {}, error: `[${INVALID}, ${reasonOf(isStatusError(error) ? error.cause ?? error : error)}]` }
     }
   }
   return {

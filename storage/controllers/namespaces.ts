@@ -11,7 +11,7 @@ import { isStorageError } from '../errors.js'
 import type { WriteContext } from '../operations/context.js'
 import { remove } from '../operations/delete.js'
 import { list } from '../operations/list.js'
-import { current } from '../operations/rewrite.js'
+import { current, removable } from '../operations/rewrite.js'
 import { change } from '../operations/update.js'
 import type { ResourceRegistry } from '../registry.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -111,10 +111,12 @@ export class NamespaceController implements Controller {
     let left = 0
     const work = async (): Promise<void> => {
       for (const entry of queue) {
-        const { uid, deletionTimestamp, finalizers = [] } = entry.read().metadata
-        if (deletionTimestamp !== undefined && !finalizers.includes(ORPHAN_FINALIZER)) {
+        const object = entry.read()
+        const { uid, deletionTimestamp, finalizers = [] } = object.metadata
+        // One that nothing holds was left by a server that stopped between marking and removing it.
+        if (deletionTimestamp !== undefined && !finalizers.includes(ORPHAN_FINALIZER) && !removable(store, object)) {
           left++
-          tally(remains, store, entry.read())
+          tally(remains, store, object)
           continue
         }
         const gone = await remove(store, { namespace, name: entry.name }, { preconditions: { uid }, propagationPolicy: 'Background' }, context)

@@ -87,9 +87,23 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
   checkPreconditions(store, base, object, target, request)
   if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
   const marked = mark(store, base, request)
-  const removed = removable(store, marked)
-  const outcome = removed ? await eraseAllocated(store, base, object, context) : await replace(store, base, marked, context)
-  return 'done' in outcome ? { ...outcome, done: { entry: outcome.done, removed } } : outcome
+  if (!removable(store, marked)) return withDone(await replace(store, base, marked, context), entry => ({ entry, removed: false }))
+  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), gone)
+  return await eraseMarked(store, base, marked, context)
+}
+
+const gone = (entry: Entry): Deleted => ({ entry, removed: true })
+
+const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Outcome<Deleted> =>
+  'done' in outcome ? { ...outcome, done: make(outcome.done) } : outcome
+
+/** What shows that it goes, a pod with its grace period or a namespace with its phase, does so where it goes at once, too: it is marked first, then removed. */
+async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
+  const told = await replace(store, base, marked, context)
+  if (context.dryRun || !('done' in told)) return withDone(told, gone)
+  const outcome = withDone(await eraseAllocated(store, told.done, told.done.read(), context), gone)
+  // Who removes it meanwhile does what was asked for.
+  return 'instead' in outcome && outcome.instead === undefined ? { done: gone(told.done), unwritten: false } : outcome
 }
 
 function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObject, target: Target, { preconditions }: DeleteRequest): void {
@@ -117,10 +131,9 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
   const object = base.copy()
   const { metadata } = object
   const begun = metadata.deletionTimestamp !== undefined
-  if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0) {
-    shorten(metadata, gracePeriodSeconds)
-    return object
-  }
+  if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shorten(metadata, gracePeriodSeconds)) return object
+  // A namespace that is being emptied: what it was asked to do with dependents at first holds.
+  if (begun && store.strategy.blocksRemoval?.(object) === true) return object
   const { dependents } = store
   if (dependents !== 'none' && (!begun || propagationPolicy !== undefined)) {
     // What the object itself says comes before what its type says.
@@ -142,12 +155,13 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
   return object
 }
 
-/** A grace period that has begun can only become shorter; one that is not is left as it is, whatever else was asked for. */
-function shorten (metadata: ApiObject['metadata'], seconds: number | undefined): void {
+/** A grace period that has begun can only become shorter. @returns false when it does not: then all is left as it is, whatever else was asked for */
+function shorten (metadata: ApiObject['metadata'], seconds: number | undefined): boolean {
   const { deletionTimestamp = '', deletionGracePeriodSeconds: before = 0 } = metadata
-  if (seconds === undefined || seconds >= before) return
+  if (seconds === undefined || seconds >= before) return false
   metadata.deletionTimestamp = timestamp(Date.parse(deletionTimestamp) + (seconds - Number(before)) * 1000)
   metadata.deletionGracePeriodSeconds = seconds
+  return true
 }
 
 /**

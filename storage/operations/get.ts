@@ -11,7 +11,7 @@ const POLL_MS = 25
 /** @throws StatusError 400 */
 export function parseRevision (text: string, parameter = 'resourceVersion'): Revision {
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : NaN
-  if (!Number.isSafeInteger(revision)) throw badRequest(`${parameter}: invalid value ${JSON.stringify(text.slice(0, 100))}: it must be a version this server gave out`)
+  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${JSON.stringify(text.slice(0, 100))}: it must be a version this server gave out`)
   return revision
 }
 

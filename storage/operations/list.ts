@@ -8,7 +8,7 @@ import { badRequest, expired, StatusError } from '../../schemas/status.js'
 import type { Revision } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import type { Snapshot, WatchCache } from '../cache/watch-cache.js'
-import { decodeToken, encodeToken } from '../continue-token.js'
+import { decodeToken, encodeToken, NEWEST } from '../continue-token.js'
 import { isStorageError } from '../errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { freshness, parseRevision, reached } from './get.js'
@@ -39,8 +39,8 @@ export interface ListResult {
 }
 
 type State =
-  | { readonly kind: 'newest' }
-  | { readonly kind: 'notOlderThan', readonly revision: string }
+  | { readonly kind: 'newest', readonly from: string | undefined }
+  | { readonly kind: 'notOlderThan', readonly revision: string, readonly from: undefined }
   | { readonly kind: 'exact', readonly revision: Revision, readonly from: string | undefined }
 
 /** Between two checks of the clock. */
@@ -48,8 +48,11 @@ const ITEMS_PER_CHECK = 512
 const LEAVES_PER_CHECK = 16
 const BACKEND_PAGE = 500
 
-const EXPIRED = 'The provided continue parameter is too old to display a consistent list result; list again without it, or without a limit.'
+const EXPIRED = 'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 const TOO_OLD = 'The resourceVersion for the provided list is too old.'
+
+/** Whoever does without a consistent list may go on where the pages they have end. */
+const tooOld = (from: string | undefined): StatusError => from === undefined ? expired(TOO_OLD) : expired(EXPIRED, encodeToken({ revision: NEWEST, next: from }))
 
 /**
  * The cell of the table that a combination of parameters falls in.
@@ -62,19 +65,19 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
     if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
     const { revision, next } = decodeToken(token) ?? refuseToken()
     if (resourceVersion !== '' && parseRevision(resourceVersion) !== 0 && parseRevision(resourceVersion) !== revision) {
-      throw badRequest('resourceVersion does not fit the continue token: leave it out when continuing a list')
+      throw badRequest('specifying resource version is not allowed when using continue')
     }
-    return { kind: 'exact', revision, from: next }
+    return revision === NEWEST ? { kind: 'newest', from: next } : { kind: 'exact', revision, from: next }
   }
-  if (resourceVersion === '') return { kind: 'newest' }
+  if (resourceVersion === '') return { kind: 'newest', from: undefined }
   const revision = parseRevision(resourceVersion)
   if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
   if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) return { kind: 'exact', revision, from: undefined }
-  return { kind: 'notOlderThan', revision: resourceVersion }
+  return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
 }
 
 function refuseToken (): never {
-  throw badRequest('continue: the token is not one this server gave out; start the list again')
+  throw badRequest('invalid continue token: continue key is not valid: it is none of this server; start the list again')
 }
 
 /** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' naming an object there that can't be shown */
@@ -85,16 +88,16 @@ export async function list (store: ResourceStore, request: ListRequest): Promise
     const version = state.kind === 'newest' ? '' : state.revision
     if (cache === undefined) {
       await reached(backend, version === '' ? 0 : parseRevision(version))
-      return await history(store, request, 0, undefined)
+      return await history(store, request, 0, state.from)
     }
     const wait = freshness(cache, version)
     if (wait !== undefined) await wait
     if (!cache.loaded) await cache.ready()
-    return await page(store, cache, request, cache.snapshot, undefined)
+    return await page(store, cache, request, cache.snapshot, state.from)
   }
   await (cache === undefined ? reached(backend, state.revision) : cache.reach(state.revision))
   const known = cache?.snapshotAt(state.revision)
-  if (state.revision < backend.compactedRevision()) throw expired(state.from === undefined ? TOO_OLD : EXPIRED)
+  if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
   return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
 }
 
@@ -186,7 +189,7 @@ async function history (store: ResourceStore, request: ListRequest, at: Revision
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
   let next = exactKey(store, request) ?? first
-  const gone = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? expired(from === undefined ? TOO_OLD : EXPIRED) : error }
+  const gone = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? tooOld(from) : error }
   if (next !== first) {
     const { revision, kv } = await store.backend.get(next, at).catch(gone)
     const entry = kv === undefined || next < first ? undefined : store.decode(kv, kv.modRevision)

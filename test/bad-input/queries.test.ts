@@ -90,8 +90,8 @@ t.test('forged continue tokens are refused, or show no more than the request may
   const { resourceVersion, continue: real } = (await server.get(`${CONFIGS}?limit=1`)).json.metadata
   const rv = Number(resourceVersion)
   const own = JSON.parse(Buffer.from(real, 'base64url').toString())
-  const forged = ['x', '!', '%00', '='.repeat(10), 'e30', real.slice(0, -3), `${real}x`, 'A'.repeat(100_000), token('null'), token('[]'), token('1'), token({}), token({ ...own, v: 'v0' }), token({ ...own, rv: -1 }), token({ ...own, rv: 0 }), token({ ...own, rv: 1.5 }), token({ ...own, rv: '1' }), token({ ...own, rv: 1e300 }), token({ ...own, rv: 2 ** 53 }),
-    ...['', '/', '../other/', '..', '.', './a', 'a/../../other', '/registry', '\0', 'a\0b', 'ü', '\n', ' \x7f', 5, null, {}, [], ['a'], true].map(start => token({ ...own, start })), token('{"__proto__":{"rv":1}}'), token(`{"v":"meta.orch.io/v1","rv":${rv},"start":"a"`), token(`[${'['.repeat(5000)}`)]
+  const forged = ['x', '!', '%00', '='.repeat(10), 'e30', real.slice(0, -3), `${real}x`, 'A'.repeat(100_000), token('null'), token('[]'), token('1'), token({}), token({ ...own, v: 'v0' }), token({ ...own, rv: -2 }), token({ ...own, rv: 0 }), token({ ...own, rv: 1.5 }), token({ ...own, rv: '1' }), token({ ...own, rv: 1e300 }), token({ ...own, rv: 2 ** 53 }),
+    ...['', '/', '../other/', '..', '.', './a', 'a/../../other', '/registry', '\0', 'a\0b', 'ü', '\n', ' \x7f', 5, null, {}, [], ['a'], true].flatMap(start => [token({ ...own, start }), token({ ...own, start, rv: -1 })]), token('{"__proto__":{"rv":1}}'), token(`{"v":"meta.orch.io/v1","rv":${rv},"start":"a"`), token(`[${'['.repeat(5000)}`)]
   await refuses(t, server, forged.flatMap(one => [
     { title: `token ${one.slice(0, 40)}`, method: 'GET', url: `${CONFIGS}?limit=1&continue=${one}`, says: /continue/ }, { title: `delete by token ${one.slice(0, 40)}`, method: 'DELETE', url: `${CONFIGS}?limit=1&continue=${one}`, says: /continue/ }
   ]))
@@ -100,7 +100,7 @@ t.test('forged continue tokens are refused, or show no more than the request may
   t.same((await server.get(`${CONFIGS}?continue=${encodeToken({ revision: rv, next: 'other/hidden' })}`)).json.items?.map((item: { metadata: { name: string } }) => item.metadata.name).includes('hidden') ?? false, false)
   for (const { metadata } of (await server.get(`${CONFIGS}?limit=500&continue=${encodeToken({ revision: rv, next: '~' })}`)).json.items ?? []) t.fail(`behind the last: ${metadata.name}`)
   await refuses(t, server, [
-    { title: 'with another version', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv - 1}`, says: /resourceVersion/ }, { title: 'with a match', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv}&resourceVersionMatch=Exact`, says: /resourceVersionMatch/ }
+    { title: 'with another version', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv - 1}`, says: /resource version/ }, { title: 'with a match', method: 'GET', url: `${CONFIGS}?limit=1&continue=${real}&resourceVersion=${rv}&resourceVersionMatch=Exact`, says: /resourceVersionMatch/ }
   ])
   t.equal((await server.get(CONFIGS)).json.items.length, 2)
 })

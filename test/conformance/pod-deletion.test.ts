@@ -1,6 +1,6 @@
 /** Silent points, 'deletion with a grace period': pods get theirs, and can only lose of it. */
 import t from 'tap'
-import { build } from '../build.js'
+import { build, listen, types, Watch } from '../build.js'
 import type { Client, Json } from '../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
@@ -78,4 +78,32 @@ t.test('a dry run of a deletion shows the mark and leaves none; a collection is 
   t.equal((await server.get(`${PODS}/p`)).json.metadata.deletionGracePeriodSeconds, 30)
   await server.delete(`${PODS}?gracePeriodSeconds=0`)
   t.same((await server.get(PODS)).json.items, [])
+})
+
+t.test('a pod that goes at once is marked before, as its watchers and whoever deletes it see', async t => {
+  const server = await listen(t)
+  const pod = (name: string, spec: Json = {}) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
+  const { json: list } = await server.get(PODS)
+  for (const name of ['a', 'b', 'c']) await server.post(PODS, pod(name, name === 'a' ? {} : { nodeName: 'n1' }))
+  await server.delete(`${PODS}/c?gracePeriodSeconds=10`)
+  for (const [name, query] of [['a', ''], ['b', '?gracePeriodSeconds=0'], ['c', '?gracePeriodSeconds=0']] as const) {
+    for (const dryRun of ['', `${query === '' ? '?' : '&'}dryRun=All`].reverse()) {
+      const { code, json } = await server.delete(`${PODS}/${name}${query}${dryRun}`)
+      t.equal(code, 200, name)
+      t.type(json.metadata.deletionTimestamp, 'string', name)
+      t.equal(json.metadata.deletionGracePeriodSeconds, 0, name)
+    }
+  }
+  const watch = await Watch.open(t, `${server.url}${PODS}?watch=1&resourceVersion=${list.metadata.resourceVersion}`)
+  const seen = (await watch.take(10)).slice(4)
+  t.same(types(seen), ['MODIFIED a', 'DELETED a', 'MODIFIED b', 'DELETED b', 'MODIFIED c', 'DELETED c'])
+  for (const { object } of seen) t.equal(object.metadata.deletionGracePeriodSeconds, 0)
+})
+
+t.test('what happens to dependents is said again as long as a grace period becomes shorter', async t => {
+  const server = await withPod(t)
+  await server.delete(`${PODS}/p`)
+  t.equal((await server.delete(`${PODS}/p?propagationPolicy=Foreground`)).json.metadata.finalizers, undefined)
+  t.same((await server.delete(`${PODS}/p?propagationPolicy=Foreground&gracePeriodSeconds=5`)).json.metadata.finalizers, ['foregroundDeletion'])
+  t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=0`)).code, 202)
 })

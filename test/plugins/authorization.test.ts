@@ -26,7 +26,9 @@ t.test('a refusal says who cannot do what to which', async t => {
     code: 403, reason: 'Forbidden', message: 'clusterrolebindings.rbac.authorization.orch.io "b" is forbidden: User "ann" cannot get resource "clusterrolebindings" in API group "rbac.authorization.orch.io" at the cluster scope', details: { name: 'b', group: 'rbac.authorization.orch.io', kind: 'clusterrolebindings' }
   })
   t.equal(refusal(about('POST', '/api/v1/namespaces/n/configmaps'), 'no').status.message, 'configmaps is forbidden: User "ann" cannot create resource "configmaps" in API group "" in the namespace "n": no')
-  t.equal(refusal(about('GET', '/metrics'), '').status.message, 'forbidden: User "ann" cannot get path "/metrics"')
+  t.equal(refusal(about('GET', '/api/v1/namespaces/n'), '').status.message, 'namespaces "n" is forbidden: User "ann" cannot get resource "namespaces" in API group "" in the namespace "n"')
+  t.same(refusal(about('GET', '/metrics'), '').status, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'forbidden: User "ann" cannot get path "/metrics"', reason: 'Forbidden', details: {}, code: 403 })
+  t.equal(refusal(about('GET', '/<b>&'), '').status.message, 'forbidden: User "ann" cannot get path "/&lt;b&gt;&amp;"', 'nothing that looks like HTML')
 })
 
 t.test('AlwaysDeny refuses everything, a failing authorizer is an internal error without detail', async t => {

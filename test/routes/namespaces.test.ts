@@ -38,6 +38,25 @@ t.test('a deleted namespace is emptied, then removed', async t => {
   t.equal((await server.get(CONFIGS)).json.items.length, 0, 'and its name can be used again')
 })
 
+t.test('what was asked for when its deletion began holds for a namespace that is being emptied', async t => {
+  const server = await build(t)
+  await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+  await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
+  await server.delete('/api/v1/namespaces/team')
+  for (const propagationPolicy of ['Foreground', 'Orphan']) t.equal((await server.delete('/api/v1/namespaces/team', { propagationPolicy })).json.metadata.finalizers, undefined, propagationPolicy)
+})
+
+t.test('a namespace that nothing holds is terminating before it is gone', async t => {
+  const server = await listen(t)
+  await server.post('/api/v1/namespaces', { metadata: { name: 'bare' } })
+  const watch = await Watch.open(t, `${server.url}/api/v1/namespaces?watch=1&fieldSelector=metadata.name%3Dbare`)
+  await server.put('/api/v1/namespaces/bare/finalize', { metadata: { name: 'bare' }, spec: { finalizers: [] } })
+  t.match(await server.delete('/api/v1/namespaces/bare'), { code: 200, json: { metadata: { deletionTimestamp: /Z$/ }, status: { phase: 'Terminating' } } })
+  const seen = await watch.take(4)
+  t.same(types(seen), ['ADDED bare', 'MODIFIED bare', 'MODIFIED bare', 'DELETED bare'])
+  t.same(seen.map(({ object }) => object.status.phase), ['Active', 'Active', 'Terminating', 'Terminating'])
+})
+
 t.test('jobs and replication controllers go with their namespace, those that wait for their dependents to be orphaned, too', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })

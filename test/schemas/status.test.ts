@@ -7,6 +7,7 @@ t.test('each constructor makes the Status its reason stands for', async t => {
   t.same(notFound(BINDINGS, 'x').status, {
     kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'clusterrolebindings.rbac.authorization.orch.io "x" not found', reason: 'NotFound', details: { name: 'x', group: 'rbac.authorization.orch.io', kind: 'clusterrolebindings' }, code: 404
   })
+  t.equal(notFound(BINDINGS, 'a"b').status.message, 'clusterrolebindings.rbac.authorization.orch.io "a\\"b" not found', 'names are quoted')
   t.match(alreadyExists({ group: '', resource: 'secrets' }, 's').status, { code: 409, reason: 'AlreadyExists', message: 'secrets "s" already exists', details: { kind: 'secrets' } })
   t.match(conflict(BINDINGS, 'x', 'why').status, { code: 409, reason: 'Conflict' })
   t.match(expired('old').status, { code: 410, reason: 'Expired' })

@@ -88,7 +88,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const { user } = verified
     const asked = wanted ?? own
     const audiences = asked.filter(audience => (verified.audiences ?? own).includes(audience))
-    if (audiences.length === 0) throw new Error('the token is for none of the audiences asked for')
+    if (audiences.length === 0) throw new Error(`token audiences ${told(verified.audiences ?? own)} is invalid for the target audiences ${told(asked)}`)
     if (verified.audiences === undefined) {
       annotate?.('authentication.orch.io/legacy-token', user.username)
       counted('legacy')
@@ -107,3 +107,6 @@ export class ServiceAccountAuthenticator implements Authenticator {
     return { user, audiences }
   }
 }
+
+/** As clients know them: who misconfigured one end reads them in the answer. */
+const told = (audiences: readonly string[]): string => `[${audiences.slice(0, 10).map(audience => JSON.stringify(audience.slice(0, 100))).join(' ')}]`

@@ -16,6 +16,7 @@ t.test('the health of the store can be read, with a warning', async t => {
   t.equal((await server.get(STATUSES, { accept: TABLE })).json.rows.length, 1)
   t.equal((await server.get(`${STATUSES}/scheduler`)).code, 404)
   t.equal((await server.post(STATUSES, {})).code, 405)
+  t.match(await server.get(`${STATUSES}?watch=1`), { code: 405, json: { reason: 'MethodNotAllowed', message: 'watch is not supported on resources of kind "componentstatuses"', details: { kind: 'componentstatuses' } } })
   t.match((await server.get('/api/v1')).json.resources.find(({ name }: { name: string }) => name === 'componentstatuses'), { verbs: ['get', 'list'], shortNames: ['cs'] })
 })
 

@@ -29,6 +29,7 @@ t.test('a binding may be posted by itself', async t => {
   t.equal((await server.post('/api/v1/namespaces/default/bindings', binding('p'))).code, 201)
   t.equal((await server.get(`${PODS}/p`)).json.spec.nodeName, 'n1')
   t.equal((await server.post('/api/v1/namespaces/default/bindings', binding('missing'))).code, 404)
+  t.match(await server.post('/api/v1/namespaces/default/bindings', { target: { name: 'n1' } }), { code: 400, json: { message: 'Name parameter required.' } })
 })
 
 t.test('a binding names its pod, a node and, if it likes, which pod it means', async t => {

@@ -117,6 +117,7 @@ t.test('options of the deletion hold: preconditions, grace period, dry run in ei
   await withPod(server, 'p', READY)
   await withBudget(server, 'b', { disruptionsAllowed: 1 })
   t.equal((await evict(server, 'p', {}, '?dryRun=All')).code, 201)
+  t.equal((await evict(server, 'p', { deleteOptions: { dryRun: ['Some'] } }, '?dryRun=All')).code, 400)
   t.equal((await evict(server, 'p', { deleteOptions: { dryRun: ['All'] } })).code, 201)
   t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptionsAllowed, 1)
   t.notOk(await leaves(server, 'p'))

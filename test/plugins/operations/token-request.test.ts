@@ -81,7 +81,7 @@ t.test('a token is bound to a pod of the account or to a secret', async t => {
   t.match(await bind({ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'another' }), { code: 409, json: { reason: 'Conflict', message: /UID in the bound object reference \(another\)/ } })
   t.match(await bind({ apiVersion: 'v1', kind: 'Pod', name: 'q' }), { code: 400, json: { message: /different serviceaccount/ } })
   t.match(await bind({ apiVersion: 'v1', kind: 'Pod', name: 'missing' }), { code: 404 })
-  t.match(await bind({ apiVersion: 'v1', kind: 'Secret' }), { code: 404 })
+  t.match(await bind({ apiVersion: 'v1', kind: 'Secret' }), { code: 400, json: { message: 'Name parameter required.' } })
   for (const reference of [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'p' }, { apiVersion: 'apps/v1', kind: 'Pod', name: 'p' }]) t.equal((await bind(reference)).code, 400)
 })
 

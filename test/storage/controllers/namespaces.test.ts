@@ -2,10 +2,10 @@ import t from 'tap'
 import type { ApiObject } from '../../../schemas/index.js'
 import { remove } from '../../../storage/operations/delete.js'
 import { change } from '../../../storage/operations/update.js'
-import { current } from '../../../storage/operations/rewrite.js'
+import { current, replace } from '../../../storage/operations/rewrite.js'
 import type { ResourceRegistry } from '../../../storage/registry.js'
 import type { ResourceStore } from '../../../storage/resource-store.js'
-import { context, makeConfig, makeNamespace, mark, registry, storeOf } from '../namespaces/race.js'
+import { context, deleted, makeConfig, makeNamespace, mark, registry, storeOf } from '../namespaces/race.js'
 
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
@@ -73,4 +73,19 @@ t.test('a server that is late does not take its finalizer from the next namespac
   const namespaces = storeOf(resources, 'namespaces')
   const found = (await current(namespaces, namespaces.key('', 'team')))?.object as ApiObject & { spec?: unknown }
   t.same(found.spec, { finalizers: ['orch'] })
+})
+
+t.test('what was marked and never removed goes with its namespace', async t => {
+  const resources = await registry(t, {})
+  const configs = storeOf(resources, 'configmaps')
+  await makeNamespace(resources, 'team')
+  await makeConfig(resources, 'team', 'left')
+  const found = await current(configs, configs.key('team', 'left'))
+  if (found === undefined) throw new Error('it was not made')
+  const marked = found.copy()
+  Object.assign(marked.metadata, { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 })
+  await replace(configs, found, marked, context)
+  await mark(resources, 'team')
+  await deleted(resources, 'team')
+  t.equal(await current(configs, configs.key('team', 'left')), undefined)
 })
