@@ -25,7 +25,7 @@ const JOBS = 2
 /** One more while so much of the machine is idle: many files wait for processes and clocks, a third of the time of two. */
 const MOST_JOBS = 3
 const IDLE = 0.4
-/** Seconds for one file, on a machine as slow as they come; the slowest are those that kill and restart real servers. */
+/** Seconds for one file, or several that take a few each, on a machine as slow as they come; the slowest are those that kill and restart real servers. */
 const TIMEOUT = 600
 /** Seconds more before a file that has not ended by itself is killed with all it started: one whose event loop spins does not see its own timeout. */
 const GRACE = 30
@@ -72,16 +72,15 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 /** A file is a program that speaks TAP: run by Node itself, so that what it starts inherits nothing of a runner. */
 async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
-  const seconds = TIMEOUT * files.length
   const child = spawn(process.execPath, files.length === 1 ? files : ['dist/test/together.js'], {
-    cwd: root, env: { ...process.env, ...env, [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(seconds) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true
+    cwd: root, env: { ...process.env, ...env, [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(TIMEOUT) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true
   })
   running.add(child)
   let output = ''
   const overdue = setTimeout(() => {
-    output += `\nnot ok - ${title} had not ended after ${seconds + GRACE} s and was killed\n`
+    output += `\nnot ok - ${title} had not ended after ${TIMEOUT + GRACE} s and was killed\n`
     killGroup(child)
-  }, (seconds + GRACE) * 1000)
+  }, (TIMEOUT + GRACE) * 1000)
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => { output += text.toString() })
   const code = await new Promise<number>(resolve => { child.on('close', status => { resolve(status ?? 1) }) })
   clearTimeout(overdue)

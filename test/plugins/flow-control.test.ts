@@ -5,6 +5,7 @@ import { build, listen, Watch, type Answer, type Client, type Json, type Listeni
 import type { Authorizer, ServerOptions } from '../../app.js'
 import { columns } from '../../plugins/flow-control/dumps.js'
 import { receiver } from '../otlp-receiver.js'
+import { until } from '../serving/bare-listener.js'
 
 const GROUP = '/apis/flowcontrol.apiserver.orch.io/v1beta2'
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
@@ -50,7 +51,8 @@ const metric = async (server: Client, line: RegExp): Promise<number> => Number(l
 
 /** Comes back when so many wait in the narrow level. */
 async function queued (server: Client, count: number): Promise<void> {
-  while (await metric(server, /^apiserver_flowcontrol_current_inqueue_requests\{priority_level="narrow",flow_schema="narrow"\} (\d+)$/m) !== count) await turn()
+  const waiting = (): Promise<number> => metric(server, /^apiserver_flowcontrol_current_inqueue_requests\{priority_level="narrow",flow_schema="narrow"\} (\d+)$/m)
+  await until(`${count} to wait`, async () => await waiting() === count)
 }
 
 const inUse = (server: Client): Promise<number> => metric(server, /^apiserver_flowcontrol_request_concurrency_in_use\{priority_level="narrow",flow_schema="narrow"\} (\d+)$/m)
@@ -103,8 +105,10 @@ t.test('beside an elephant of 500 requests that wait for two seats, a mouse is s
 
 t.test('what no queue takes is refused, and told from what is served', async t => {
   const { server, waiting, arrived, uids: [to, flow] } = await narrow(t, { queues: 1, length: 3 })
-  const answers = Array.from({ length: 5 }, () => server.get(`${CONFIGS}/held`, as('elephant')))
-  await arrived(2)
+  const ask = (count: number): Array<Promise<Answer>> => Array.from({ length: count }, () => server.get(`${CONFIGS}/held`, as('elephant')))
+  const answers = ask(2)
+  await arrived(2) // first: in a turn of the event loop that has lasted long enough all five would queue, and there is room for three
+  answers.push(...ask(3))
   await queued(server, 3)
   const refused = await server.get(CONFIGS, as('mouse'))
   t.match(refused, { code: 429, json: { kind: 'Status', status: 'Failure', reason: 'TooManyRequests', message: /^too many requests, please try again later/, details: { retryAfterSeconds: 1 } } })
