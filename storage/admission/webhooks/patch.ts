@@ -33,7 +33,7 @@ export async function applyHookPatch (hook: string, { text, type }: HookPatch, f
     done?.()
   } catch (error) {
     if (!isStatusError(error) && !isDecodeError(error)) throw error
-    throw internal(error.message, error)
+    throw internal(`the patch of admission webhook ${JSON.stringify(hook)} cannot be followed: ${error.message}`, error)
   }
   return { patch, changed: form.json(object) !== before }
 }
