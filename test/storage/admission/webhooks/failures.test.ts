@@ -35,6 +35,7 @@ const BAD: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['fails', (_review, reply) => { reply.writeHead(500, { 'content-type': 'text/plain' }).end('out of memory\n'); return undefined }, /failed to call webhook: an error on the server \("out of memory"\) has prevented the request from succeeding$/],
   ['is not found', (_review, reply) => { reply.writeHead(404).end(); return undefined }, /failed to call webhook: the server could not find the requested resource$/],
   ['fails with a Status', (_review, reply) => { reply.writeHead(503).end('{"kind":"Status","message":"not now"}'); return undefined }, /failed to call webhook: not now$/],
+  ['answers with a status there cannot be', (_review, reply) => { reply.socket?.end('HTTP/1.1 000 Nothing\r\n\r\n'); return undefined }, /the answer is not valid HTTP$/],
   ['answers no JSON', (_review, reply) => { reply.end('ok'); return undefined }, /failed to call webhook: couldn't get version\/kind; json parse error/],
   ['answers a list', (_review, reply) => { reply.end('[]'); return undefined }, /json parse error: it is not an object$/],
   ['answers nothing of the kind', (_review, reply) => { reply.end('{}'); return undefined }, /received invalid webhook response: webhook response was absent$/],
