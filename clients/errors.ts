@@ -93,7 +93,8 @@ export function classify (error: unknown, call: string): ClientError {
   const code = codeOf(error)
   if (Object.hasOwn(TIMEOUTS, code)) return new ClientError('Timeout', `${call}: ${TIMEOUTS[code] ?? code}`, { cause: error })
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new ClientError('TooLarge', `${call}: the headers of the answer are too large`, { cause: error })
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return new ClientError('BadAnswer', `${call}: the answer is not valid HTTP`, { cause: error })
+  // The library asserts what its parser lets pass, such as a status below 100.
+  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code === 'ERR_ASSERTION') return new ClientError('BadAnswer', `${call}: the answer is not valid HTTP`, { cause: error })
   return new ClientError('Unreachable', `${call}: ${reasonOf(error)}`, { cause: error })
 }
 

@@ -9,7 +9,10 @@ const MOST_OF_BODY = 2048
 /** @param url as it was called, with its query */
 export function hookFailure (error: unknown, url: string): HookFailure {
   const [words, code] = callWords(error, url)
-  return new HookFailure(`failed to call webhook: ${words}`, code, { cause: error })
+  const called = (why: string): string => `failed to call webhook: ${why}`
+  // What it answered stays out of the log, and with it the error that holds it.
+  if (isClientError(error, 'BadStatus')) return new HookFailure(called(words), code, { told: called(`Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}`) })
+  return new HookFailure(called(words), code, { cause: error })
 }
 
 /** @returns an HTTP status beside, for metrics */

@@ -16,7 +16,7 @@ import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
-import { matchNamespace } from './identity.js'
+import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
@@ -53,7 +53,9 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   })
   await mutate(store, request, object)
   mergeOwnerReferences(object, context.warn, true)
-  matchNamespace(store, object, target) // what admission has made of it
+  // What admission has made of it: a client that names an object gets that one or none.
+  if (target.name === '') matchNamespace(store, object, target)
+  else matchTarget(store, object, target)
   const { metadata } = object // admission may have put another in its place
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields

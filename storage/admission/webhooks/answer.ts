@@ -2,7 +2,7 @@
 import { AdmissionReview, API_VERSION } from '../../../schemas/api/admission/v1.js'
 import type { AdmissionResponse } from '../../../schemas/api/admission/v1.js'
 import { decode, isDecodeError, parseJson } from '../../../schemas/index.js'
-import { HookFailure } from './target.js'
+import { HookFailure, withoutValue } from './target.js'
 import type { ReviewVersion } from './hook.js'
 import { GROUP } from './review.js'
 
@@ -19,7 +19,7 @@ export interface Verdict {
 }
 
 /** What was answered is no review. */
-const noReview = (why: string, cause?: unknown): HookFailure => new HookFailure(`failed to call webhook: ${why}`, 503, { cause })
+const noReview = (why: string, told = why): HookFailure => new HookFailure(`failed to call webhook: ${why}`, 503, { told: `failed to call webhook: ${told}` })
 /** It is one, and not of what was asked. */
 const badReview = (why: string): HookFailure => new HookFailure(`received invalid webhook response: ${why}`, 503)
 
@@ -30,12 +30,12 @@ const badReview = (why: string): HookFailure => new HookFailure(`received invali
 export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: string, mutating: boolean): Verdict {
   const { value, kind, apiVersion } = parsed(body)
   const asked = `${GROUP}/${version}`
-  if (kind !== '' && (kind !== 'AdmissionReview' || !apiVersion.startsWith(`${GROUP}/`))) throw noReview(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
-  if (kind !== '' && apiVersion !== asked) throw noReview(`converting (${apiVersion.slice(GROUP.length + 1)}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`)
+  if (kind !== '' && (kind !== 'AdmissionReview' || !apiVersion.startsWith(`${GROUP}/`))) throw noReview(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`, 'it answered something else than a review')
+  if (kind !== '' && apiVersion !== asked) throw noReview(`converting (${apiVersion.slice(GROUP.length + 1)}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`, 'it answered in another version')
   const response = decoded(value)
   if (response === undefined) throw badReview('webhook response was absent')
   if (version === 'v1') {
-    if (response.uid !== uid) throw badReview(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid)}`)
+    if (response.uid !== uid) throw badReview(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid.slice(0, MOST_SHOWN))}`)
     if (kind === '' || apiVersion === '') throw badReview(`expected webhook response of ${asked}, Kind=AdmissionReview, got ${apiVersion || '/'}, Kind=${kind}`)
     checkPatch(response, mutating)
   }
@@ -49,7 +49,7 @@ function parsed (body: Uint8Array): { value: Record<string, unknown>, kind: stri
   try {
     value = parseJson(body).value
   } catch (cause) {
-    throw noReview(`couldn't get version/kind; json parse error: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw noReview(`couldn't get version/kind; json parse error: ${cause instanceof Error ? cause.message : String(cause)}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noReview("couldn't get version/kind; json parse error: it is not an object")
   const fields = value as Record<string, unknown>
@@ -67,7 +67,7 @@ function decoded (value: Record<string, unknown>): AdmissionResponse | undefined
     return decode(AdmissionReview, { kind: 'AdmissionReview', apiVersion: API_VERSION, response: value['response'] }).object.response
   } catch (cause) {
     if (!isDecodeError(cause)) throw cause
-    throw noReview(cause.message, cause)
+    throw noReview(cause.message, withoutValue(cause))
   }
 }
 

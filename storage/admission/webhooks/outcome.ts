@@ -49,11 +49,12 @@ export async function outcomeOf<T> (hook: Hook, step: HookStep, request: Admissi
     }
     // Nobody waits for it any more, which says nothing of the hook.
     if (signal.aborted) throw timedOut()
-    const message = `failed calling webhook ${JSON.stringify(name)}: ${error.message}`
-    tools.failed(hook.uid, ignoresFailure ? `${message}; the request goes on, as its failurePolicy says` : message)
+    const words = (why: string): string => `failed calling webhook ${JSON.stringify(name)}: ${why}`
+    const logged = words(error.told)
+    tools.failed(hook.uid, ignoresFailure ? `${logged}; the request goes on, as its failurePolicy says` : logged)
     if (!ignoresFailure) metrics.rejected(name, step, operation, 'calling_webhook_error', error.code)
     told(error.code, !ignoresFailure)
-    if (!ignoresFailure) throw internal(message, error.cause)
+    if (!ignoresFailure) throw internal(words(error.message), error.cause ?? new Error(logged))
     metrics.failedOpen(name, step)
     return { done: undefined, failedOpen: true }
   }

@@ -1,5 +1,6 @@
 /** Where a webhook is, and what is needed of whoever can call one: this room knows no connections. */
 import type { WebhookClientConfig } from '../../../schemas/api/admissionregistration/webhooks.js'
+import type { DecodeError } from '../../../schemas/language/decode-error.js'
 
 export interface HookService { readonly namespace: string, readonly name: string, readonly port: number }
 
@@ -44,13 +45,20 @@ export interface HookCaller {
 export class HookFailure extends Error {
   /** HTTP status, for metrics. */
   readonly code: number
+  /** For the log: without the webhook's own words, which may repeat what it was asked about. */
+  readonly told: string
 
-  constructor (message: string, code: number, options?: ErrorOptions) {
+  /** @param options with a cause that may be in the log */
+  constructor (message: string, code: number, { told = message, ...options }: ErrorOptions & { readonly told?: string } = {}) {
     super(message, options)
     this.name = 'HookFailure'
     this.code = code
+    this.told = told
   }
 }
+
+/** What could not be decoded and why, without the value. */
+export const withoutValue = ({ message }: DecodeError): string => message.split(', got ', 1)[0] ?? ''
 
 const DEFAULT_PORT = 443
 

@@ -35,6 +35,7 @@ const BAD: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['fails', (_review, reply) => { reply.writeHead(500, { 'content-type': 'text/plain' }).end('out of memory\n'); return undefined }, /failed to call webhook: an error on the server \("out of memory"\) has prevented the request from succeeding$/],
   ['is not found', (_review, reply) => { reply.writeHead(404).end(); return undefined }, /failed to call webhook: the server could not find the requested resource$/],
   ['fails with a Status', (_review, reply) => { reply.writeHead(503).end('{"kind":"Status","message":"not now"}'); return undefined }, /failed to call webhook: not now$/],
+  ['answers with a status there cannot be', (_review, reply) => { reply.socket?.end('HTTP/1.1 000 Nothing\r\n\r\n'); return undefined }, /the answer is not valid HTTP$/],
   ['answers no JSON', (_review, reply) => { reply.end('ok'); return undefined }, /failed to call webhook: couldn't get version\/kind; json parse error/],
   ['answers a list', (_review, reply) => { reply.end('[]'); return undefined }, /json parse error: it is not an object$/],
   ['answers nothing of the kind', (_review, reply) => { reply.end('{}'); return undefined }, /received invalid webhook response: webhook response was absent$/],
@@ -63,11 +64,11 @@ t.test('a hook that answers badly fails the request, or is ignored, as its failu
 
 /** Patches, and what the request ends with. */
 const PATCHES: ReadonlyArray<readonly [string, unknown, number, RegExp]> = [
-  ['outside of the object', [{ op: 'add', path: '/nothing/here/x', value: 1 }], 500, /Internal error occurred: the JSON patch does not fit the object/],
-  ['of no operation there is', [{ op: 'explode', path: '/data' }], 500, /Internal error occurred: /],
-  ['of the wrong type', [{ op: 'add', path: '/data', value: { a: 1 } }], 500, /Internal error occurred: .*data\.a/],
-  ['to another kind', [{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /Internal error occurred: kind: expected "ConfigMap"/],
-  ['to something that is no object', [{ op: 'replace', path: '', value: [] }], 500, /Internal error occurred: /],
+  ['outside of the object', [{ op: 'add', path: '/nothing/here/x', value: 1 }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: the JSON patch does not fit the object/],
+  ['of no operation there is', [{ op: 'explode', path: '/data' }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: JSON patch operation 0/],
+  ['of the wrong type', [{ op: 'add', path: '/data', value: { a: 1 } }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: .*data\.a/],
+  ['to another kind', [{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: kind: expected "ConfigMap"/],
+  ['to something that is no object', [{ op: 'replace', path: '', value: [] }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: /],
   ['that is no patch', { op: 'add' }, 500, /failed calling webhook .*received undecodable patch in webhook response: it is no list/],
   ['that moves it to another namespace', [{ op: 'replace', path: '/metadata/namespace', value: 'orch-system' }], 400, /namespace/]
 ]
@@ -117,6 +118,20 @@ t.test('what the server decides is not for hooks to patch, and names of members 
   t.match(await server.patch(`${CONFIGS}/c`, { data: { a: 'b' } }), { code: 422, json: { details: { causes: [{ field: 'metadata.uid' }] } } })
   hook.answer = patching({ op: 'replace', path: '/metadata/name', value: 'other' })
   t.match(await server.patch(`${CONFIGS}/c`, { data: { a: 'b' } }), { code: 422, json: { details: { causes: [{ field: 'metadata.name' }] } } })
+})
+
+t.test('what is named in the URL is made under that name or not at all', async t => {
+  const hook = await hookServer(t, patching({ op: 'replace', path: '/metadata/name', value: 'other' }))
+  const server = await build(t)
+  const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
+  await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [ON_CONFIGS, { ...ON_CONFIGS, apiGroups: ['coordination.orch.io'], resources: ['leases'] }] }))
+  for (const [what, made] of [
+    ['PUT', await server.put(`${leases}/mine`, { metadata: { name: 'mine' }, spec: {} })],
+    ['apply', await server.patch(`${CONFIGS}/mine?fieldManager=me`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine' } }, 'application/apply-patch+yaml')]
+  ] as const) t.match(made, { code: 400, json: { message: 'the name of the object (other) does not match the name on the URL (mine)' } }, what)
+  t.equal(hook.asked.length, 2, 'each is asked about once')
+  for (const path of [leases, CONFIGS]) t.same((await server.get(path)).json.items, [])
+  t.match(await server.post(CONFIGS, { metadata: { name: 'mine' } }), { code: 201, json: { metadata: { name: 'other' } } }, 'a new object may be given another name')
 })
 
 t.test('a hook that hangs is waited for as long as it may take, and no longer', async t => {
