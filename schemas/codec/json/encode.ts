@@ -22,8 +22,8 @@ export function toJson<T> (message: Message<T>, object: T & object, resourceVers
   return write(planOf(message), object as Plain, resourceVersion)
 }
 
-/** @param version in place of the one in its metadata; that of an object without a copy of it */
-function write (plan: Plan, object: Plain, version?: string): string {
+/** @param version in place of the one in its metadata, or where it is the metadata its own: without a copy of the object */
+function write (plan: Plan, object: Plain, version?: string, isMetadata = false): string {
   let out = ''
   const { type } = plan.message
   if (type !== undefined) {
@@ -32,7 +32,7 @@ function write (plan: Plan, object: Plain, version?: string): string {
     if (typeof apiVersion === 'string' && apiVersion !== '') out += `${out === '' ? '' : ','}"apiVersion":${quote(apiVersion)}`
   }
   for (const field of plan.fields) {
-    const text = version === undefined ? fieldJson(field, object[field.name]) : versionedJson(field, object[field.name], version)
+    const text = version === undefined ? fieldJson(field, object[field.name]) : versionedJson(field, object[field.name], version, isMetadata)
     if (text !== undefined) out += out === '' ? field.key + text : `,${field.key}${text}`
   }
   if (plan.message.preserveUnknown) {
@@ -44,9 +44,10 @@ function write (plan: Plan, object: Plain, version?: string): string {
   return `{${out}}`
 }
 
-function versionedJson (field: PlannedField, value: unknown, version: string): string | undefined {
-  if (field.name === 'metadata') return write(field.plan, (value ?? NOTHING) as Plain, version)
-  return fieldJson(field, field.name === 'resourceVersion' ? version : value)
+/** A type defined at run time may have a field of that name beside its metadata. */
+function versionedJson (field: PlannedField, value: unknown, version: string, inMetadata: boolean): string | undefined {
+  if (inMetadata) return fieldJson(field, field.name === 'resourceVersion' ? version : value)
+  return field.name === 'metadata' ? write(field.plan, (value ?? NOTHING) as Plain, version, true) : fieldJson(field, value)
 }
 
 /** The JSON of what an object has in a field; undefined when it is left out. */

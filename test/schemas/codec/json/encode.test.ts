@@ -1,5 +1,7 @@
 import t from 'tap'
 import { decode, joinJson, listJson, parseJson, splitJson, toJson } from '../../../../schemas/index.js'
+import { apiPackage, string } from '../../../../schemas/language/declare.js'
+import { metadata } from '../../../../schemas/meta/object.js'
 import { APIGroupList, APIResourceList, DeleteOptions, Status, Table } from '../../../../schemas/meta/v1.js'
 import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../../../stored.js'
 
@@ -70,6 +72,13 @@ t.test('a resourceVersion can be put in late, and the bytes are the same', async
   const object = binding({ metadata: { resourceVersion: '1' } })
   t.notMatch(toJson(clusterRoleBindings.message, object, ''), 'resourceVersion')
   t.equal(object.metadata.resourceVersion, '1', 'the object stays as it is')
+})
+
+t.test('a field of that name beside the metadata keeps its own value', async t => {
+  const { kind } = apiPackage('example.com', 'v1', 'com.example.v1')
+  const Versioned = kind('Versioned', 'Has a field of that name.', { metadata, resourceVersion: string(2, 'Its own.') })
+  const { object } = decode(Versioned, { metadata: { name: 'a', resourceVersion: '1' }, resourceVersion: 'mine' })
+  t.match(toJson(Versioned, object, '7'), /"metadata":\{"name":"a","resourceVersion":"7",.*\},"resourceVersion":"mine"\}$/)
 })
 
 t.test('a list is head, items and tail', async t => {
