@@ -28,9 +28,12 @@ function strip (plan: Plan, object: Plain): Plain {
   return made
 }
 
+/** Whether what stands in the field, or an element of it, may be null or hold null. */
+const mayStrip = ({ special, alternatives, plan }: PlannedField): boolean => alternatives || mayHoldNulls(plan) || (special !== undefined && special.zero === undefined)
+
 /** Values have the shape their field declares. */
 function stripValue (field: PlannedField, value: unknown): unknown {
-  if (field.element !== undefined || field.message === undefined) return value
+  if (field.element !== undefined || field.message === undefined || !mayStrip(field)) return value
   if (field.shape === 'one') return stripItem(field, value)
   if (field.shape === 'list') {
     const items = value as unknown[]
