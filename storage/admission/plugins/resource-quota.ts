@@ -74,7 +74,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
       if (typeof charge === 'string') throw refusal(request, charge)
       if (charge !== undefined) charges.push(charge)
     }
-    const why = takesMore(evaluator, object, oldObject, now) ? uncovered(limited, request, evaluator, object, quotas, now) : undefined
+    const why = limited.length > 0 && takesMore(evaluator, object, oldObject, now) ? uncovered(limited, request, evaluator, object, quotas, now) : undefined
     if (why !== undefined) throw refusal(request, why)
     for (const charge of charges) {
       const quota = quotas.find(({ metadata }) => metadata.name === charge.name)
