@@ -21,7 +21,7 @@ const begins = (path: string, prefix: string): boolean => {
 }
 
 export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldError[] {
-  const mounts = writableMounts(pod)
+  let mounts: ReturnType<typeof writableMounts> | undefined // few policies ask for them
   const { volumes: types = [], allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec
   const found: FieldError[] = []
   const invalid = (field: string, value: unknown, detail: string): void => { found.push({ type: 'FieldValueInvalid', field, value, detail }) }
@@ -37,7 +37,7 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
       const { path } = volume.hostPath
       const fitting = path.split('/').includes('..') ? [] : allowedHostPaths.filter(({ pathPrefix = '' }) => begins(path, pathPrefix))
       if (fitting.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
-      else if (fitting.every(({ readOnly }) => readOnly === true)) found.push(...mounts.get(volume.name) ?? [])
+      else if (fitting.every(({ readOnly }) => readOnly === true)) found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
     }
     const driver = volume.flexVolume?.driver
     if (driver !== undefined && allowedFlexVolumes.length > 0 && !allowedFlexVolumes.some(one => one.driver === driver)) invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
