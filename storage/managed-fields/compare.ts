@@ -35,9 +35,9 @@ class Found {
   #changed: Array<[string, FieldSet]> | undefined
   #removed: Array<[string, FieldSet]> | undefined
 
-  add (element: string, parts: Parts | undefined): void {
-    if (parts?.changed !== undefined) (this.#changed ??= []).push([element, parts.changed])
-    if (parts?.removed !== undefined) (this.#removed ??= []).push([element, parts.removed])
+  add (element: string, { changed, removed }: Parts): void {
+    if (changed !== undefined) (this.#changed ??= []).push([element, changed])
+    if (removed !== undefined) (this.#removed ??= []).push([element, removed])
   }
 
   parts (): Parts | undefined {
@@ -71,26 +71,45 @@ function differOpenly (shape: Shape, a: unknown, b: unknown): Parts | undefined 
   return { changed: wholePart(shape, b), removed: isObject(a) ? wholePart(shape, a) : undefined }
 }
 
-/** Only members that one of the two has are looked at: most fields of large structs are not set. */
+/**
+ * Only members that one of the two has are looked at: most fields of large structs are not set. Loops over names, and nothing is made
+ * before something differs: this runs over all of an object with every write, and what it made would be most of its cost.
+ */
 function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY): Parts | undefined {
-  const [before, after] = [membersOf(a), membersOf(b)]
-  const found = new Found()
-  const visit = (name: string, one: unknown, other: unknown): void => {
-    if (one === other) return
-    const declared = shape.declared(name)
-    if (declared === undefined) {
-      const item = shape.kind === 'entries' ? shape.item : shape.field(name)
-      if (item !== undefined) found.add(fieldElement(name), differAsItem(item, one, other))
-      return
-    }
-    const skipped = ignored[declared.element]
-    if (skipped !== undefined && isMember(skipped)) return
-    const parts = differ(declared, declared.present(one), declared.present(other))
-    found.add(declared.element, skipped === undefined ? parts : outside(parts, skipped))
+  const before = membersOf(a)
+  const after = membersOf(b)
+  let found: Found | undefined
+  let added = 0
+  for (const name in before) { // objects of data: they inherit no names
+    const one = before[name]
+    const other = memberOf(after, name)
+    if (other !== undefined) added--
+    if (one !== other) found = noting(found, shape, name, one, other, ignored)
   }
-  for (const name of Object.keys(before)) visit(name, before[name], memberOf(after, name))
-  for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) visit(name, undefined, after[name])
-  return found.parts()
+  for (const _ in after) added++ // eslint-disable-line @typescript-eslint/no-unused-vars -- a list of the names would be made for nothing
+  if (added === 0) return found?.parts()
+  for (const name in after) if (!Object.hasOwn(before, name)) found = noting(found, shape, name, undefined, after[name], ignored)
+  return found?.parts()
+}
+
+/** With what differs in a member, if anything does. */
+function noting (found: Found | undefined, shape: Shape, name: string, one: unknown, other: unknown, ignored: FieldSet): Found | undefined {
+  const declared = shape.declared(name)
+  if (declared === undefined) {
+    const item = shape.kind === 'entries' ? shape.item : shape.field(name)
+    return item === undefined ? found : adding(found, fieldElement(name), differAsItem(item, one, other))
+  }
+  const skipped = ignored[declared.element]
+  if (skipped !== undefined && isMember(skipped)) return found
+  const parts = differ(declared, declared.present(one), declared.present(other))
+  return adding(found, declared.element, skipped === undefined ? parts : outside(parts, skipped))
+}
+
+function adding (found: Found | undefined, element: string, parts: Parts | undefined): Found | undefined {
+  if (parts === undefined) return found
+  const all = found ?? new Found()
+  all.add(element, parts)
+  return all
 }
 
 /** Of what is a field of its own beside what is in it. */
@@ -101,20 +120,25 @@ function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined 
 }
 
 function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
-  const found = new Found()
-  // As a rule the items are where they were: no keys are written for those that are the same.
-  const inPlace = a.length === b.length && a.every((item, index) => shape.sameItem(item, b[index]))
-  if (inPlace) {
-    a.forEach((item, index) => {
-      const parts = differ(shape.item, item, b[index])
-      if (parts !== undefined) found.add(shape.elementOf(item), parts)
-    })
-    return found.parts()
+  let found: Found | undefined
+  if (areInPlace(shape, a, b)) {
+    for (let index = 0; index < a.length; index++) {
+      const parts = differ(shape.item, a[index], b[index])
+      if (parts !== undefined) found = adding(found, shape.elementOf(a[index]), parts)
+    }
+    return found?.parts()
   }
   const [before, after] = [byElement(shape, a), byElement(shape, b)]
-  for (const [element, items] of before) found.add(element, differItems(shape.item, items, after.get(element) ?? []))
-  for (const [element, items] of after) if (!before.has(element)) found.add(element, differItems(shape.item, [], items))
-  return found.parts()
+  for (const [element, items] of before) found = adding(found, element, differItems(shape.item, items, after.get(element) ?? []))
+  for (const [element, items] of after) if (!before.has(element)) found = adding(found, element, differItems(shape.item, [], items))
+  return found?.parts()
+}
+
+/** As a rule items are where they were: no keys are written for those that are the same. */
+function areInPlace (shape: Shape, a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index++) if (!shape.sameItem(a[index], b[index])) return false
+  return true
 }
 
 function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknown[]> {

@@ -18,8 +18,11 @@ export const isObject = (value: unknown): value is Plain => typeof value === 'ob
 /** Of a map or struct: nothing where there is none. */
 export const membersOf = (value: unknown): Plain => isObject(value) ? value : NOTHING
 export const itemsOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : []
-/** A member of its own: what is inherited is none. */
-export const memberOf = (object: Plain, name: string): unknown => Object.hasOwn(object, name) ? object[name] : undefined
+/** A member of its own: what is inherited is none. All of that is functions, which data never has, and the prototype itself. */
+export function memberOf (object: Plain, name: string): unknown {
+  const value = object[name]
+  return (typeof value !== 'function' && name !== '__proto__') || Object.hasOwn(object, name) ? value : undefined
+}
 
 export class Shape {
   readonly name: string
@@ -99,7 +102,11 @@ export class Shape {
 
   /** True for items that stand at the same place in a set of fields. */
   sameItem (a: unknown, b: unknown): boolean {
-    return this.kind === 'set' ? a === b : this.keys.every(name => this.keyOf(a, name) === this.keyOf(b, name))
+    if (this.kind === 'set') return a === b
+    for (const name of this.keys) {
+      if (memberOf(membersOf(a), name) !== memberOf(membersOf(b), name) && this.keyOf(a, name) !== this.keyOf(b, name)) return false
+    }
+    return true
   }
 
   /** The key of an item, or what it is when it is not set. */

@@ -203,6 +203,16 @@ const STORIES: readonly Story[] = [
     steps: [{ by: 'a', apply: { entries: JSON.parse('{"__proto__":"1","constructor":"2"}') as object } }, { by: 'b', apply: { entries: JSON.parse('{"__proto__":"3"}') as object }, conflicts: ['Apply a .entries.__proto__'] }, { by: 'a', apply: { entries: { constructor: '2' } } }],
     object: { count: 1, entries: { constructor: '2' } },
     owners: { 'Apply a': ['.entries.constructor'] }
+  },
+  {
+    title: 'in updates too: what is called as something that every object inherits comes, changes and goes like any other',
+    steps: [
+      { by: 'a', update: { entries: JSON.parse('{"__proto__":"1","constructor":"2","toString":"3"}') as object } },
+      { by: 'b', update: { entries: JSON.parse('{"__proto__":"4","constructor":"2","hasOwnProperty":"5"}') as object } },
+      { by: 'c', update: { entries: JSON.parse('{"constructor":"6","hasOwnProperty":"5","valueOf":"7"}') as object } }
+    ],
+    object: { count: 1, entries: JSON.parse('{"constructor":"6","hasOwnProperty":"5","valueOf":"7"}') as object },
+    owners: { 'Update a': ['.count', '.entries'], 'Update b': ['.entries.hasOwnProperty'], 'Update c': ['.entries.constructor', '.entries.valueOf'] }
   }
 ]
 
