@@ -40,7 +40,7 @@ export function sendObject<T extends object> (request: FastifyRequest, reply: Fa
   const { accept, recorder } = request.orch
   warn(request, reply)
   if (recorder !== undefined) recorder.response(() => toJson(message, object))
-  if (accept?.format === 'protobuf') return sendValue(request, reply, Buffer.from(encodeProtobuf(message, object)), code)
+  if (accept?.format === 'protobuf') return sendValue(request, reply, encodeProtobuf(message, object), code)
   const json = toJson(message, object)
   if (accept === undefined || (accept.format === 'json' && !accept.pretty)) return sendBytes(request, reply.code(code), JSON_TYPE, Buffer.from(`${json}\n`))
   return sendValue(request, reply, JSON.parse(json) as object, code)

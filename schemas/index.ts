@@ -35,7 +35,7 @@ export { collect, validateMessage, validateObject, validateSubresource, validate
 // Objects to bytes.
 export { fieldJson, joinJson, listJson, splitJson, toJson } from './codec/json/encode.js'
 export type { SplitJson } from './codec/json/encode.js'
-export { encodeMessage, encodeMessageOnce, encodeProtobuf, encodeProtobufList, MAGIC as PROTOBUF_MAGIC, protobufListParts, protobufWatchFrame } from './codec/protobuf/encode.js'
+export { encodeMessage, encodeMessageOnce, encodeProtobuf, encodeProtobufList, encodeProtobufOnce, MAGIC as PROTOBUF_MAGIC, protobufListParts, protobufWatchFrame } from './codec/protobuf/encode.js'
 export { decodeMessage, decodeProtobuf, openEnvelope } from './codec/protobuf/decode.js'
 export type { DecodedProtobuf, Envelope } from './codec/protobuf/decode.js'
 

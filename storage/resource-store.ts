@@ -3,16 +3,16 @@
  * that reads are answered from. The operations are functions over it and know what is stored alone; `as` gives the same
  * store as another representation of the type shows it, whose objects are derived from what is stored.
  */
-import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, fieldValues, joinJson, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls } from '../schemas/index.js'
-import type { ApiObject, Representation, ResourceType, SplitJson, Strategy } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, encodeProtobufOnce, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls } from '../schemas/index.js'
+import type { ApiObject, Representation, ResourceType, Strategy } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { AdmissionChain } from './admission/chain.js'
 import type { AdmissionReader } from './admission/contract.js'
 import type { Backend, KeyValue, Revision, WriteOptions } from './backend.js'
-import { ownBytes } from './cache/bytes.js'
-import type { Slab } from './cache/bytes.js'
+import { ownBytes, Slab } from './bytes.js'
+import { UnversionedJson } from './cache/unversioned.js'
 import type { Subscriber } from './cache/subscribers.js'
 import { Entry } from './cache/entry.js'
 import { WatchCache } from './cache/watch-cache.js'
@@ -22,6 +22,9 @@ import { rangeOf } from './key.js'
 import type { Allocation } from './operations/allocation.js'
 import { timed, type StoreObserver } from './observer.js'
 import { SharedLease } from './shared-lease.js'
+
+/** Values on their way to the back end. */
+const written = new Slab()
 
 const NOTHING_ELSE: AdmissionReader = { get: async () => undefined, list: async () => [] }
 
@@ -201,10 +204,15 @@ export class ResourceStore {
 
   /** The bytes to store: without resourceVersion, which is the store's own to say. */
   encode (object: ApiObject): Uint8Array {
-    const { resourceVersion, ...metadata } = object.metadata
-    const bare = resourceVersion === undefined ? object : { ...object, metadata }
+    const { metadata } = object
+    const { resourceVersion } = metadata
     const { message } = this.stored
-    return this.#protobuf ? encodeProtobuf(message, bare) : Buffer.from(toJson(message, bare))
+    if (resourceVersion !== undefined) metadata.resourceVersion = '' // for now: a copy without it would cost more than all the rest
+    try {
+      return this.#protobuf ? written.copy(encodeProtobufOnce(message, object)) : Buffer.from(toJson(message, object))
+    } finally {
+      if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion
+    }
   }
 
   /** @throws StorageError 'Corrupt' */
@@ -212,30 +220,31 @@ export class ResourceStore {
     return this.entry(kv.key, this.#object(kv), revision, slab)
   }
 
-  /** The enveloped protobuf of a shown version, made once. Copied, as the writer's own buffer has room to spare. */
+  /** The enveloped protobuf of a shown version, made once. */
   protobuf (entry: Entry): Buffer {
-    return entry.derive('protobuf', ({ object }) => Buffer.from(encodeProtobuf(this.shown.message, object)))
+    return entry.derive('protobuf', ({ object }) => encodeProtobuf(this.shown.message, object))
   }
 
   entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
-    return this.#entry(key, object, toJson(this.stored.message, object, String(revision)), revision, slab)
+    const json = toJson(this.stored.message, object, String(revision))
+    return this.#entry(key, object, slab === undefined ? ownBytes(json) : slab.hold(json), revision)
   }
 
   /** Of an object that was not stored, and so has no resourceVersion. */
   unstored (key: string, object: ApiObject): Entry {
-    return this.#entry(key, object, toJson(this.stored.message, object), 0, undefined)
+    return this.#entry(key, object, ownBytes(toJson(this.stored.message, object)), 0)
   }
 
   /** The entries of one object at any revision, its JSON made once. */
-  entries (key: string, object: ApiObject, json: SplitJson): (revision: Revision) => Entry {
-    return revision => this.#entry(key, object, joinJson(json, String(revision)), revision, undefined)
+  entries (key: string, object: ApiObject, json: UnversionedJson): (revision: Revision) => Entry {
+    return revision => this.#entry(key, object, json.at(revision), revision)
   }
 
   /** Wire JSON that can be given any revision. */
-  splitJson (object: ApiObject): SplitJson { return splitJson(this.stored.message, object) }
+  unversioned (object: ApiObject): UnversionedJson { return new UnversionedJson(splitJson(this.stored.message, object)) }
 
-  #entry (key: string, object: ApiObject, json: string, revision: Revision, slab: Slab | undefined): Entry {
-    return new Entry(key, revision, slab === undefined ? ownBytes(json) : slab.hold(json), object.metadata.labels, fieldValues(this.stored, object))
+  #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
+    return new Entry(key, revision, json, object.metadata.labels, fieldValues(this.stored, object))
   }
 
   #object (kv: KeyValue): ApiObject {

@@ -120,7 +120,7 @@ export interface Special<T = unknown> {
   readonly decode: (value: unknown, refuse: (expected: string) => never) => T | undefined
   /** JSON text; `undefined` is the unset value. */
   readonly json: (value: T | undefined) => string
-  /** The body of its protobuf message. */
+  /** The body of its protobuf message, perhaps in memory that the next call writes over. */
   readonly toProtobuf: (value: T | undefined) => Uint8Array
   readonly fromProtobuf: (body: Uint8Array) => T | undefined
   /** What an unset one is where nothing is unset: in lists, maps and required fields. */

@@ -2,7 +2,7 @@
 import { apiPackage, int32, int64, string } from '../language/declare.js'
 import type { Special } from '../language/declare.js'
 import { quote } from '../codec/json/escape.js'
-import { BYTES, bytesTag, Reader, VARINT, Writer } from '../codec/protobuf/wire.js'
+import { BYTES, bytesTag, Reader, Scratch, VARINT } from '../codec/protobuf/wire.js'
 
 const { special } = apiPackage('', '', 'io.orch.apimachinery.pkg.util.intstr', { name: 'intstr' })
 
@@ -11,6 +11,8 @@ export type IntOrStringValue = number | string
 const LEAST = -(2 ** 31)
 const MOST = 2 ** 31 - 1
 
+const scratch = new Scratch(64)
+
 const intOrString: Special<IntOrStringValue> = {
   decode: (value, refuse) => {
     if (typeof value === 'string') return value
@@ -18,7 +20,7 @@ const intOrString: Special<IntOrStringValue> = {
   },
   json: (value = 0) => typeof value === 'string' ? quote(value) : String(value),
   toProtobuf: (value = 0) => {
-    const writer = new Writer(16)
+    const writer = scratch.take()
     writer.string(typeof value === 'string' ? value : '')
     writer.varint(bytesTag(3))
     writer.integer(typeof value === 'string' ? 0 : value)

@@ -5,7 +5,7 @@
 import { apiPackage, string } from '../language/declare.js'
 import type { Special } from '../language/declare.js'
 import { quote } from '../codec/json/escape.js'
-import { bytesTag, Reader, Writer } from '../codec/protobuf/wire.js'
+import { bytesTag, Reader, Scratch } from '../codec/protobuf/wire.js'
 
 const { special } = apiPackage('', '', 'io.orch.apimachinery.pkg.api.resource', { name: 'resource' })
 
@@ -168,6 +168,8 @@ export function roundToMilli (amounts: Record<string, string> | undefined): void
   }
 }
 
+const scratch = new Scratch(64)
+
 const quantity: Special<string> = {
   decode: (value, refuse) => {
     const text = typeof value === 'string' ? value.trim() : typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined
@@ -175,7 +177,7 @@ const quantity: Special<string> = {
   },
   json: value => quote(value ?? '0'),
   toProtobuf: value => {
-    const writer = new Writer(16)
+    const writer = scratch.take()
     writer.string(value ?? '0')
     writer.varint(bytesTag(1))
     return writer.finish()

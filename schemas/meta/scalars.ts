@@ -7,9 +7,10 @@ import { formatDuration, parseDuration } from '../duration.js'
 import { formatTime, isZeroTime, parseTime } from '../time.js'
 import { quote, rawJson } from '../codec/json/escape.js'
 import { MAX_VALUES, parseJson } from '../codec/json/parse.js'
-import { Reader, Writer, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
+import { Reader, Scratch, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
 
 const NOTHING = new Uint8Array(0)
+const scratch = new Scratch(4096)
 
 const pointInTime = (digits: 0 | 6): Special<string> => ({
   decode: (value, refuse) => {
@@ -24,7 +25,7 @@ const pointInTime = (digits: 0 | 6): Special<string> => ({
   toProtobuf: value => {
     const instant = value === undefined ? undefined : parseTime(value)
     if (instant === undefined) return NOTHING
-    const writer = new Writer(24)
+    const writer = scratch.take()
     writer.integer(digits === 0 ? 0 : instant.nanos - instant.nanos % 1000)
     writer.varint(2 << 3)
     writer.integer(instant.seconds)
@@ -66,7 +67,7 @@ function wrapped (body: Uint8Array): Uint8Array | undefined {
 }
 
 function rawMessage (text: string): Uint8Array {
-  const writer = new Writer()
+  const writer = scratch.take()
   writer.string(text)
   writer.varint(bytesTag(1))
   return writer.finish()
@@ -158,7 +159,7 @@ export const stringList: Special<string[]> = {
   },
   json: value => value === undefined ? 'null' : `[${value.map(quote).join(',')}]`,
   toProtobuf: value => {
-    const writer = new Writer()
+    const writer = scratch.take()
     for (const item of [...value ?? []].reverse()) {
       writer.string(item)
       writer.varint(bytesTag(1))
@@ -188,7 +189,7 @@ export const Duration = special<string>('Duration', 'A length of time, as in 1h1
   },
   json: (value = '0s') => quote(value),
   toProtobuf: value => {
-    const writer = new Writer(16)
+    const writer = scratch.take()
     writer.integer(parseDuration(value ?? '0s') ?? 0n)
     writer.varint(1 << 3)
     return writer.finish()

@@ -10,7 +10,7 @@ import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '..
 import { futureRevision, isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { nextTurn, turnIsOver } from '../turns.js'
-import { Slab } from './bytes.js'
+import { Slab } from '../bytes.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
 import { Offers } from './offers.js'

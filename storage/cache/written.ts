@@ -14,8 +14,12 @@ const LARGEST = MOST_BYTES / 64
 const held: Entry[] = []
 let bytes = 0
 
-/** Keeps the object that was stored as this entry. From now on it is shared: treat it as frozen. */
-export function holdWritten (entry: Entry, object: ApiObject): void {
+/**
+ * Keeps the object that was stored as this entry. From now on it is shared: treat it as frozen.
+ * @param replaced that of its last version, which nobody begins with any more: what is kept of it would only grow old
+ */
+export function holdWritten (entry: Entry, object: ApiObject, replaced?: Entry): void {
+  if (replaced !== undefined) replaced.written = undefined
   const { length } = entry.json
   if (length > LARGEST || entry.written !== undefined) return
   object.metadata.resourceVersion = String(entry.revision)

@@ -125,7 +125,7 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
  * The bytes to store under the key, and the entry they become at the revision they get. The cache is offered
  * both before the write; whoever needs the entry first, the cache or the answer, makes it.
  */
-export function offer (store: ResourceStore, key: string, object: ApiObject, json = store.splitJson(object)): Offer {
+export function offer (store: ResourceStore, key: string, object: ApiObject, json = store.unversioned(object)): Offer {
   const make = store.entries(key, object, json)
   let made: Entry | undefined
   const offered: Offer = {

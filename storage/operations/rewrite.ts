@@ -7,7 +7,7 @@
  * compares the version can't succeed on anything else than the newest. Whatever else it comes to is only believed
  * when what it began with proves to be the newest.
  */
-import { forgetEmpty, joinJson } from '../../schemas/index.js'
+import { forgetEmpty } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../backend.js'
@@ -70,8 +70,8 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
 export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
   const { dryRun, size = 0 } = context
-  const json = store.splitJson(object)
-  if (same(base, joinJson(json, String(base.revision)))) return { done: base, unwritten: true }
+  const json = store.unversioned(object)
+  if (json.isOf(base.json, base.revision)) return { done: base, unwritten: true }
   await yieldToEventLoop(Math.max(size, base.json.length))
   if (dryRun) return { done: store.entry(base.key, object, base.revision), unwritten: true }
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
@@ -80,15 +80,12 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
   if ('done' in outcome) {
     forgetEmpty(store.stored.message, object)
-    holdWritten(outcome.done, object)
+    holdWritten(outcome.done, object, base)
   }
   return outcome
 }
 
 const DELETING = { deleting: true }
-
-/** Stored bytes end in a newline. */
-const same = ({ json }: Entry, text: string): boolean => Buffer.byteLength(text) + 1 === json.length && json.subarray(0, -1).equals(Buffer.from(text))
 
 /** Removes `base`, whose last state is shown as `object`. */
 async function erase (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {

@@ -10,7 +10,7 @@ import { sortedKeys } from '../json/escape.js'
 import { alternativeOf, planOf, wireTypeOf } from '../../language/plan.js'
 import type { Plan, PlannedField } from '../../language/plan.js'
 import type { Representation } from '../../resource.js'
-import { Writer, bytesTag } from './wire.js'
+import { Scratch, Writer, bytesTag } from './wire.js'
 
 const NOTHING: Plain = Object.freeze({})
 export const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
@@ -22,22 +22,26 @@ export function encodeMessage<T> (message: Message<T>, object: T & object): Buff
   return writer.finish()
 }
 
-let scratch = new Writer(64 * 1024)
-const MOST_SCRATCH = 1024 * 1024
+/** Nothing that is written with it asks for it again. */
+const scratch = new Scratch(64 * 1024)
 
 /** The same in memory that the next call writes over: for one look, or to be copied at once. Makes no garbage. */
 export function encodeMessageOnce<T> (message: Message<T>, object: T & object): Buffer {
-  if (scratch.size > MOST_SCRATCH) scratch = new Writer(64 * 1024)
-  scratch.reset()
-  writeBody(scratch, message, object)
-  return scratch.finish()
+  const writer = scratch.take()
+  writeBody(writer, message, object)
+  return writer.finish()
 }
 
 /** With the magic prefix and the envelope. kind and apiVersion are those of the object, else of the message. */
 export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buffer {
+  return Buffer.from(encodeProtobufOnce(message, object))
+}
+
+/** The same in memory that the next call writes over. */
+export function encodeProtobufOnce<T> (message: Message<T>, object: T & object): Buffer {
   const { type } = message[Facts]
   const { kind = type?.kind, apiVersion = type?.apiVersion } = object as Plain
-  const writer = new Writer()
+  const writer = scratch.take()
   return envelope(writer, String(apiVersion ?? ''), String(kind ?? ''), () => writeBody(writer, message, object))
 }
 

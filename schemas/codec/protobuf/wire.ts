@@ -122,6 +122,26 @@ export class Writer {
   }
 }
 
+const MOST_SCRATCH = 1024 * 1024
+
+/** A writer that is used again and again, so that writing makes no garbage: what one has finished is overwritten by the next. */
+export class Scratch {
+  readonly #size: number
+  #writer: Writer
+
+  constructor (size: number) {
+    this.#size = size
+    this.#writer = new Writer(size)
+  }
+
+  /** Empty. */
+  take (): Writer {
+    if (this.#writer.size > MOST_SCRATCH) this.#writer = new Writer(this.#size)
+    this.#writer.reset()
+    return this.#writer
+  }
+}
+
 /* Bounded: a slot holds the last short text that fell into it. */
 const RECENT: Array<string | undefined> = new Array(2048)
 const RECENT_MASK = 2047

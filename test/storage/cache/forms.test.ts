@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ownBytes } from '../../../storage/cache/bytes.js'
+import { ownBytes } from '../../../storage/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'
 import { formsHeld, sweep } from '../../../storage/cache/forms.js'
 

@@ -21,14 +21,16 @@ t.test('what is written over another is there for the next change, and what is n
   const made = await create(store, config('a', { n: '0' }), target(''), context)
   t.equal(made.written, undefined)
   const changed = await change(store, target('a'), context, () => config('a', { n: '1' }))
-  t.ok(changed.written)
+  const kept = changed.written
+  t.ok(kept)
   t.strictSame(JSON.parse(JSON.stringify(store.readStored(changed))), changed.copy())
   let seen: unknown
   const again = await change(store, target('a'), context, (_, old) => {
     seen = old
     return config('a', { n: '2' })
   })
-  t.equal(seen, changed.written)
+  t.equal(seen, kept)
+  t.equal(changed.written, undefined, 'nobody begins with it any more')
   t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
 })
 
