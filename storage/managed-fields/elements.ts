@@ -12,12 +12,18 @@ export const SELF = '.'
 const KINDS = 'fkvi'
 
 export const fieldElement = (name: string): string => `f:${name}`
-export const valueElement = (value: unknown): string => `v:${stringify(value) ?? 'null'}`
+export const valueElement = (value: unknown): string => `v:${text(value)}`
 
 /** @param names ascending */
 export function keyElement (names: readonly string[], valueOf: (name: string) => unknown): string {
-  return `k:{${names.map(name => `${JSON.stringify(name)}:${stringify(valueOf(name)) ?? 'null'}`).join()}}`
+  let keys = ''
+  for (const name of names) keys += `${keys === '' ? '' : ','}${text(name)}:${text(valueOf(name))}`
+  return `k:{${keys}}`
 }
+
+const PLAIN = /^[ !#-[\]-~]*$/
+/** In compact JSON. */
+const text = (value: unknown): string => typeof value === 'string' && PLAIN.test(value) ? `"${value}"` : stringify(value) ?? 'null'
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -77,7 +83,8 @@ function compareText (a: string, b: string): number {
 const RANKS = ['number', 'string', 'boolean', 'object', 'null']
 const rank = (value: unknown): number => RANKS.indexOf(value === null ? 'null' : typeof value === 'bigint' ? 'number' : typeof value)
 
-function compareValues (a: unknown, b: unknown): number {
+/** Of keys or values of items. */
+export function compareValues (a: unknown, b: unknown): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
   if (isObject(a) && isObject(b)) return compareKeys(Object.entries(a), Object.entries(b))

@@ -1,5 +1,5 @@
 /** The set of fields an object has. */
-import { fieldElement, sortElements } from './elements.js'
+import { compareValues, fieldElement, sortElements } from './elements.js'
 import { EMPTY, asMember, isEmpty, part, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
@@ -24,7 +24,7 @@ function partOf (shape: Shape, value: unknown, holders: boolean): FieldSet {
   if (value === null) return EMPTY
   switch (shape.kind) {
     case 'leaf': return EMPTY
-    case 'struct': return part(holders, [...declared(shape, value, holders), ...undeclared(shape, value, holders)]) ?? EMPTY
+    case 'struct': return part(holders, declared(shape, value, holders)) ?? EMPTY
     case 'open':
     case 'entries': return isObject(value) ? part(holders, entries(shape, value, Object.keys(value), holders)) ?? EMPTY : EMPTY
     default: return part(holders, items(shape, value, holders)) ?? EMPTY
@@ -40,12 +40,10 @@ function declared (shape: Shape, value: unknown, holders: boolean): Array<[strin
     const there = holders ? field.present(own) : own
     if (there !== undefined) found.push([field.element, partOf(field, there, holders)])
   }
-  return found
+  return shape.open ? [...found, ...undeclared(shape, object, holders)] : found
 }
 
-function undeclared (shape: Shape, value: unknown, holders: boolean): Array<[string, FieldSet]> {
-  if (!shape.open) return []
-  const object = membersOf(value)
+function undeclared (shape: Shape, object: Readonly<Record<string, unknown>>, holders: boolean): Array<[string, FieldSet]> {
   const declared = new Set(shape.fields.map(({ name }) => name))
   return entries(shape, object, Object.keys(object).filter(name => !declared.has(name) && shape.field(name) !== undefined), holders)
 }
@@ -59,10 +57,20 @@ function entries (shape: Shape, object: Readonly<Record<string, unknown>>, names
 
 /** Items that have the same keys are owned as one, whatever is in them. */
 function items (shape: Shape, value: unknown, holders: boolean): Array<[string, FieldSet]> {
-  const found = new Map<string, FieldSet>()
-  for (const item of itemsOf(value)) {
+  const found: Array<[string, FieldSet]> = []
+  for (const item of inOrder(shape, itemsOf(value))) {
     const element = shape.elementOf(item)
-    found.set(element, found.has(element) ? EMPTY : asMember(partOf(shape.item, item, holders)))
+    const last = found.at(-1)
+    if (last?.[0] === element) last[1] = EMPTY
+    else found.push([element, asMember(partOf(shape.item, item, holders))])
   }
-  return sortElements([...found.keys()]).map(element => [element, found.get(element) ?? EMPTY])
+  return found
+}
+
+/** As their elements are sorted, which would have to be read for that. */
+function inOrder (shape: Shape, items: readonly unknown[]): readonly unknown[] {
+  if (items.length < 2) return items
+  const [main] = shape.keys
+  const keyed = items.map(item => ({ item, key: main === undefined ? item : shape.keyOf(item, main) ?? null }))
+  return keyed.sort((a, b) => compareValues(a.key, b.key) || shape.compareItems(a.item, b.item)).map(({ item }) => item)
 }

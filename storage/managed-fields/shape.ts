@@ -8,7 +8,7 @@ import type { Message } from '../../schemas/index.js'
 import { planOf } from '../../schemas/language/plan.js'
 import type { Plan, PlannedField } from '../../schemas/language/plan.js'
 import type { Plain } from '../../schemas/language/types.js'
-import { fieldElement, keyElement, valueElement } from './elements.js'
+import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
 
 /** `leaf`: whole; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
 export type Kind = 'leaf' | 'struct' | 'entries' | 'open' | 'items' | 'set'
@@ -107,6 +107,16 @@ export class Shape {
       if (memberOf(membersOf(a), name) !== memberOf(membersOf(b), name) && this.keyOf(a, name) !== this.keyOf(b, name)) return false
     }
     return true
+  }
+
+  /** The order of items in a set of fields. */
+  compareItems (a: unknown, b: unknown): number {
+    if (this.kind === 'set') return compareValues(a, b)
+    for (const name of this.keys) {
+      const order = compareValues(this.keyOf(a, name) ?? null, this.keyOf(b, name) ?? null)
+      if (order !== 0) return order
+    }
+    return 0
   }
 
   /** The key of an item, or what it is when it is not set. */

@@ -1,5 +1,5 @@
 /** POST, and PUT of a name that does not exist: a new object. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
 import type { AdmissionRequest, Basis } from '../admission/contract.js'
@@ -8,6 +8,7 @@ import type { Offer } from '../cache/offers.js'
 import { isKey } from '../key.js'
 import type { Manager } from '../managed-fields/managers.js'
 import type { ResourceStore } from '../resource-store.js'
+import { SUFFIX_LENGTH, randomSuffix } from '../suffix.js'
 import { allocating } from './allocation.js'
 import { claiming } from './claim.js'
 import { admissionRequest, now, refuse } from './context.js'
@@ -19,17 +20,11 @@ import { createOn } from './create-on.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
-const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
-const SUFFIX_LENGTH = 5
 const MOST_BASE_LENGTH = 63 - SUFFIX_LENGTH
 /** Another random suffix is tried this often when the generated name is taken. */
 const NAME_ATTEMPTS = 8
 
-function generatedName (base: string): string {
-  let suffix = ''
-  for (const byte of randomBytes(SUFFIX_LENGTH)) suffix += SUFFIX_LETTERS[byte % SUFFIX_LETTERS.length]
-  return base.slice(0, MOST_BASE_LENGTH) + suffix
-}
+const generatedName = (base: string): string => base.slice(0, MOST_BASE_LENGTH) + randomSuffix()
 
 /**
  * Creates the object, which it may change in place.

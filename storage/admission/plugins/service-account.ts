@@ -5,12 +5,12 @@
  * containers for debugging that come later included.
  * Mirror pods have neither account nor secrets. (Of the default set.)
  */
-import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { pods } from '../../../schemas/api/core/pods.js'
 import type { Pod } from '../../../schemas/api/core/pods.js'
 import type { ServiceAccount } from '../../../schemas/api/core/serviceaccounts.js'
 import { isMirror, referencesOf } from '../../node-access/references.js'
+import { randomSuffix } from '../../suffix.js'
 import { pluginFor } from '../contract.js'
 import type { TypedRequest } from '../contract.js'
 import { refusal } from '../refusal.js'
@@ -35,7 +35,7 @@ export const serviceAccount = pluginFor<Pod>(pods, {
     const { spec } = object
     spec.serviceAccountName ||= DEFAULT
     const account = await accountOf(request, spec.serviceAccountName)
-    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, suffix)
+    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, randomSuffix)
     if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets !== undefined) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }))
     checkSecrets(request, object, account)
   },
@@ -54,10 +54,6 @@ function checkSecrets (request: TypedRequest<Pod>, { spec }: Pod, account: Servi
   if (why !== undefined) throw refusal(request, why)
 }
 
-const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
-/** Five letters, as names that are generated have. */
-const suffix = (): string => [...randomBytes(5)].map(byte => LETTERS[byte % LETTERS.length]).join('')
-
 function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
   const references = [...referencesOf(pod)]
   if (references.some(key => key.startsWith('serviceaccounts/'))) throw refusal(request, 'a mirror pod may not reference service accounts')
@@ -68,11 +64,11 @@ function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
 
 /** @throws StatusError 403 where there is none */
 async function accountOf (request: TypedRequest<Pod>, name: string): Promise<ServiceAccount> {
-  const { reader, namespace, signal } = request
+  const { reader, namespace } = request
   for (let attempt = 1; ; attempt++) {
     const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined // of its type
     if (found !== undefined) return found
-    if (name !== DEFAULT || attempt === ATTEMPTS || signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+    if (name !== DEFAULT || attempt === ATTEMPTS || request.signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
     await setTimeout(PAUSE_MS)
   }
 }
