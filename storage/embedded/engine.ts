@@ -257,7 +257,9 @@ export class Engine implements Backend {
 
   #append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
     const revision = ++this.#assigned
-    const version = new Version(entry, revision, value === undefined ? 0 : created ?? revision, lease, entry.newest, value)
+    // What stays must not hold the slab that it came in.
+    const kept = value !== undefined && this.#medium.keepsValues ? new Uint8Array(value) : value
+    const version = new Version(entry, revision, value === undefined ? 0 : created ?? revision, lease, entry.newest, kept)
     entry.newest = version
     this.#log.push(version)
     if (lease !== 0) this.#leases.attach(lease, entry.key)

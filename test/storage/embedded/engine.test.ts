@@ -16,6 +16,17 @@ t.test('memory is ready at once and two stores share nothing', async t => {
   await b.close()
 })
 
+t.test('memory keeps values in memory of their own, whatever they came in', async t => {
+  const backend = openMemory()
+  const slab = Buffer.alloc(64 * 1024, 'x')
+  done(await backend.create('/k', slab.subarray(10, 20)))
+  slab.fill('y')
+  const { kv } = await backend.get('/k')
+  t.equal(Buffer.from(kv?.value ?? []).toString(), 'x'.repeat(10))
+  t.equal(kv?.value.buffer.byteLength, 10)
+  await backend.close()
+})
+
 t.test('names of object members that were never written are not there', async t => {
   const backend = openMemory()
   for (const key of ['toString', '__proto__', 'constructor']) t.equal((await backend.get(key)).kv, undefined)
