@@ -8,6 +8,7 @@ import { during } from '../../schemas/trace.js'
 import { Facts } from '../../schemas/language/types.js'
 import { said, validateConfig } from '../../storage/managed-fields/config.js'
 import { membersOf, shapesOf } from '../../storage/managed-fields/shape.js'
+import type { Shape } from '../../storage/managed-fields/shape.js'
 import { apply } from '../../storage/operations/apply.js'
 import { matchTarget } from '../../storage/operations/identity.js'
 import type { Target } from '../../storage/operations/context.js'
@@ -54,9 +55,9 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const { object, unknown } = decode(message, value)
   judge(request, validation, strictFindings([], duplicates), why => badRequest(`error strict decoding YAML: ${why}`))
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
-  const { whole } = shapesOf(message)
+  const { whole, owned } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
-  config.metadata = { ...config.metadata }
+  config.metadata = withoutNulls(config.metadata, owned)
   refuseOthers(store, config, info)
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
@@ -86,6 +87,12 @@ function checkType (message: Message, value: unknown): void {
   if (expected !== undefined && apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === 'string' ? apiVersion.slice(0, MOST_SHOWN) : ''}, expected: ${expected}`)
   if (typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its kind')
   if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
+}
+
+/** Null says nothing of which object it is, nor of what the server sets. */
+function withoutNulls (metadata: ApiObject['metadata'] | undefined, owned: Shape): ApiObject['metadata'] {
+  const ownable = owned.declared('metadata')
+  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([name, value]) => value !== null || ownable?.declared(name) !== undefined))
 }
 
 /** What was said of which object it is, is what the URL says; what was not stays unsaid. @throws StatusError 400 */

@@ -6,7 +6,7 @@ import type { Shape } from './shape.js'
 
 /**
  * The part of a decoded object that stood in the body it was decoded from: decoding adds what every object has and drops
- * zeros, but who applies owns what they wrote and nothing else. Null is what they did not say.
+ * zeros, but who applies owns what they wrote and nothing else. That is null too: that something shall not be there is said.
  */
 export function said (shape: Shape, body: unknown, decoded: unknown): unknown {
   if (decoded === undefined) return body
@@ -23,7 +23,7 @@ function saidMembers (shape: Shape, body: Readonly<Record<string, unknown>>, dec
   for (const name of Object.keys(body)) {
     const field = shape.kind === 'entries' ? shape.item : shape.field(name)
     const value = body[name]
-    if (field === undefined || value === undefined || (value === null && memberOf(decoded, name) === undefined)) continue
+    if (field === undefined || value === undefined) continue
     setMember(made, name, said(field, value, memberOf(decoded, name)))
   }
   return made
@@ -50,7 +50,7 @@ function validateItems (shape: Shape, items: readonly unknown[], report: (error:
   const seen = new Set<string>()
   items.forEach((item, index) => {
     const field = `${at}[${index}]`
-    const missing = shape.keys.find(name => memberOf(membersOf(item), name) === undefined && shape.item.field(name)?.default === undefined)
+    const missing = shape.keys.find(name => (memberOf(membersOf(item), name) ?? undefined) === undefined && shape.item.field(name)?.default === undefined)
     if (missing !== undefined) report({ type: 'FieldValueRequired', field: `${field}.${missing}`, detail: `items of this list are told apart by ${shape.keys.join(', ')}` })
     const element = shape.elementOf(item)
     if (seen.has(element)) report({ type: 'FieldValueDuplicate', field, value: isObject(item) ? element.slice(2) : item, detail: '' })

@@ -5,8 +5,9 @@ import type { FieldSet } from './field-set.js'
 import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
 import type { Shape } from './shape.js'
 
-/** `live` with everything `config` says. Items keep their places; new ones come after them. */
+/** `live` with everything `config` says. Items keep their places; new ones come after them. Null takes no parts out of what has some. */
 export function merge (shape: Shape, live: unknown, config: unknown): unknown {
+  if (config === null && shape.kind !== 'leaf' && typeof live === 'object') return live
   switch (shape.kind) {
     case 'leaf': return config
     case 'items':

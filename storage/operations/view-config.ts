@@ -16,7 +16,7 @@ export function completeView (view: SubresourceView, object: ApiObject): void {
 }
 
 /** Of a scale. */
-const replicasOf = (shown: object): number | undefined => (shown as { spec?: { replicas?: number } }).spec?.replicas
+const replicasOf = (shown: object): number | undefined => (shown as { spec?: { replicas?: number | null } }).spec?.replicas ?? undefined
 
 /**
  * In the version that is stored. Which fields of the object a field of the view stands for, what it writes tells: those that

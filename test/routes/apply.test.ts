@@ -152,6 +152,24 @@ t.test('defaults are nobody\'s who did not say them, and come back when what was
   t.equal((await deploy(server, 'b', { replicas: 5 })).spec.replicas, 5, 'without a conflict')
 })
 
+t.test('nulls, as generators of manifests write them, are owned where a field can be, and say nothing of which object it is', async t => {
+  const server = await build(t)
+  const config = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd', creationTimestamp: null, uid: null, resourceVersion: null, namespace: null, annotations: null },
+    spec: { replicas: null, strategy: {}, selector: { matchLabels: { app: 'a' } }, template: { metadata: { creationTimestamp: null, labels: { app: 'a' } }, spec: { containers: [container('c', { resources: {}, ports: [{ containerPort: 80, protocol: null }] })] } } },
+    status: {}
+  }
+  const { code, json } = await apply(server, `${DEPLOYMENTS}/d`, 'me', config)
+  t.equal(code, 201, json.message)
+  const owned = { 'Apply me': '{"f:metadata":{"f:annotations":{}},"f:spec":{"f:replicas":{},"f:selector":{},"f:strategy":{},"f:template":{"f:metadata":{"f:creationTimestamp":{},"f:labels":{"f:app":{}}},"f:spec":{"f:containers":{"k:{\\"name\\":\\"c\\"}":{".":{},"f:image":{},"f:name":{},"f:ports":{"k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:containerPort":{},"f:protocol":{}}},"f:resources":{}}}}}}}' }
+  t.same([json.spec.replicas, ownersOf(json)], [1, owned])
+  t.same((await apply(server, `${DEPLOYMENTS}/d`, 'me', config)).json, json, 'twice is once')
+  t.match(await apply(server, `${DEPLOYMENTS}/d`, 'me', { ...config, metadata: { name: null } }), { code: 200, json: { metadata: { name: 'd', uid: json.metadata.uid, creationTimestamp: json.metadata.creationTimestamp } } })
+  t.match(await apply(server, `${DEPLOYMENTS}/d`, 'me', deployment(ofPods(container('c', { ports: [{ containerPort: null }] })))), { code: 422, json: { details: { causes: [{ field: /containerPort$/ }] } } })
+})
+
 t.test('ports of a service', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/services/s'

@@ -163,6 +163,21 @@ const STORIES: readonly Story[] = [
     owners: { 'Update a': ['.count'], 'Apply b': ['.text'] }
   },
   {
+    title: 'null is said as well: the field is owned, and is not there or its default',
+    steps: [{ by: 'a', update: { text: 'x', count: 3, lines: ['1'] } }, { by: 'b', apply: { text: null, count: null, lines: null }, conflicts: ['Update a .count', 'Update a .lines', 'Update a .text'] }, { by: 'b', apply: { text: null, count: null, lines: null }, force: true }, { by: 'b', apply: { text: null, count: null } }],
+    object: { count: 1 },
+    owners: { 'Apply b': ['.count', '.text'] }
+  },
+  {
+    title: 'null for what has parts leaves those that others have set, and takes those that were applied',
+    steps: [{ by: 'a', update: { entries: { x: '1' }, items: [{ name: 'i' }], probe: { path: '/' } } }, { by: 'b', apply: { entries: { y: '2' }, tags: ['t'] } }, { by: 'b', apply: { entries: null, items: null, probe: null, tags: null } }],
+    object: { count: 1, entries: { x: '1' }, items: [{ name: 'i' }], probe: { path: '/', seconds: 10 } },
+    owners: {
+      'Update a': ['.count', '.entries', '.entries.x', '.items', '.items[name="i"]', '.items[name="i"].name', '.probe', '.probe.path', '.probe.seconds'],
+      'Apply b': ['.entries', '.items', '.probe', '.tags']
+    }
+  },
+  {
     title: 'an applier and an updater of one name are two',
     steps: [{ by: 'a', update: { text: 'x' } }, { by: 'a', apply: { text: 'y' }, conflicts: ['Update a .text'] }],
     object: { count: 1, text: 'x' },
