@@ -1,10 +1,10 @@
 /** Taking out what a manager applied last time, does not apply any more, and nobody else owns. */
 import { clone } from '../../schemas/index.js'
 import { compare } from './compare.js'
-import { EMPTY, below, isEmpty, isMember, part, unionAll } from './field-set.js'
+import { EMPTY, below, intersection, isEmpty, isMember, part, unionAll } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
-import { remove } from './merge.js'
+import { extract, merge, remove } from './merge.js'
 import type { Shape } from './shape.js'
 import type { Versions } from './versions.js'
 
@@ -37,13 +37,20 @@ export function prune ({ versions, merged, apiVersion, last, claims }: Pruning):
   for (const version of elsewhere) {
     const theirs = versions.shapes(version)
     if (theirs === undefined) continue
-    const all = convert(merged, apiVersion, version)
-    const lost = compare(theirs.owned, all, convert(pruned, last.apiVersion, version)).removed
-    pruned = convert(without(theirs.whole, all, unclaimed(theirs.whole, lost, claimedIn(version))), version, last.apiVersion)
+    const [all, left] = [convert(merged, apiVersion, version), convert(pruned, last.apiVersion, version)]
+    const { changed, removed } = compare(theirs.owned, all, left)
+    const free = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version))
+    pruned = convert(taking(theirs.whole, all, left, free(changed), free(removed)), version, last.apiVersion)
   }
-  // And nothing goes that was not applied.
-  const gone = within(compare(shapes.owned, whole, pruned).removed, doomed)
-  return convert(without(shapes.whole, whole, gone), last.apiVersion, apiVersion)
+  // And nothing goes, or is its default again, that was not applied.
+  const { changed, removed } = compare(shapes.owned, whole, pruned)
+  return convert(taking(shapes.whole, whole, pruned, intersection(last.fields, changed), gone(last.fields, removed)), last.apiVersion, apiVersion)
+}
+
+/** An object with the changed fields of another one, and without those that this lacks. */
+function taking (shape: Shape, object: object, other: object, changed: FieldSet, removed: FieldSet): object {
+  const kept = without(shape, object, removed)
+  return isEmpty(changed) ? kept : merge(shape, kept, extract(shape, other, changed)) as object // of two
 }
 
 const without = (shape: Shape, object: object, fields: FieldSet): object => remove(shape, object, fields) as object // it stays one
@@ -68,15 +75,15 @@ function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet): FieldSet 
   return part(false, left) ?? EMPTY
 }
 
-/** What of a set is a field of another one, or below one. */
-function within (fields: FieldSet, others: FieldSet): FieldSet {
-  const kept: Array<[string, FieldSet]> = []
-  for (const element of below(fields)) {
-    const [mine, other] = [fields[element] ?? EMPTY, others[element]]
-    const sub = other === undefined ? EMPTY : isMember(other) ? mine : within(mine, other)
-    if (other !== undefined && (isMember(other) || !isEmpty(sub))) kept.push([element, sub])
+/** What of the fields that were applied is removed, with all that is in it. */
+function gone (applied: FieldSet, removed: FieldSet): FieldSet {
+  const found: Array<[string, FieldSet]> = []
+  for (const element of below(applied)) {
+    const theirs = removed[element]
+    const sub = theirs === undefined || isMember(theirs) ? EMPTY : gone(applied[element] ?? EMPTY, theirs)
+    if (theirs !== undefined && (isMember(theirs) || !isEmpty(sub))) found.push([element, sub])
   }
-  return part(false, kept) ?? EMPTY
+  return part(false, found) ?? EMPTY
 }
 
 function childOf (shape: Shape, element: string): Shape | undefined {

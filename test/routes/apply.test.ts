@@ -196,6 +196,26 @@ t.test('across the versions of an autoscaler', async t => {
   t.same(again.metadata.managedFields.map(({ manager, apiVersion }: Json) => [manager, apiVersion]).sort(), [['one', 'autoscaling/v2'], ['two', 'autoscaling/v2']])
 })
 
+t.test('what is dropped in another version than it was applied in is gone or its default, beside what others have in both', async t => {
+  const server = await build(t)
+  const url = (group: string, resource: string): string => `/apis/${group}/namespaces/default/${resource}/a`
+  const scheduled = (version: string, more: object = {}): object => ({ apiVersion: `batch/${version}`, kind: 'CronJob', metadata: { name: 'a' }, spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [container('c', {})] } } } }, ...more } })
+  await apply(server, url('batch/v1beta1', 'cronjobs'), 'me', scheduled('v1beta1', { suspend: true, startingDeadlineSeconds: 5 }))
+  await server.patch(url('batch/v1', 'cronjobs'), { metadata: { labels: { l: '1' } } }, 'application/merge-patch+json')
+  const { spec } = (await apply(server, url('batch/v1', 'cronjobs'), 'me', scheduled('v1'))).json
+  t.same([spec.suspend, spec.startingDeadlineSeconds], [false, undefined])
+  await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' }, spec: { suspend: true } })
+  await apply(server, url('batch/v1beta1', 'cronjobs'), 'third', { apiVersion: 'batch/v1beta1', kind: 'CronJob', metadata: { name: 'a', annotations: { a: '1' } } })
+  t.equal((await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } })).json.spec.suspend, false, 'while somebody else speaks another version')
+
+  const autoscaler = (version: string, spec: object): object => ({ apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'a' }, spec: { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3, ...spec } })
+  const resource = (name: string, averageUtilization: number): object => ({ type: 'Resource', resource: { name, target: { type: 'Utilization', averageUtilization } } })
+  const metricsOf = ({ json }: { json: Json }): Json[] => json.spec.metrics.map(({ resource }: Json) => [resource.name, resource.target.averageUtilization])
+  await apply(server, url('autoscaling/v2', 'horizontalpodautoscalers'), 'me', autoscaler('v2', { metrics: [resource('cpu', 70), resource('memory', 60)] }))
+  await apply(server, url('autoscaling/v1', 'horizontalpodautoscalers'), 'me', autoscaler('v1', { targetCPUUtilizationPercentage: 70 }))
+  t.same(metricsOf(await server.get(url('autoscaling/v2', 'horizontalpodautoscalers'))), [['cpu', 70]], 'what the other version has no word for goes as well')
+})
+
 t.test('status is applied through its subresource alone', async t => {
   const server = await build(t)
   await deploy(server, 'a', ofPods(container('c', {})))

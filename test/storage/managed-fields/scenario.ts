@@ -57,8 +57,15 @@ export const versions: Versions = {
   convert: (object, from, to) => {
     const { text, words, ...rest } = clone(object) as Record<string, unknown>
     const word = from === 'toys/v1' ? text : words
-    return { ...rest, apiVersion: to, ...(word === undefined ? {} : { [to === 'toys/v1' ? 'text' : 'words']: word }) }
+    return settled(messageOf(to), { ...rest, apiVersion: to, ...(word === undefined ? {} : { [to === 'toys/v1' ? 'text' : 'words']: word }) })
   }
+}
+
+/** As it is stored. */
+function settled (spoken: Message<ApiObject>, object: object): object {
+  const { object: made } = decode(spoken, object)
+  applyDefaults(spoken, made)
+  return JSON.parse(toJson(spoken, made)) as object
 }
 
 export interface Step {
@@ -96,21 +103,15 @@ export class Play {
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {
-      const { object, managers, conflicts } = apply({ ...common, complete: made => this.#settled(spoken, made), live: before, config: said(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true })
+      const { object, managers, conflicts } = apply({ ...common, complete: made => settled(spoken, made), live: before, config: said(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true })
       this.conflicts = conflicts.map(({ with: { manager, operation }, path }) => `${operation} ${manager} ${pathText(path)}`)
       this.managers = managers
       if (conflicts.length === 0) this.object = to(object, version, 'toys/v1')
       return
     }
-    const after = this.#settled(spoken, decoded)
+    const after = settled(spoken, decoded)
     this.managers = update({ ...common, before, after })
     this.object = to(after, version, 'toys/v1')
-  }
-
-  #settled (spoken: Message<ApiObject>, object: object): object {
-    const { object: made } = decode(spoken, object)
-    applyDefaults(spoken, made)
-    return JSON.parse(toJson(spoken, made)) as object
   }
 
   get owners (): Owners {

@@ -196,6 +196,28 @@ const STORIES: readonly Story[] = [
     owners: { 'Apply b': ['.entries.y'], 'Apply a': ['.count'] }
   },
   {
+    title: 'what was applied in one version is its default again when it is dropped in another',
+    steps: [{ by: 'a', version: 'toys/v2', apply: { words: 'x', count: 3 } }, { by: 'a', apply: { text: 'x' } }],
+    object: { count: 1, text: 'x' },
+    owners: { 'Apply a': ['.text'] }
+  },
+  {
+    title: 'and when it is dropped where somebody else speaks another version',
+    steps: [{ by: 'b', version: 'toys/v2', apply: { entries: { x: '1' } } }, { by: 'a', apply: { text: 'x', count: 3 } }, { by: 'a', apply: { text: 'x' } }],
+    object: { count: 1, text: 'x', entries: { x: '1' } },
+    owners: { 'Apply b toys/v2': ['.entries.x'], 'Apply a': ['.text'] }
+  },
+  {
+    title: 'what nobody owns stays when another version is spoken',
+    steps: [
+      { by: 'u', update: { entries: { n: '1' } }, ignored: ['entries'] },
+      { by: 'a', version: 'toys/v2', apply: { entries: { x: '1', y: '1' } } },
+      { by: 'a', apply: { entries: { x: '1' } } }
+    ],
+    object: { count: 1, entries: { n: '1', x: '1' } },
+    owners: { 'Update u': ['.count'], 'Apply a': ['.entries.x'] }
+  },
+  {
     title: 'fields that a write cannot change are nobody\'s by it',
     steps: [{ by: 'a', update: { text: 'x', status: 's' }, ignored: ['status'] }, { by: 'b', apply: { status: 't', tags: ['t'] }, ignored: ['status'] }],
     object: { count: 1, text: 'x', status: 't', tags: ['t'] },
