@@ -126,7 +126,8 @@ function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[
       const parts = differ(shape.item, a[index], b[index])
       if (parts !== undefined) found = adding(found, shape.elementOf(a[index]), parts)
     }
-    return found?.parts()
+    if (found === undefined || !hasTwins(shape, a)) return found?.parts()
+    found = undefined
   }
   const [before, after] = [byElement(shape, a), byElement(shape, b)]
   for (const [element, items] of before) found = adding(found, element, differItems(shape.item, items, after.get(element) ?? []))
@@ -139,6 +140,13 @@ function areInPlace (shape: Shape, a: readonly unknown[], b: readonly unknown[])
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index++) if (!shape.sameItem(a[index], b[index])) return false
   return true
+}
+
+/** Items with the same keys. */
+function hasTwins (shape: Shape, items: readonly unknown[]): boolean {
+  const [key, ...more] = shape.keys
+  const keyOf = key === undefined ? (item: unknown) => item : more.length === 0 ? (item: unknown) => shape.keyOf(item, key) : (item: unknown) => shape.elementOf(item)
+  return new Set(items.map(keyOf)).size < items.length
 }
 
 function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknown[]> {

@@ -25,16 +25,20 @@ function mergeMembers (shape: Shape, live: Record<string, unknown>, config: Reco
   return live
 }
 
+/** One item that is applied takes the place of all that have its keys: nobody can say which of them it was merged with. */
 function mergeItems (shape: Shape, live: readonly unknown[], config: readonly unknown[]): unknown {
   const wanted = new Map(config.map(item => [shape.elementOf(item), item]))
-  const merged = live.map(item => {
+  const places = new Map<string, number>()
+  const merged: unknown[] = []
+  for (const item of live) {
     const element = shape.elementOf(item)
-    if (!wanted.has(element)) return item
-    const both = merge(shape.item, item, wanted.get(element))
-    wanted.delete(element)
-    return both
-  })
-  return [...merged, ...wanted.values()]
+    const [mine, place] = [wanted.get(element), places.get(element)]
+    if (mine === undefined) merged.push(item)
+    else if (place === undefined) places.set(element, merged.push(merge(shape.item, item, mine)) - 1)
+    else merged[place] = mine
+  }
+  for (const [element, item] of wanted) if (!places.has(element)) merged.push(item)
+  return merged
 }
 
 /** Takes the fields of the set out, and leaves what held them. */

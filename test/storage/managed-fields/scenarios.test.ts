@@ -157,6 +157,28 @@ const STORIES: readonly Story[] = [
     }
   },
   {
+    title: 'items with the same keys are owned and changed as one, wherever they stand',
+    steps: [
+      { by: 'a', update: { items: [{ name: 'x', value: '1' }, { name: 'x', value: '2' }, { name: 'y' }] } },
+      { by: 'c', update: { items: [{ name: 'x', value: '1' }, { name: 'x', value: '4' }, { name: 'y' }] } }
+    ],
+    object: { count: 1, items: [{ name: 'x', value: '1' }, { name: 'x', value: '4' }, { name: 'y' }] },
+    owners: { 'Update a': ['.count', '.items', '.items[name="y"]', '.items[name="y"].name'], 'Update c': ['.items[name="x"]'] }
+  },
+  {
+    title: 'an applied item takes the place of all that have its keys',
+    steps: [
+      { by: 'a', update: { items: [{ name: 'x', value: '1', more: { k: 'v' } }, { name: 'y' }, { name: 'x', value: '3' }], tags: ['s', 's', 't'] } },
+      { by: 'b', apply: { items: [{ name: 'x', value: '3' }], tags: ['s'] }, conflicts: ['Update a .items[name="x"]', 'Update a .tags[="s"]'] },
+      { by: 'b', apply: { items: [{ name: 'x', value: '3' }], tags: ['s'] }, force: true }
+    ],
+    object: { count: 1, items: [{ name: 'x', value: '3' }, { name: 'y' }], tags: ['s', 't'] },
+    owners: {
+      'Update a': ['.count', '.items', '.items[name="y"]', '.items[name="y"].name', '.tags', '.tags[="t"]'],
+      'Apply b': ['.items[name="x"]', '.items[name="x"].name', '.items[name="x"].value', '.tags[="s"]']
+    }
+  },
+  {
     title: 'a zero that was said counts as said',
     steps: [{ by: 'a', update: { text: 'x' } }, { by: 'b', apply: { text: '' }, conflicts: ['Update a .text'] }, { by: 'b', apply: { text: '' }, force: true }],
     object: { count: 1 },
