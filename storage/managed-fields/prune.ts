@@ -39,7 +39,7 @@ export function prune ({ versions, merged, apiVersion, last, claims }: Pruning):
     if (theirs === undefined) continue
     const [all, left] = [convert(merged, apiVersion, version), convert(pruned, last.apiVersion, version)]
     const { changed, removed } = compare(theirs.owned, all, left)
-    const free = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version))
+    const free = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version), false)
     pruned = convert(taking(theirs.whole, all, left, free(changed), free(removed)), version, last.apiVersion)
   }
   // And nothing goes, or is its default again, that was not applied.
@@ -59,16 +59,17 @@ const without = (shape: Shape, object: object, fields: FieldSet): object => remo
  * The fields of a set that nobody claims. A field of a struct in which nobody claims anything goes with all that is in it,
  * defaults too; so does an item or entry, which is a field itself. An item goes with what others own in it, for without its
  * keys it would be none: only who owns the item as such keeps it.
+ * @param whole false for sets that say themselves what goes as a whole
  */
-function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet): FieldSet {
+function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet, whole = true): FieldSet {
   const left: Array<[string, FieldSet]> = []
   for (const element of below(fields)) {
     const [mine, claimed] = [fields[element] ?? EMPTY, claims[element]]
     const child = childOf(shape, element)
-    if (claimed === undefined) left.push([element, shape.kind === 'struct' ? EMPTY : mine])
+    if (claimed === undefined) left.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
     else if (shape.kind === 'items' && isMember(mine) && !isMember(claimed)) left.push([element, EMPTY])
     else {
-      const sub = child === undefined ? EMPTY : unclaimed(child, mine, claimed)
+      const sub = child === undefined ? EMPTY : unclaimed(child, mine, claimed, whole)
       if (!isEmpty(sub)) left.push([element, sub])
     }
   }

@@ -230,6 +230,12 @@ const STORIES: readonly Story[] = [
     owners: { 'Apply b toys/v2': ['.entries.x'], 'Apply a': ['.text'] }
   },
   {
+    title: 'what is dropped of a map leaves the rest of it, whatever version others speak',
+    steps: [{ by: 'b', version: 'toys/v2', apply: { count: 2 } }, { by: 'a', apply: { entries: { x: '1', y: '1' } } }, { by: 'a', apply: { entries: { y: '1' } } }],
+    object: { count: 2, entries: { y: '1' } },
+    owners: { 'Apply b toys/v2': ['.count'], 'Apply a': ['.entries.y'] }
+  },
+  {
     title: 'what nobody owns stays when another version is spoken',
     steps: [
       { by: 'u', update: { entries: { n: '1' } }, ignored: ['entries'] },
