@@ -1,6 +1,6 @@
 /** What differs between two objects of a type, as sets of fields. Costs one walk over both, and sets only where they differ. */
 import { fieldElement, sortElements } from './elements.js'
-import { EMPTY, asMember, isMember, part, partWithout } from './field-set.js'
+import { EMPTY, asMember, isMember, part, partWithout, unionAll } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
 import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
@@ -163,5 +163,7 @@ function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknow
 /** Of items with the same keys: of several nobody can say which is which, and they change as one. */
 function differItems (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
   if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0])
+  if (b.length === 0) return { changed: undefined, removed: asMember(unionAll(a.map(item => wholePart(shape, item)))) }
+  if (b.length === 1) return { changed: asMember(wholePart(shape, b[0])), removed: undefined }
   return a.length === b.length && a.every((item, index) => differ(shape, item, b[index]) === undefined) ? undefined : CHANGED
 }

@@ -1,7 +1,7 @@
 /** Ownership after a write that is no apply: who changes a field owns it, and nobody else does. */
 import { UNCHANGED } from './compare.js'
 import type { Changes } from './compare.js'
-import { EMPTY, difference, isEmpty, union } from './field-set.js'
+import { EMPTY, difference, isEmpty, union, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { cap, isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
@@ -28,15 +28,18 @@ export function update ({ versions, before, after, managers, who, now, ignored =
   if (changes === UNCHANGED) return managers
   const others = managers.map(manager => isSame(manager, who) ? manager : lose(manager, comparison.in(manager.apiVersion)))
   const own = managers.find(manager => isSame(manager, who))?.fields ?? EMPTY
-  const owners = put(remaining(others), who, union(difference(own, changes.removed), changes.changed), now)
+  const owners = put(remaining(others), who, union(left(own, changes), changes.changed), now)
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
 }
 
 /** What a manager has left when others have changed the object. */
 export function lose (manager: Manager, changes: Changes | undefined): Manager {
   if (changes === undefined) return manager
-  const fields = difference(difference(manager.fields, changes.changed), changes.removed)
+  const fields = left(manager.fields, changes)
   return fields === manager.fields ? manager : { ...manager, fields }
 }
+
+/** What is changed as one takes along what is below: items that have become several have no fields of their own any more. */
+const left = (fields: FieldSet, { changed, removed }: Changes): FieldSet => difference(without(fields, changed), removed)
 
 export const remaining = (managers: readonly Manager[]): Manager[] => managers.filter(({ fields }) => !isEmpty(fields))

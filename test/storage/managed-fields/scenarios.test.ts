@@ -166,6 +166,17 @@ const STORIES: readonly Story[] = [
     owners: { 'Update a': ['.count', '.items', '.items[name="y"]', '.items[name="y"].name'], 'Update c': ['.items[name="x"]'] }
   },
   {
+    title: 'an item that becomes several has no fields but its keys, and has them again when it is one',
+    steps: [
+      { by: 'a', update: { items: [{ name: 'x', value: '1' }] } },
+      { by: 'b', update: { items: [{ name: 'x', value: '1' }, { name: 'x', value: '2' }] } },
+      { by: 'c', update: { items: [{ name: 'x', value: '1' }, { name: 'x', value: '2' }, { name: 'y' }, { name: 'y' }] } },
+      { by: 'd', update: { items: [{ name: 'x', value: '1' }] } }
+    ],
+    object: { count: 1, items: [{ name: 'x', value: '1' }] },
+    owners: { 'Update a': ['.count', '.items'], 'Update d': ['.items[name="x"]', '.items[name="x"].name', '.items[name="x"].value'] }
+  },
+  {
     title: 'an applied item takes the place of all that have its keys',
     steps: [
       { by: 'a', update: { items: [{ name: 'x', value: '1', more: { k: 'v' } }, { name: 'y' }, { name: 'x', value: '3' }], tags: ['s', 's', 't'] } },
