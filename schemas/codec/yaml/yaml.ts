@@ -1,6 +1,7 @@
 /**
  * YAML 1.2 with the core schema to plain values: what JSON can say, and nothing else. Dates stay text, repeated keys
- * are reported like those of JSON, aliases may not blow a small document up. The library is loaded at first use.
+ * are reported like those of JSON, aliases may not blow a small document up. `<<` merges maps, as convention, though it
+ * comes from YAML 1.1. The library is loaded at first use.
  */
 import type * as Yaml from 'yaml'
 import { DecodeError } from '../../language/decode-error.js'
@@ -68,6 +69,11 @@ function integer (value: bigint): number | bigint {
   return value
 }
 
+/** Quoted it is a key like any other. */
+function isMergeKey (key: unknown): boolean {
+  return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<'
+}
+
 class Conversion {
   readonly #document: Yaml.Document.Parsed
   readonly #maxValues: number
@@ -121,7 +127,12 @@ class Conversion {
 
   #map (node: Yaml.YAMLMap, depth: number): Record<string, unknown> {
     const target: Record<string, unknown> = {}
+    const merged: unknown[] = []
     for (const pair of node.items) {
+      if (isMergeKey(pair.key)) {
+        merged.push(this.#value(pair.value, depth + 1))
+        continue
+      }
       const name = this.#value(pair.key, depth + 1)
       if (typeof name === 'object' && name !== null) throw new DecodeError(`the body has a YAML key that is a list or map, at ${pathText(this.#path) || 'the top'}`)
       const key = String(name)
@@ -130,7 +141,14 @@ class Conversion {
       setMember(target, key, this.#value(pair.value, depth + 1))
       this.#path.pop()
     }
+    for (const other of merged.flat()) this.#mergeInto(target, other)
     return target
+  }
+
+  /** What the map says itself counts, and of several that are merged the first. */
+  #mergeInto (target: Record<string, unknown>, other: unknown): void {
+    if (typeof other !== 'object' || other === null || Array.isArray(other)) throw new DecodeError(`the body merges what is no map, at ${pathText(this.#path) || 'the top'}`)
+    for (const [key, value] of Object.entries(other)) if (!Object.hasOwn(target, key)) setMember(target, key, value)
   }
 
   #scalar (value: unknown): unknown {

@@ -35,6 +35,16 @@ t.test('aliases are followed, but blow nothing up', async t => {
   refused(t, 'a: *nothing', /YAML/)
 })
 
+t.test('maps are merged into others, which say what counts', async t => {
+  t.same(parse('a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc:\n  y: 4\n  <<: *a\nd: {<<: [{x: 5}, *a]}').value, { a: { x: 1, y: 2 }, b: { x: 1, y: 3 }, c: { x: 1, y: 4 }, d: { x: 5, y: 2 } })
+  t.same(parse('a: {"<<": 1}').value, { a: { '<<': 1 } }, 'in quotes it is a key')
+  t.same(Object.keys((parse('a: &a {__proto__: {x: 1}}\nb: {<<: *a}').value as { b: object }).b), ['__proto__'])
+  refused(t, 'a: {<<: 1}', /merges what is no map, at a$/)
+  refused(t, 'a: &a {x: 1}\nb: {<<: [[*a]]}', /merges what is no map/)
+  const bomb = ['a0: &a0 {x: 1}', ...Array.from({ length: 20 }, (_, index) => `a${index + 1}: &a${index + 1} {<<: [${new Array(9).fill(`*a${index}`).join(',')}]}`)].join('\n')
+  refused(t, bomb, /too large a YAML document once its aliases are followed/)
+})
+
 t.test('what JSON does not know is refused', async t => {
   refused(t, 'a: .inf', /infinity/)
   refused(t, 'a: .nan', /not-a-number/)
