@@ -12,6 +12,8 @@ const MOST_OPERATIONS = 10_000
 /** Copies can double a document each time; what they add is bounded as a body is. */
 const MOST_COPIED_BYTES = 3 * 1024 * 1024
 const MOST_DEPTH = 1000
+/** Characters of a path in complaints. */
+const MOST_SHOWN = 200
 
 type Name = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 const NAMES: ReadonlySet<unknown> = new Set<Name>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
@@ -22,7 +24,7 @@ type Pointer = readonly string[]
 
 export interface Operation {
   readonly op: Name
-  /** As sent, for complaints. */
+  /** As sent, for complaints, as much of it as these show. */
   readonly text: string
   readonly path: Pointer
   readonly from: Pointer
@@ -41,7 +43,7 @@ export function parseJsonPatch (value: unknown): Operation[] {
     const pointed = pointer(path, at, 'path')
     return {
       op: op as Name, // one of them, as just checked
-      text: `${op as Name} ${path as string}`, // a string, as it is a pointer
+      text: `${op as Name} ${(path as string).slice(0, MOST_SHOWN)}`, // a string, as it is a pointer
       path: pointed,
       from: WITH_FROM.has(op) ? pointer(from, at, 'from') : [],
       value

@@ -15,3 +15,9 @@ t.test('indexes count from the start or from the end of a list', async t => {
   t.same(await patched([{ n: 1 }, { n: 2 }], { op: 'replace', path: '/list/-1/n', value: 3 }), [{ n: 1 }, { n: 3 }], 'on the way, too')
   for (const operation of [{ op: 'remove', path: '/list/-4' }, { op: 'add', path: '/list/-5', value: 'x' }, { op: 'replace', path: '/list/3', value: 'x' }]) await t.rejects(patched(abc, operation), /does not fit/, JSON.stringify(operation))
 })
+
+t.test('a complaint shows no more of a path than somebody would read', async t => {
+  for (const op of ['remove', 'test', 'copy']) {
+    await t.rejects(patched([], { op, path: '/list/x'.repeat(100_000), from: '/nowhere'.repeat(100_000), value: 1 }), { message: /^.{1,500}$/ }, op)
+  }
+})
