@@ -43,6 +43,7 @@ t.test('options of writes and watches are refused in the words clients know', as
     ['POST', `${CONFIGS}?fieldManager=%C3%A4b%07`, { field: 'fieldManager', message: 'Invalid value: "äb\\u0007": invalid character U+0007 (at position 3)' }],
     ['POST', `${CONFIGS}?fieldManager=${'%C3%A4'.repeat(65)}`, { field: 'fieldManager', message: 'Too long: must have at most 128 bytes' }],
     ['PATCH', `${CONFIGS}/a?force=true`, { field: 'force', message: 'Forbidden: may not be specified for non-apply patch' }],
+    ['PATCH', `${CONFIGS}/a?force=`, { field: 'force', message: 'Forbidden: may not be specified for non-apply patch' }],
     ['GET', `${CONFIGS}?watch=1&resourceVersionMatch=Exact&resourceVersion=1`, { field: 'resourceVersionMatch', message: 'Forbidden: resourceVersionMatch is forbidden for watch' }]
   ] as const) {
     const body = method === 'GET' ? undefined : { metadata: { name: 'a' } }
