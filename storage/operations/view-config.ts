@@ -43,7 +43,7 @@ export function viewConfig (store: ResourceStore, view: SubresourceView, base: E
   const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined))
   const replicas = replicasOf(config)
   if (replicas === undefined) return { kind, apiVersion, metadata }
-  const other = decode(view.message, { ...config, spec: { replicas: replicas + 1 } }).object
+  const other = decode(view.message, { ...config, spec: { replicas: replicas === 0 ? 1 : 0 } }).object
   const { changed } = compare(owned, written(other), written(wanted))
   return { ...extract(owned, written(wanted), changed) as object, kind, apiVersion, metadata }
 }

@@ -50,4 +50,6 @@ t.test('what conflicts with the scale is told in its version, and with the objec
   await server.patch(`${DEPLOYMENTS}/d/scale?fieldManager=other`, { spec: { replicas: 4 } }, MERGE)
   t.match(await scale('me', 3), { json: { details: { causes: [{ message: 'conflict with "other" with subresource "scale" using autoscaling/v1', field: '.spec.replicas' }] } } })
   t.match(await apply(server, `${DEPLOYMENTS}/d`, 'me', { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' }, spec: { replicas: 3 } }), { json: { details: { causes: [{ message: 'conflict with "other" with subresource "scale" using apps/v1' }] } } })
+  for (const replicas of [0, 1, 2 ** 31 - 1]) t.equal((await scale('me', replicas, '&force=true')).code, 200, `${replicas} replicas`)
+  t.match(ownersOf((await server.get(`${DEPLOYMENTS}/d`)).json), { 'Apply me scale': '{"f:spec":{"f:replicas":{}}}' })
 })
