@@ -30,7 +30,7 @@ export const DaemonSetUpdateStrategy = message('DaemonSetUpdateStrategy', 'How t
 export type DaemonSetSpec = Static<typeof DaemonSetSpec>
 export const DaemonSetSpec = message('DaemonSetSpec', 'What pods a daemon set runs.', {
   selector: one(1, 'Labels of the pods that belong to it, as in the template.', LabelSelector, { required: true, pointer: true, immutable: true }),
-  template: one(2, 'Template of the pods, which also says on which nodes they run.', PodTemplateSpec, { required: true }),
+  template: one(2, 'Template of the pods, which also says on which nodes they run.', PodTemplateSpec, { required: true, ruled: true }),
   updateStrategy: one(3, 'How pods are replaced when the template changes.', DaemonSetUpdateStrategy),
   minReadySeconds: int32(4, 'Seconds a new pod must be ready before it counts as available.'),
   revisionHistoryLimit: int32(6, 'Number of old revisions kept for rolling back; by default 10.', { pointer: true, default: 10 })

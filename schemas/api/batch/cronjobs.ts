@@ -38,7 +38,7 @@ export const cronJobs = resource(v1.CronJob, {
   shortNames: ['cj'],
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 1, change: 2, object: 1 },
+  rounds: { metadata: 1, change: 2, object: 1, first: 'together' },
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], rounds: { metadata: 1, change: 1, object: 1 } }],
   columns,
   generation: ({ spec }) => spec,

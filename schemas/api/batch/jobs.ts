@@ -12,7 +12,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
-import { prepareJob, validateJob, validateJobOnce, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
+import { defaultLabels, labelJob, prepareJob, validateJob, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
 
 export type JobSpec = Static<typeof JobSpec>
 export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {
@@ -22,9 +22,9 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
   backoffLimit: int32(7, 'Number of retries until the job fails; by default 6.', { pointer: true }),
   selector: one(4, 'Labels of the pods of the job; usually set by the system.', LabelSelector, { pointer: true, immutable: 'ruled' }),
   manualSelector: bool(5, 'Whether the selector is chosen by hand instead of generated.', { pointer: true }),
-  template: one(6, 'Template of the pods the job runs.', PodTemplateSpec, { required: true, immutable: 'ruled' }),
+  template: one(6, 'Template of the pods the job runs.', PodTemplateSpec, { required: true, ruled: true, immutable: 'ruled' }),
   ttlSecondsAfterFinished: int32(8, 'Seconds after its end when the job is deleted.', { pointer: true }),
-  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', { pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: true }),
+  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', { pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: 'ruled' }),
   suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true })
 }, { validate: (spec, at, report) => { validateJobSpec(spec, at, report) } })
 
@@ -69,21 +69,15 @@ export const JobStatus = message('JobStatus', 'What is observed of a job.', {
 export type Job = Static<typeof Job>
 export const Job = kind('Job', 'Runs pods until enough of them have succeeded.', {
   metadata,
-  spec: one(2, 'What pods run, and how often.', JobSpec),
+  spec: one(2, 'What pods run, and how often.', JobSpec, { ruled: true }),
   status: one(3, 'What is observed of the job; written by the system.', JobStatus)
 }, {
-  // A job that has no labels has those of its pods: the same record, so that it gets what the server adds to them too, as convention.
-  defaults: ({ metadata, spec }) => {
-    defaultJob(spec)
-    const { labels = {} } = spec.template.metadata
-    if (Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
+  defaults: job => {
+    defaultJob(job.spec)
+    defaultLabels(job)
   },
   validate: (job, _at, report) => { validateJob(job, report) },
-  validateCreate: (job, _at, report) => { validateJobOnce(job, report) },
-  validateUpdate: (job, old, _at, report) => {
-    validateJobOnce(job, report)
-    validateJobUpdate(job, old, report)
-  }
+  validateUpdate: (job, old, _at, report) => { validateJobUpdate(job, old, report) }
 })
 
 function completions ({ spec: { completions, parallelism = 0 }, status: { succeeded = 0 } }: Job): string {
@@ -111,13 +105,13 @@ export const jobs = resource(Job, {
   plural: 'jobs',
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 2 },
+  rounds: { metadata: 2, change: 2, object: 1 },
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateJobStatus((object as Job).status, report) } }
   ],
   columns,
   generation: ({ spec }) => spec,
-  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, prepareForCreate: prepareJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
+  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, prepareForCreate: prepareJob, canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
   selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },
   unsupportedField: label => `field label "${label}" not supported for Job`
 })

@@ -35,7 +35,7 @@ export type CSIDriver = Static<typeof CSIDriver>
 export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in the cluster.', {
   metadata,
   spec: one(2, 'How the driver is to be used.', CSIDriverSpec, { required: true })
-}, { validateCreate: ({ metadata }, _at, report) => { checkDriverName(metadata.name ?? '', 'name', report) } })
+}, { told: ['name', 'spec'], validateCreate: ({ metadata }, _at, report) => { checkDriverName(metadata.name ?? '', 'name', report) } })
 
 const columns: ReadonlyArray<Column<CSIDriver>> = [
   name,

@@ -1,10 +1,12 @@
 /** Rules on daemon sets. */
+import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { checkRunsOn, mismatch } from '../../core/rules/templates.js'
 import { checkSharedDisks } from '../../core/rules/volumes.js'
 import { checkCollisions, checkCounts, checkNotEmpty } from '../../core/rules/workloads.js'
 import { invalid, notNegative, notSupported, required } from '../../../findings.js'
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../int-or-percent.js'
 import type { Report } from '../../../language/declare.js'
+import { validatePart } from '../../../language/validation.js'
 import { selects, validateLabelSelector } from '../../../selectors/objects.js'
 import type { DaemonSet, DaemonSetSpec, DaemonSetUpdateStrategy } from '../daemonsets.js'
 
@@ -15,6 +17,7 @@ export function validateDaemonSetSpec (spec: DaemonSetSpec, at: string, report: 
     checkNotEmpty(selector, 'daemonset', `${at}.selector`, report)
   }
   if (selects(selector, template.metadata.labels) === false) mismatch(template, `${at}.template`, report)
+  validatePart(PodTemplateSpec, template, `${at}.template`, report)
   checkSharedDisks(template.spec.volumes ?? [], `${at}.template.spec.volumes`, report)
   checkRunsOn(template, 'DaemonSet', `${at}.template`, report)
   notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
@@ -29,9 +32,9 @@ function checkStrategy (strategy: DaemonSetUpdateStrategy, at: string, report: R
   if (type !== 'RollingUpdate') return notSupported(report, at, strategy, ['RollingUpdate', 'OnDelete'])
   if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`)
   const { maxUnavailable, maxSurge } = rollingUpdate
-  for (const [field, value] of [['maxUnavailable', maxUnavailable], ['maxSurge', maxSurge]] as const) {
-    checkIntOrPercent(report, `${at}.rollingUpdate.${field}`, value)
-    checkAtMostAll(report, `${at}.rollingUpdate.${field}`, value)
+  for (const check of [checkIntOrPercent, checkAtMostAll]) {
+    check(report, `${at}.rollingUpdate.maxUnavailable`, maxUnavailable)
+    check(report, `${at}.rollingUpdate.maxSurge`, maxSurge)
   }
   if (isZero(maxUnavailable) && isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
   else if (!isZero(maxUnavailable) && !isZero(maxSurge)) invalid(report, `${at}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')

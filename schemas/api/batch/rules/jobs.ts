@@ -1,8 +1,9 @@
 /** Rules on jobs, and how their selectors come about. */
 import { mismatch } from '../../core/rules/templates.js'
-import type { PodTemplateSpec } from '../../core/pod-spec.js'
+import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { duplicate, forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
+import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
 import { dnsLabel } from '../../../names.js'
 import { selects, validateLabelSelector } from '../../../selectors/objects.js'
@@ -16,9 +17,27 @@ const NAME_LABEL = 'job-name'
 const TRACKING = 'batch.orch.io/job-tracking'
 const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined && Object.hasOwn(annotations, TRACKING)
 
+/** Jobs that are made without labels and whose pods have none but those that the server adds. */
+const unlabelled = new WeakSet<Job>()
+
 export function prepareJob (job: Job): void {
+  if (isEmpty(job.metadata.labels) && isEmpty(job.spec.template.metadata.labels)) unlabelled.add(job)
   generateSelector(job)
   if (isTracked(job)) delete job.metadata.annotations?.[TRACKING]
+}
+
+const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0
+
+/** A job that has no labels has those of its pods: the same record, so that it gets what the server adds to them too, as convention. */
+export function defaultLabels (job: Job): void {
+  const { metadata, spec: { template: { metadata: { labels } } } } = job
+  if (!unlabelled.has(job) && isEmpty(metadata.labels) && !isEmpty(labels)) metadata.labels = labels
+}
+
+/** What was added to its pods is a job's own when it has been judged: a name that is too long is told of the pods alone. */
+export function labelJob (job: Job): void {
+  unlabelled.delete(job)
+  defaultLabels(job)
 }
 
 /** Pods are told apart by the uid of their job, unless a client says how; what it has put there itself is judged, not changed. */
@@ -34,20 +53,23 @@ function generateSelector ({ metadata, spec }: Job): void {
   spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } }
 }
 
-export function validateJob ({ spec: { selector, template } }: Job, report: Report): void {
+/** In the order of the convention: what is generated, what is asked for, the name. */
+export function validateJob (job: Job, report: Report): void {
+  const { metadata: { name = '' }, spec: { completionMode, completions = 0 } } = job
+  checkGenerated(job, report)
+  checkSpec(job, report)
+  if (completionMode === 'Indexed' && completions > 0) {
+    const last = `${name}-${completions - 1}`
+    if (dnsLabel(last).length > 0) invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)
+  }
+}
+
+function checkSpec ({ spec }: Job, report: Report): void {
+  const { selector, template } = spec
+  validateJobSpec(spec, 'spec', report)
   if (selector === undefined) required(report, 'spec.selector')
   else validateLabelSelector(selector, 'spec.selector', report)
   if (selects(selector, template.metadata.labels) === false) mismatch(template, 'spec.template', report)
-}
-
-/** What is told once, however often the rest of an update is. */
-export function validateJobOnce (job: Job, report: Report): void {
-  const { metadata: { name = '' }, spec: { completionMode, completions = 0 } } = job
-  checkGenerated(job, report)
-  if (completionMode === 'Indexed' && completions > 0) {
-    const last = `${name}-${completions - 1}`
-    if (dnsLabel(last).length > 0) invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS hostname: ${last}`)
-  }
 }
 
 function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSelector, selector, template } }: Job, report: Report): void {
@@ -64,31 +86,36 @@ function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSele
 }
 
 const NUMBERS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'] as const
+const MODES = ['NonIndexed', 'Indexed']
 const MOST_INDEXED = 100_000
 const POLICIES = ['OnFailure', 'Never']
 
 /** Of a job, or of those that a cron job makes. */
 export function validateJobSpec (spec: JobSpec, at: string, report: Report): void {
-  const { completionMode, completions, parallelism = 0, template: { spec: { restartPolicy } } } = spec
+  const { completionMode, completions, parallelism = 0, template } = spec
+  const { restartPolicy } = template.spec
   for (const field of NUMBERS) notNegative(report, `${at}.${field}`, spec[field])
+  if (completionMode !== undefined && !MODES.includes(completionMode)) notSupported(report, `${at}.completionMode`, completionMode, MODES)
   if (completionMode === 'Indexed') {
     if (completions === undefined) required(report, `${at}.completions`, 'when completion mode is Indexed')
     if (parallelism > MOST_INDEXED) invalid(report, `${at}.parallelism`, parallelism, `must be less than or equal to ${MOST_INDEXED} when completion mode is Indexed`)
   }
+  validatePart(PodTemplateSpec, template, `${at}.template`, report)
   const field = `${at}.template.spec.restartPolicy`
   // Always is what it is by default, so it is as if nothing was said.
   if (restartPolicy === undefined || restartPolicy === 'Always') required(report, field, 'valid values: "OnFailure", "Never"')
   else if (!POLICIES.includes(restartPolicy)) notSupported(report, field, restartPolicy, POLICIES)
 }
 
-const FIXED = ['completions', 'selector', 'completionMode'] as const
+const FIXED = ['completions', 'selector', 'template', 'completionMode'] as const
 
 export function validateJobUpdate (job: Job, before: Job, report: Report): void {
   const [{ spec }, { spec: old, status }] = [job, before]
   if (isTracked(job) && !isTracked(before)) forbidden(report, `metadata.annotations[${TRACKING}]`, 'cannot add this annotation')
-  for (const field of FIXED) if (!sameValue(spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
+  checkSpec(job, report) // once more, beside the old one
   const waits = old.suspend === true && status.startTime === undefined
-  if (!sameValue(waits ? withPlaceOf(spec.template, old.template) : spec.template, old.template)) invalid(report, 'spec.template', spec.template, 'field is immutable')
+  const template = waits ? withPlaceOf(spec.template, old.template) : spec.template
+  for (const field of FIXED) if (!sameValue(field === 'template' ? template : spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
 }
 
 /** The template, with where its pods run as it was: of a job that has not begun that may still change. */

@@ -1,6 +1,5 @@
 /** Causes come in the order clients know: that of the convention, and not that in which fields are declared. */
 import t from 'tap'
-import type { Test } from 'tap'
 import { configMaps } from '../../../../schemas/api/core/configmaps.js'
 import { limitRanges } from '../../../../schemas/api/core/limitranges.js'
 import { persistentVolumeClaims } from '../../../../schemas/api/core/persistentvolumeclaims.js'
@@ -9,20 +8,11 @@ import { podTemplates } from '../../../../schemas/api/core/podtemplates.js'
 import { pods } from '../../../../schemas/api/core/pods.js'
 import { resourceQuotas } from '../../../../schemas/api/core/resourcequotas.js'
 import { services } from '../../../../schemas/api/core/services.js'
-import { validateObject, validateUpdate } from '../../../../schemas/index.js'
-import type { ResourceType } from '../../../../schemas/index.js'
-import { changed, made } from '../cases.js'
-import type { Change } from '../cases.js'
+import { tells as fields } from '../cases.js'
 
 const pod = { metadata: { name: 'web', namespace: 'default' }, spec: { containers: [{ name: 'main', image: 'nginx' }, { name: 'side', image: 'nginx' }] } }
 const service = { metadata: { name: 'web', namespace: 'default' }, spec: { ports: [{ name: 'a', port: 80 }, { name: 'b', port: 81 }] } }
 const [c, d] = ['spec.containers[0]', 'spec.containers[1]']
-
-function fields (t: Test, type: ResourceType, valid: object, change: Change, wanted: readonly string[], old?: object): void {
-  const object = made(type, changed(valid, change))
-  const found = old === undefined ? validateObject(type.stored, object) : validateUpdate(type.stored, object, made(type, old))
-  t.same([...new Set(found.map(({ field }) => field))], wanted, wanted.join(', '))
-}
 
 t.test('of new pods', async t => {
   fields(t, pods, pod, { 'spec.restartPolicy': 'Sometimes', 'spec.volumes': [{ name: 'A' }], [`${c}.image`]: '' }, ['spec.volumes[0].name', `${c}.image`, 'spec.restartPolicy'])
