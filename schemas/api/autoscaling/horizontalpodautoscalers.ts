@@ -4,7 +4,7 @@ import type { ApiObject, OtherRepresentation, VersionRules } from '../../resourc
 import { validateAutoscaler } from './autoscaler-rules.js'
 import { autoscalerColumns } from './columns.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
-import { defaultTarget, forgetPlaces, fromV1, toV1 } from './v1-conversion.js'
+import { defaultTarget, forgetSent, fromV1, toV1 } from './v1-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
@@ -106,7 +106,7 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   rounds: { metadata: 1, change: 2, object: 1 },
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number) => column.cell(asV2(object), now) })),
-  strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetPlaces },
+  strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
   rules,
   others
 })

@@ -20,8 +20,9 @@ const usage = ({ targetAverageUtilization: averageUtilization, targetAverageValu
   target(averageUtilization === undefined ? 'AverageValue' : 'Utilization', { averageUtilization, averageValue })
 const used = ({ averageUtilization: targetAverageUtilization, averageValue: targetAverageValue }: Target) => present({ targetAverageUtilization, targetAverageValue })
 
+/** Versions that cannot leave the value out have 0 for one that is not there: beside an average it is none, as it could not be written back. */
 function objectToV2 ({ target: describedObject, metricName, targetValue: value, averageValue, selector }: Of<named.MetricSpec, 'object'>): Of<Spec, 'object'> {
-  return { describedObject, target: target(averageValue === undefined ? 'Value' : 'AverageValue', { value: value ?? '0', averageValue }), metric: metric(metricName, selector) }
+  return { describedObject, target: target(averageValue === undefined ? 'Value' : 'AverageValue', averageValue === undefined ? { value: value ?? '0' } : { value: value === '0' ? undefined : value, averageValue }), metric: metric(metricName, selector) }
 }
 
 function externalToV2 ({ metricName, metricSelector, targetValue: value, targetAverageValue: averageValue }: Of<named.MetricSpec, 'external'>): Of<Spec, 'external'> {

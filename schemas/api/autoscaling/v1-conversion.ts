@@ -5,6 +5,7 @@
 import { toJson } from '../../codec/json/encode.js'
 import { decode } from '../../language/decode.js'
 import type { Message } from '../../language/declare.js'
+import { sameValue } from '../../language/values.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
@@ -13,9 +14,9 @@ const METRICS = 'autoscaling.alpha.orch.io/metrics'
 const CURRENT_METRICS = 'autoscaling.alpha.orch.io/current-metrics'
 const CONDITIONS = 'autoscaling.alpha.orch.io/conditions'
 const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
-/** Where CPU targets stood among the metrics that were sent: findings are told by their places. Never stored, see `forgetPlaces`. */
-const CPU_PLACES = 'autoscaling.alpha.orch.io/cpu-places'
-const OWN = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, CPU_PLACES]
+/** Metrics as they were sent, where v1 would hand them back otherwise: in another place, with another type of target. They are judged by it. Never stored, see `forgetSent`. */
+const SENT = 'autoscaling.alpha.orch.io/sent-metrics'
+const OWN = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, SENT]
 
 const CPU = 'cpu'
 /** Percent of the request; taken where no metric is named at all. */
@@ -37,14 +38,10 @@ function read<T> (parse: (value: unknown) => T, text: string | undefined): T | u
 const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item).object) // anything but a list throws
 const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string => `[${items.map(item => toJson(message, item)).join(',')}]`
 
-/** Of those that anybody has a use for; what else clients of v1 may put there is nothing. */
-const MOST_PLACES = 16
-const placesOf = (value: unknown): number[] => (value as unknown[]).slice(0, MOST_PLACES).map(Number) // anything but a list throws
-
-/** What is stored has its CPU target behind all others, as convention. In place. */
-export function forgetPlaces ({ metadata }: v1.HorizontalPodAutoscaler): void {
-  if (metadata.annotations?.[CPU_PLACES] === undefined) return
-  const { [CPU_PLACES]: _, ...rest } = metadata.annotations
+/** What is stored has its CPU target behind all others, and no types of targets, as convention. In place. */
+export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
+  if (metadata.annotations?.[SENT] === undefined) return
+  const { [SENT]: _, ...rest } = metadata.annotations
   if (Object.keys(rest).length > 0) metadata.annotations = rest
   else delete metadata.annotations
 }
@@ -79,12 +76,16 @@ function without (annotations: Annotations): Annotations {
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
+function metricsOf (annotations: Annotations, target: number | undefined): Metric[] {
+  const metrics = (read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? []).map(specToV2)
+  return target === undefined ? metrics : [...metrics, cpuTarget(target)]
+}
+
 export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {
   const { annotations } = metadata
   const { targetCPUUtilizationPercentage: target, ...wanted } = spec
   const { currentCPUUtilizationPercentage: usage, ...observed } = status
-  const metrics = (read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? []).map(specToV2)
-  if (target !== undefined) for (const place of read(placesOf, annotations?.[CPU_PLACES]) ?? [metrics.length]) metrics.splice(place, 0, cpuTarget(target))
+  const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? metricsOf(annotations, target)
   const behavior = read(value => decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value)).object, annotations?.[BEHAVIOR])
   const inStatus: Array<NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetrics']>[number]> = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
   const currentMetrics = read(listOf(v1.MetricStatus), annotations?.[CURRENT_METRICS])?.map(statusToV2) ?? inStatus
@@ -102,21 +103,20 @@ export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAuto
   const { metrics = [], behavior, ...wanted } = spec
   const { currentMetrics = [], conditions = [], ...observed } = status
   const others = metrics.filter(one => !isCpuTarget(one))
-  const places = [...metrics.keys()].filter(index => isCpuTarget(metrics[index] as Metric)).slice(0, MOST_PLACES) // below the length
-  const asStored = places.length === 0 || (places.length === 1 && places[0] === others.length)
-  const annotations = {
+  const target = metrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.target.averageUtilization
+  const annotations: Record<string, string> = {
     ...without(metadata.annotations),
     ...(others.length > 0 ? { [METRICS]: jsonOf(v1.MetricSpec, others.map(specFromV2)) } : {}),
     ...(currentMetrics.length > 0 ? { [CURRENT_METRICS]: jsonOf(v1.MetricStatus, currentMetrics.map(statusFromV2)) } : {}),
     ...(conditions.length > 0 ? { [CONDITIONS]: jsonOf(v1.HorizontalPodAutoscalerCondition, conditions) } : {}),
-    ...(behavior === undefined ? {} : { [BEHAVIOR]: behaviorJson(behavior) }),
-    ...(asStored ? {} : { [CPU_PLACES]: JSON.stringify(places) })
+    ...(behavior === undefined ? {} : { [BEHAVIOR]: behaviorJson(behavior) })
   }
+  if (!sameValue(metrics, metricsOf(annotations, target))) annotations[SENT] = jsonOf(v2.MetricSpec, metrics)
   return {
     ...types,
     apiVersion: v1.API_VERSION,
     metadata: { ...metadata, annotations: Object.keys(annotations).length > 0 ? annotations : undefined },
-    spec: { ...wanted, targetCPUUtilizationPercentage: metrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.target.averageUtilization },
+    spec: { ...wanted, targetCPUUtilizationPercentage: target },
     status: { ...observed, currentReplicas: observed.currentReplicas ?? 0, currentCPUUtilizationPercentage: currentMetrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.current.averageUtilization }
   }
 }

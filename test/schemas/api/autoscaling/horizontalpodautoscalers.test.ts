@@ -1,5 +1,5 @@
 import t from 'tap'
-import { creates, served, updates } from '../rules.js'
+import { created, creates, served, updates } from '../rules.js'
 
 const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 const VALID = { spec: { maxReplicas: 5, scaleTargetRef: target } }
@@ -39,6 +39,10 @@ for (const version of ['v2', 'v2beta2']) {
     ['without a name', named('Pods', 'pods', { averageValue: '5' }, { metric: { name: '' } }), `Required ${AT}.pods.metric.name`],
     ['with a name that is no path', named('Pods', 'pods', { averageValue: '5' }, { metric: { name: 'a/b' } }), `Invalid ${AT}.pods.metric.name`],
     ['a metric of an object', named('Object', 'object', { value: '5' }, { describedObject: target })],
+    ['an average of it', named('Object', 'object', { type: 'AverageValue', averageValue: '5' }, { describedObject: target })],
+    ['a target without a type', resource({ type: null, averageValue: '5' }), `Required ${AT}.resource.target.type`, `Invalid ${AT}.resource.target.type`],
+    ['of an unknown one', named('External', 'external', { type: 'Mean', value: '5' }), `Invalid ${AT}.external.target.type`],
+    ['of nothing', named('Pods', 'pods', {}), `Required ${AT}.pods.target.averageValue`],
     ['of no object', named('Object', 'object', { value: '5' }, { describedObject: {} }), `Required ${AT}.object.describedObject.kind`, `Required ${AT}.object.describedObject.name`],
     ['a metric from outside', named('External', 'external', { value: '5' })],
     ['with two values', named('External', 'external', { value: '5', averageValue: '1' }), `Forbidden ${AT}.external.target.value`],
@@ -55,3 +59,22 @@ for (const version of ['v2', 'v2beta2']) {
     ['a long period', scaleUp({ policies: [{ type: 'Pods', value: 1, periodSeconds: 1801 }] }), `Invalid ${UP}.policies[0].periodSeconds`]
   ])
 }
+
+t.test('causes of a metric: its type, what its source says, what it should have or not', async t => {
+  const both = { type: 'Weather', pods: { metric: { name: '' }, target: { type: 'AverageValue', averageValue: '1' } }, external: { metric: { name: '' }, target: { type: 'Value', value: '1' } } }
+  const { errors } = created(served('autoscaling/v2', 'horizontalpodautoscalers'), { spec: { ...VALID.spec, metrics: [both] } })
+  t.same(errors.map(({ field }) => field), ['type', 'external.metric.name', 'type', 'external', 'pods'].map(field => `${AT}.${field}`))
+})
+
+t.test('an average over the pods of an object stays valid in every version', async t => {
+  const v2 = served('autoscaling/v2', 'horizontalpodautoscalers')
+  const metric = { type: 'Object', object: { describedObject: target, metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '5' } } }
+  const { object } = created(v2, { spec: { ...VALID.spec, metrics: [metric] } })
+  v2.type.strategy.canonicalize?.(object)
+  for (const version of ['v1', 'v2', 'v2beta1', 'v2beta2']) {
+    const one = served(`autoscaling/${version}`, 'horizontalpodautoscalers')
+    const shown = one.conversion?.fromStored(object) ?? object
+    t.same(created(one, JSON.parse(JSON.stringify(shown))).errors, [], version)
+  }
+  t.match(v2.conversion?.fromStored(object), { spec: { metrics: [metric] } })
+})
