@@ -7,7 +7,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
-import { validateDefinedName, validateDefinition, validateEstablished, validateGivenNames, validateSpec } from './rules.js'
+import { validateDefinedName, validateDefinition, validateEstablished, validateGivenNames, validateSchemas, validateSpec } from './rules.js'
 import { JSONSchemaProps } from './schemas.js'
 
 export type CustomResourceColumnDefinition = Static<typeof CustomResourceColumnDefinition>
@@ -106,8 +106,15 @@ export const CustomResourceDefinition = kind('CustomResourceDefinition', 'Define
     if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored]
   },
   validate: (definition, _at, report) => { validateDefinition(definition, report) },
-  validateCreate: (definition, _at, report) => { validateDefinedName(definition, report) },
-  validateUpdate: (definition, old, _at, report) => { validateEstablished(definition, old, report) }
+  told: ['metadata', 'spec.', 'status'],
+  validateCreate: (definition, _at, report) => {
+    validateDefinedName(definition, report)
+    validateSchemas(definition, undefined, report)
+  },
+  validateUpdate: (definition, old, _at, report) => {
+    validateSchemas(definition, old, report)
+    validateEstablished(definition, old, report)
+  }
 })
 
 const storedVersion = ({ versions = [] }: CustomResourceDefinitionSpec): string | undefined => versions.find(({ storage }) => storage)?.name

@@ -1,12 +1,15 @@
 /**
- * What a CustomResourceDefinition has to keep to: its names, its versions and how they are converted. What its schemas may say is
- * looked at where types are made of them.
+ * What a CustomResourceDefinition has to keep to: its names, its versions and how they are converted, and that its schemas are
+ * structural. What is not supported of them yet is refused where types are made of them.
  */
 import type { Report } from '../../language/declare.js'
+import { collect } from '../../language/validation.js'
 import { sameValue } from '../../language/values.js'
 import { dns1035Label, dnsSubdomain } from '../../names.js'
 import type { NameRule } from '../../names.js'
 import { validateConversion } from './conversion-rules.js'
+import { validateSchema } from './schema-rules.js'
+import { validateStructural } from './structural-rules.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionSpec } from './customresourcedefinitions.js'
 
 export function validateSpec (spec: CustomResourceDefinitionSpec, at: string, report: Report): void {
@@ -16,8 +19,8 @@ export function validateSpec (spec: CustomResourceDefinitionSpec, at: string, re
     if (!group.includes('.')) report({ type: 'FieldValueInvalid', field: `${at}.group`, value: group, detail: 'should be a domain with at least one dot' })
   }
   supported(['Cluster', 'Namespaced'], scope, `${at}.scope`, report)
-  validateNames(names, `${at}.names`, report)
   validateVersions(versions, `${at}.versions`, report)
+  validateNames(names, `${at}.names`, report)
   validateConversion(spec.conversion, `${at}.conversion`, report)
   if (preserveUnknownFields === true) {
     report({ type: 'FieldValueInvalid', field: `${at}.preserveUnknownFields`, value: true, detail: 'must be false; set x-orch-preserve-unknown-fields in the schema instead' })
@@ -70,6 +73,21 @@ function validateVersions (versions: NonNullable<CustomResourceDefinitionSpec['v
 export function validateDefinedName ({ metadata: { name = '' }, spec: { group, names: { plural } } }: CustomResourceDefinition, report: Report): void {
   if (name !== '' && name !== `${plural}.${group}`) {
     report({ type: 'FieldValueInvalid', field: 'metadata.name', value: name, detail: 'must be spec.names.plural+"."+spec.group' })
+  }
+}
+
+/** Schemas of new definitions, and those an update changes: what was stored before may stay. */
+export function validateSchemas ({ spec: { versions = [] } }: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
+  for (const [index, { name, schema }] of versions.entries()) {
+    const wanted = schema?.openAPIV3Schema
+    const before = old?.spec.versions?.find(version => version.name === name)?.schema?.openAPIV3Schema
+    if (wanted === undefined || (before !== undefined && sameValue(wanted, before))) continue
+    const at = `spec.versions[${index}].schema.openAPIV3Schema`
+    if (wanted.nullable === true) report({ type: 'FieldValueForbidden', field: `${at}.nullable`, detail: 'nullable cannot be true at the root' })
+    const found = collect(each => { validateSchema(wanted, at, each) })
+    found.forEach(report)
+    // With keywords nobody follows there is nothing to be structural.
+    if (!found.some(({ detail }) => detail.endsWith(' is not supported') || detail.startsWith('items must be'))) validateStructural(wanted, at, report)
   }
 }
 

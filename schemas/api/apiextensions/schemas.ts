@@ -83,3 +83,6 @@ export const JSONSchemaProps = recursive(() => message('JSONSchemaProps', 'A JSO
   'x-orch-validations': list(44, 'Further rules, as CEL expressions.', ValidationRule, { listType: 'map', listMapKeys: ['rule'], patchStrategy: 'merge', patchMergeKey: 'rule', protoName: 'xOrchValidations' })
 }))
 export type JSONSchemaProps = Static<typeof JSONSchemaProps>
+
+/** Of items and other properties: one schema, neither a list of them nor whether there may be any. */
+export const isSchema = (value: unknown): value is JSONSchemaProps => typeof value === 'object' && value !== null && !Array.isArray(value)

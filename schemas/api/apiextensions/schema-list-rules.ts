@@ -1,0 +1,72 @@
+/** How lists and objects of types that are defined at run time are merged: what their schemas have to say for that. */
+import type { Report } from '../../language/declare.js'
+import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
+import { isSchema } from './schemas.js'
+import type { JSONSchemaProps as Schema } from './schemas.js'
+
+const LIST = 'x-orch-list-type'
+const KEYS = 'x-orch-list-map-keys'
+const MAP = 'x-orch-map-type'
+
+function checkType ({ type = '' }: Schema, wanted: string, because: string, at: string, report: Report): void {
+  const detail = `must be ${wanted} if ${because} is specified`
+  if (type === '') required(report, `${at}.type`, detail)
+  else if (type !== wanted) invalid(report, `${at}.type`, type, detail)
+}
+
+export function validateMapType (schema: Schema, at: string, report: Report): void {
+  const kind = schema[MAP]
+  if (kind === undefined) return
+  checkType(schema, 'object', MAP, at, report)
+  if (!['atomic', 'granular'].includes(kind)) notSupported(report, `${at}.${MAP}`, kind, ['atomic', 'granular'])
+}
+
+export function validateListType (schema: Schema, at: string, report: Report): void {
+  const [kind, keys] = [schema[LIST], schema[KEYS] ?? []]
+  const items = isSchema(schema.items) ? schema.items : undefined
+  if (kind !== undefined) {
+    checkType(schema, 'array', LIST, at, report)
+    if (schema.type === 'array' && kind === 'set' && items !== undefined) checkMembers(items, `${at}.items`, report)
+    if (!['atomic', 'set', 'map'].includes(kind)) notSupported(report, `${at}.${LIST}`, kind, ['atomic', 'set', 'map'])
+  }
+  if (keys.length > 0 && kind !== 'map') {
+    const detail = `must be map if ${KEYS} is non-empty`
+    if (kind === undefined) required(report, `${at}.${LIST}`, detail)
+    else invalid(report, `${at}.${LIST}`, kind, detail)
+  }
+  if (kind === 'map') checkKeyed(schema, keys, items, at, report)
+  if (kind !== 'map' && kind !== 'set') return
+  if (items?.nullable === true) forbidden(report, `${at}.items.nullable`, `cannot be nullable when ${LIST} is ${kind}`)
+  if (kind === 'map' && items !== undefined) checkPresent(items, keys, `${at}.items`, report)
+}
+
+/** Members of a set are compared as a whole. */
+function checkMembers (items: Schema, at: string, report: Report): void {
+  const detail = `must be atomic as item of a list with ${LIST}=set`
+  if (items.type === 'array' && items[LIST] !== undefined && items[LIST] !== 'atomic') invalid(report, `${at}.${LIST}`, items[LIST], detail)
+  if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.${MAP}`, items[MAP] ?? null, detail)
+}
+
+function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | undefined, at: string, report: Report): void {
+  if (keys.length === 0) required(report, `${at}.${KEYS}`, `must not be empty if ${LIST} is map`)
+  if (schema.items === undefined) required(report, `${at}.items`, `must have a schema if ${LIST} is map`)
+  else if (items === undefined) invalid(report, `${at}.items`, schema.items, `must only have a single schema if ${LIST} is map`)
+  else if (items.type !== 'object') invalid(report, `${at}.items.type`, items.type ?? '', `must be object if parent array's ${LIST} is map`)
+  if (items?.type !== 'object') return
+  for (const [index, key] of keys.entries()) {
+    const property = items.properties !== undefined && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined
+    if (property === undefined) invalid(report, `${at}.${KEYS}`, keys, 'entries must all be names of item properties')
+    else if (property.type === 'array' || property.type === 'object') invalid(report, `${at}.items.properties[${key}].type`, items.type, `must be a scalar type if parent array's ${LIST} is map`)
+    if (keys.indexOf(key) < index) invalid(report, `${at}.${KEYS}`, keys, 'must not contain duplicate entries')
+  }
+}
+
+/** Every item has its keys, said or by default. */
+function checkPresent ({ properties = {}, required: needed = [] }: Schema, keys: readonly string[], at: string, report: Report): void {
+  for (const key of keys) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined
+    if (property === undefined) continue
+    if (!needed.includes(key) && property.default === undefined) required(report, `${at}.properties[${key}].default`, `this property is in ${KEYS}, so it must have a default or be a required property`)
+    if (property.nullable === true) forbidden(report, `${at}.properties[${key}].nullable`, `this property is in ${KEYS}, so it cannot be nullable`)
+  }
+}
