@@ -37,6 +37,11 @@ updates(t, nodes, spec({ podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] }), [
   ['what comes in pieces is whole', {}, { status: { capacity: { pods: '1500m', cpu: '-1' }, allocatable: { 'example.com/gpu': '0.5' } } }, 'Invalid status.capacity.pods', 'Invalid status.capacity.cpu', 'Invalid status.allocatable.example.com/gpu']
 ], 'status')
 
+t.test('annotations and taints are told before resources, and those before ranges of addresses', async t => {
+  const wrong = { metadata: { annotations: { 'scheduler.alpha.orch.io/preferAvoidPods': 'x' } }, spec: { taints: [{ key: 'a', effect: 'Maybe' }], podCIDR: 'x' }, status: { capacity: { cpu: '-1' } } }
+  t.same(created(nodes, wrong).errors.map(({ field }) => field), ['metadata.annotations.AvoidPods', 'metadata.taints[0].effect', 'status.capacity.cpu', 'status.allocatable.cpu', 'spec.podCIDRs[0]'])
+})
+
 t.test('the range of pods and the first of the ranges are one', async t => {
   t.match(created(nodes, spec({ podCIDR: '10.0.0.0/24' })).object, spec({ podCIDRs: ['10.0.0.0/24'] }))
   t.match(created(nodes, spec({ podCIDRs: ['10.0.0.0/24', 'fd00::/64'] })).object, spec({ podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24', 'fd00::/64'] }))
