@@ -121,7 +121,7 @@ t.test('a definition has a group, names, a scope and versions of which one is st
   t.same(finds({ group: 'flat' }, { metadata: { name: 'things.flat' } }), ['Invalid spec.group'])
   t.same(finds({ names: { plural: 'things', singular: 'thing', kind: '1Thing', shortNames: ['T'], listKind: 'T_' } }), ['Invalid spec.names.kind', 'Invalid spec.names.listKind', 'Invalid spec.names.shortNames[0]'])
   t.same(finds({ scope: 'Galaxy' }), ['NotSupported spec.scope'])
-  t.same(finds({ versions: [{ name: 'v1', served: true, storage: true }, { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: {} } }] }),
+  t.same(finds({ versions: [{ name: 'v1', served: true, storage: true }, { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }] }),
     ['Required spec.versions[0].schema.openAPIV3Schema', 'Invalid spec.versions[1].name', 'Invalid spec.versions'])
   const CONVERSION = 'spec.conversion'
   const converted = (strategy: string, clientConfig?: object, conversionReviewVersions?: string[]) => finds({ conversion: { strategy, webhook: { clientConfig, conversionReviewVersions } } })
