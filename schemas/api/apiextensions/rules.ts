@@ -60,12 +60,13 @@ function validateVersions (versions: NonNullable<CustomResourceDefinitionSpec['v
   versions.forEach(({ name, schema }, index) => {
     const field = `${at}[${index}]`
     if (name !== '') named(dns1035Label, name, `${field}.name`, report)
-    if (known.has(name)) report({ type: 'FieldValueInvalid', field: `${field}.name`, value: name, detail: 'must contain unique version names' })
     known.add(name)
     if (schema?.openAPIV3Schema === undefined) report({ type: 'FieldValueRequired', field: `${field}.schema.openAPIV3Schema`, detail: 'schemas are required' })
   })
+  const names = versions.map(({ name }) => name)
+  if (known.size < names.length) report({ type: 'FieldValueInvalid', field: at, value: names, detail: 'must contain unique version names' })
   if (versions.filter(({ storage }) => storage).length !== 1) {
-    report({ type: 'FieldValueInvalid', field: at, value: versions.map(({ name }) => name), detail: 'must have exactly one version marked as storage version' })
+    report({ type: 'FieldValueInvalid', field: at, value: names, detail: 'must have exactly one version marked as storage version' })
   }
 }
 

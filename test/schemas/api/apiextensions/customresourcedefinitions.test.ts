@@ -122,7 +122,7 @@ t.test('a definition has a group, names, a scope and versions of which one is st
   t.same(finds({ names: { plural: 'things', singular: 'thing', kind: '1Thing', shortNames: ['T'], listKind: 'T_' } }), ['Invalid spec.names.kind', 'Invalid spec.names.listKind', 'Invalid spec.names.shortNames[0]'])
   t.same(finds({ scope: 'Galaxy' }), ['NotSupported spec.scope'])
   t.same(finds({ versions: [{ name: 'v1', served: true, storage: true }, { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }] }),
-    ['Required spec.versions[0].schema.openAPIV3Schema', 'Invalid spec.versions[1].name', 'Invalid spec.versions'])
+    ['Required spec.versions[0].schema.openAPIV3Schema', 'Invalid spec.versions', 'Invalid spec.versions'])
   const CONVERSION = 'spec.conversion'
   const converted = (strategy: string, clientConfig?: object, conversionReviewVersions?: string[]) => finds({ conversion: { strategy, webhook: { clientConfig, conversionReviewVersions } } })
   t.same(finds({ conversion: { strategy: 'Webhook' } }), [`Required ${CONVERSION}.webhookClientConfig`, `Required ${CONVERSION}.conversionReviewVersions`])
