@@ -12,12 +12,15 @@ import { Reader, Scratch, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire
 const NOTHING = new Uint8Array(0)
 const scratch = new Scratch(4096)
 
+/** Points in time with a fraction are read in the layout they are written in, as convention. */
+const MICROSECONDS = /:\d{2}[.,]\d{6}(?:Z|[+-]\d{2}:\d{2})$/
+
 const pointInTime = (digits: 0 | 6): Special<string> => ({
   decode: (value, refuse) => {
     const expected = digits === 0 ? 'a time such as 2006-01-02T15:04:05Z' : 'a time such as 2006-01-02T15:04:05.000000Z'
     if (typeof value !== 'string') return refuse(expected)
     const instant = parseTime(value)
-    if (instant === undefined) return refuse(expected)
+    if (instant === undefined || (digits === 6 && !MICROSECONDS.test(value))) return refuse(expected)
     const text = formatTime(instant, digits) ?? refuse(`${expected}, of the years 0 to 9999`)
     return isZeroTime(text) ? undefined : text
   },

@@ -53,20 +53,23 @@ function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | un
   else if (items === undefined) invalid(report, `${at}.items`, schema.items, `must only have a single schema if ${LIST} is map`)
   else if (items.type !== 'object') invalid(report, `${at}.items.type`, items.type ?? '', `must be object if parent array's ${LIST} is map`)
   if (items?.type !== 'object') return
-  for (const [index, key] of keys.entries()) {
+  const seen = new Set<string>()
+  for (const key of keys) {
     const property = items.properties !== undefined && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined
     if (property === undefined) invalid(report, `${at}.${KEYS}`, keys, 'entries must all be names of item properties')
     else if (property.type === 'array' || property.type === 'object') invalid(report, `${at}.items.properties[${key}].type`, items.type, `must be a scalar type if parent array's ${LIST} is map`)
-    if (keys.indexOf(key) < index) invalid(report, `${at}.${KEYS}`, keys, 'must not contain duplicate entries')
+    if (seen.has(key)) invalid(report, `${at}.${KEYS}`, keys, 'must not contain duplicate entries')
+    seen.add(key)
   }
 }
 
 /** Every item has its keys, said or by default. */
 function checkPresent ({ properties = {}, required: needed = [] }: Schema, keys: readonly string[], at: string, report: Report): void {
+  const given = new Set(needed)
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     if (property === undefined) continue
-    if (!needed.includes(key) && property.default === undefined) required(report, `${at}.properties[${key}].default`, `this property is in ${KEYS}, so it must have a default or be a required property`)
+    if (!given.has(key) && property.default === undefined) required(report, `${at}.properties[${key}].default`, `this property is in ${KEYS}, so it must have a default or be a required property`)
     if (property.nullable === true) forbidden(report, `${at}.properties[${key}].nullable`, `this property is in ${KEYS}, so it cannot be nullable`)
   }
 }

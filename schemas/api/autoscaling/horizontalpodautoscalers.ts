@@ -107,6 +107,6 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number) => column.cell(asV2(object), now) })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
-  rules,
+  rules: { ...rules, prepare: forgetSent }, // who speaks v1 has no word for it, and is judged by what it says
   others
 })

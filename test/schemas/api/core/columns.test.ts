@@ -41,10 +41,11 @@ t.test('an event, of one time or of a series, in every version', async t => {
   t.same(shown(events, event), {
     'Last Seen': '5m', Type: 'Warning', Reason: 'BackOff', Object: 'pod/web-1', Subobject: 'spec.containers{web}', Source: 'kubelet, node-1', Message: 'Back-off', 'First Seen': '60m', Count: 7, Name: 'web'
   })
+  const micro = (time: string): string => time.replace('Z', '.000000Z')
   for (const representation of events.representations.slice(1)) {
-    const once = { regarding: { kind: 'Node' }, eventTime: minutesAgo(3), reportingController: 'scheduler', reportingInstance: 'scheduler-1', reason: 'Bound' }
+    const once = { regarding: { kind: 'Node' }, eventTime: micro(minutesAgo(3)), reportingController: 'scheduler', reportingInstance: 'scheduler-1', reason: 'Bound' }
     t.hasStrict(shown(representation, once), { 'Last Seen': '3m', Object: 'node', Source: 'scheduler, scheduler-1', 'First Seen': '3m', Count: 1 }, representation.apiVersion)
-    t.hasStrict(shown(representation, { ...once, reportingInstance: '', series: { count: 4, lastObservedTime: minutesAgo(2) } }), { 'Last Seen': '2m', Source: 'scheduler', Count: 4 })
+    t.hasStrict(shown(representation, { ...once, reportingInstance: '', series: { count: 4, lastObservedTime: micro(minutesAgo(2)) } }), { 'Last Seen': '2m', Source: 'scheduler', Count: 4 })
   }
   t.hasStrict(shown(events, { involvedObject, source: { component: '', host: '' }, count: 0 }), { 'Last Seen': '<unknown>', 'First Seen': '<unknown>', Source: '', Message: '', Count: 1 })
 })
