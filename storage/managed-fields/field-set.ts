@@ -35,6 +35,15 @@ export function part (member: boolean, children: ReadonlyArray<readonly [string,
 /** The part itself as a field, beside what is below it. */
 export const asMember = (node: FieldSet): FieldSet => isMember(node) ? node : { [SELF]: EMPTY, ...node }
 
+/** Whether a set has all these fields and nothing below those that have nothing below them: with them added it is the same. */
+export function holds (set: FieldSet, fields: FieldSet): boolean {
+  for (const element in fields) {
+    const [mine, other] = [set[element], fields[element] as FieldSet] // its own element
+    if (mine === undefined || !(isEmpty(other) ? isEmpty(mine) : holds(mine, other))) return false
+  }
+  return true
+}
+
 export function union (a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b
   return isEmpty(b) ? a : joined(a, b, false)

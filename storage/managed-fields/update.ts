@@ -1,7 +1,7 @@
 /** Ownership after a write that is no apply: who changes a field owns it, and nobody else does. */
 import { UNCHANGED } from './compare.js'
 import type { Changes } from './compare.js'
-import { EMPTY, difference, isEmpty, union, without } from './field-set.js'
+import { EMPTY, difference, holds, isEmpty, union, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { cap, isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
@@ -28,7 +28,9 @@ export function update ({ versions, before, after, managers, who, now, ignored =
   if (changes === UNCHANGED) return managers
   const others = managers.map(manager => isSame(manager, who) ? manager : lose(manager, comparison.in(manager.apiVersion)))
   const own = managers.find(manager => isSame(manager, who))?.fields ?? EMPTY
-  const owners = put(remaining(others), who, union(left(own, changes), changes.changed), now)
+  // Mostly who changes a field owns it already.
+  const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(left(own, changes), changes.changed)
+  const owners = put(remaining(others), who, fields, now)
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
 }
 
