@@ -78,7 +78,8 @@ t.test('nor one behind more headers than the server of a host keeps', async t =>
   const { http1 } = await servers(t)
   const headers = (count: number): string[] => Array.from({ length: count }, () => 'a: b')
   t.equal(await http1(...headers(500), 'Authorization: Bearer nope'), 401)
-  t.equal(await http1(...headers(1500), 'Authorization: Bearer nope'), 401)
+  const many = await http1(...headers(1500), 'Authorization: Bearer nope')
+  t.ok([401, 431].includes(many), `${many}: later versions of Node refuse so many themselves`)
   t.equal(await http1(...headers(900)), 200)
 })
 
@@ -91,7 +92,7 @@ t.test('blanks around a token are no part of it', async t => {
   }
 })
 
-/** Whether this Node can be told to keep headers with blanks around their value, which versions before 24.2 leave out of requests in silence. */
+/** Whether this Node can be told to keep headers with blanks around their value, which versions before 22.17 and 24.2 leave out of requests in silence. */
 async function keepsBlanks (t: Test): Promise<boolean> {
   const options: Http2Options & { strictFieldWhitespaceValidation: boolean } = { strictFieldWhitespaceValidation: false }
   const server = createServer(options)
