@@ -15,10 +15,12 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 t.test('a request ends with its client, however that goes', async t => {
   const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
   t.teardown(() => app.close())
+  let begun = 0
   let underWay = 0
   await app.register(requestInfo)
   await app.register(http2Sessions, { interval: 50 })
   app.get('/held', (request, reply) => {
+    begun++
     underWay++
     request.orch.onClosed(() => { underWay-- })
     reply.hijack()
@@ -40,8 +42,9 @@ t.test('a request ends with its client, however that goes', async t => {
   })
 
   await t.test('one that breaks the protocol and goes', async t => {
+    const before = begun
     const socket = await ruleBreaker(t, port, '/held')
-    await until(t, 'the request', () => underWay === 1)
+    await until(t, 'the request', () => begun > before) // later versions of Node end it themselves, at once
     socket.destroy()
     await until(t, 'its end', () => underWay === 0)
     t.pass()
