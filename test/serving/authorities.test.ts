@@ -1,6 +1,9 @@
 /** The authorities of clients: which there may be, whom they vouch for, and that they may be replaced at any time. */
 import t, { type Test } from 'tap'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import type { Pair } from '../../config/certificates.js'
 import { certify, type CertificateRequest } from '../../serving/certify.js'
 import { codeOver, flagged, kept, SERVER_FILES, type Flagged } from '../flagged-server.js'
@@ -26,14 +29,30 @@ async function serve (t: Test, text: string, ...flags: string[]): Promise<Follow
   }
 }
 
+/** Node 24.21 and 26.8 keep what clients send beside their certificates to themselves (nodejs/node#65579): who needs it is not believed. */
+async function seen (pair: Pair): Promise<boolean> {
+  const own = authority('servers').issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
+  const server = createServer({ key: own.key, cert: own.certificate, requestCert: true, rejectUnauthorized: false, ca: one.certificate }).listen(0, '127.0.0.1')
+  const asked = once(server, 'secureConnection') as Promise<[TLSSocket]>
+  await once(server, 'listening')
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', rejectUnauthorized: false, key: pair.key, cert: pair.certificate })
+  const [socket] = await asked
+  const { issuerCertificate } = socket.getPeerCertificate(true) as Partial<DetailedPeerCertificate>
+  socket.destroy()
+  client.destroy()
+  server.close()
+  return issuerCertificate !== undefined
+}
+
 t.test('a file may have several authorities, and some between them and the clients', async t => {
   const middle = one.issue({ commonName: 'middle', uses: ['client'], authority: true })
   const low = certify({ ...validity, commonName: 'low', uses: ['client'], authority: true, issuer: { commonName: 'middle', key: middle.key } })
   const below = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key } })
   const lowest = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'low', key: low.key } })
   const chained = (leaf: Pair, ...others: Pair[]): Pair => ({ ...leaf, certificate: bundle(leaf, ...others) })
+  const sent = await seen(chained(below, middle)) ? 200 : 401
   const both = await serve(t, bundle(one, two))
-  for (const [pair, code] of [[client(one), 200], [client(two), 200], [client(authority('one')), 401], [chained(below, middle), 200], [chained(lowest, low, middle), 200], [chained(lowest, middle), 401]] as const) {
+  for (const [pair, code] of [[client(one), 200], [client(two), 200], [client(authority('one')), 401], [chained(below, middle), sent], [chained(lowest, low, middle), sent], [chained(lowest, middle), 401]] as const) {
     t.equal(await both.code(pair), code)
   }
   const between = await serve(t, bundle(middle))
@@ -46,10 +65,12 @@ t.test('a file may have several authorities, and some between them and the clien
 t.test('a resumed session is as good as a new one, also with authorities that the client has sent', async t => {
   const middle = one.issue({ commonName: 'middle', uses: ['client'], authority: true })
   const below = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key } })
+  const pair = { ...below, certificate: bundle(below, middle) }
+  const expected = await seen(pair) ? 200 : 401
   const { code } = await serve(t, one.certificate)
   const { Agent } = await import('node:https')
   const agent = new Agent({ keepAlive: false })
-  for (const title of ['first', 'resumed', 'again']) t.equal(await code({ ...below, certificate: bundle(below, middle) }, {}, agent), 200, title)
+  for (const title of ['first', 'resumed', 'again']) t.equal(await code(pair, {}, agent), expected, title)
 })
 
 t.test('expired, not yet valid, for something else, of a weak signature: refused', async t => {
