@@ -2,6 +2,7 @@
 import { holdFieldSelector, holdLabelSelector, NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
 import type { Representation, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
 import { badRequest, invalid } from '../schemas/status.js'
+import type { Caller } from '../storage/operations/context.js'
 import type { ListRequest } from '../storage/operations/list.js'
 
 const shown = (value: string): string => JSON.stringify(value.slice(0, 100))
@@ -59,9 +60,6 @@ export function heldSelectors (query: URLSearchParams, definition: Representatio
   return selection === NOTHING ? NOTHING : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
 }
 
-/** Aborted when nobody waits for the answer any more; a getter as a rule, which makes the signal when it is asked for. */
-export interface Requester { readonly signal: AbortSignal }
-
 /** A class, as a literal that takes in others and has a getter costs as much as a small list. */
 class Asked implements ListRequest {
   readonly labels: LabelSelectorMatcher
@@ -71,9 +69,9 @@ class Asked implements ListRequest {
   readonly continue: string
   readonly resourceVersion: string
   readonly resourceVersionMatch: string
-  readonly #requester: Requester
+  readonly #caller: Caller
 
-  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, requester: Requester) {
+  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, caller: Caller) {
     this.labels = labels
     this.fields = fields
     this.namespace = namespace
@@ -81,18 +79,18 @@ class Asked implements ListRequest {
     this.continue = text(query, 'continue')
     this.resourceVersion = text(query, 'resourceVersion')
     this.resourceVersionMatch = text(query, 'resourceVersionMatch')
-    this.#requester = requester
+    this.#caller = caller
   }
 
   /** For lists that have to wait. */
-  get signal (): AbortSignal { return this.#requester.signal }
+  get signal (): AbortSignal { return this.#caller.signal }
 }
 
 /** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
-export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, requester: Requester): ListRequest {
+export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller): ListRequest {
   count(query, 'timeoutSeconds')
   bool(query, 'allowWatchBookmarks')
-  return new Asked(selectors(query, definition), query, namespace, requester)
+  return new Asked(selectors(query, definition), query, namespace, caller)
 }
 
 /** Parameters of later releases that change what an answer means are refused, so that clients fall back. @throws StatusError 422 */

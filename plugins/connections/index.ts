@@ -13,7 +13,7 @@ import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptio
 import type { ApiObject, Message } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
-import { admissionRequest } from '../../storage/operations/context.js'
+import { admissionRequest } from '../../storage/operations/admission-request.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { runParts } from '../lifecycle.js'
 import { locateNode, locatePod, locateService, type Locate } from './destinations.js'
@@ -50,11 +50,11 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
     dryRun: false,
     warn: (text: string) => { orch.warnings.push(text) },
     annotate: (key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata') => { if (level === 'Metadata') orch.annotations = { ...orch.annotations, [key]: value } },
-    signal: orch.signal
+    caller: orch
   }
   // Options are no object of the store; admission reads and writes members by name.
-  const asked = admissionRequest(store, context, info, 'CONNECT', options as unknown as ApiObject, undefined)
-  const request = { ...asked, kind, requested: { group, version, kind, plural: asked.requested.plural } }
+  const requested = { group, version, kind, plural: store.shown.plural }
+  const request = admissionRequest(store, context, info, 'CONNECT', options as unknown as ApiObject, undefined, { kind, requested })
   await store.admission.mutate(request)
   await store.admission.validate(request)
   return options

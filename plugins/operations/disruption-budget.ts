@@ -50,7 +50,7 @@ export const stillProcessed = (name: string): StatusError => refuseEviction(`The
 export async function takeDisruption (store: ResourceStore, name: string, pod: Pod, context: WriteContext): Promise<void> {
   const { namespace = '', name: podName = '' } = pod.metadata
   let attempts = 0
-  await change(store, { namespace, name, subresource: 'status' }, { ...controllerContext(context.signal), dryRun: context.dryRun }, base => {
+  await change(store, { namespace, name, subresource: 'status' }, { ...controllerContext(context.caller.signal), dryRun: context.dryRun }, base => {
     if (++attempts > MOST_ATTEMPTS) throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
     const budget = base.copy() as PodDisruptionBudget // of the store of budgets; the fields used are the same in all versions
     check(budget)

@@ -5,7 +5,7 @@ import { sameValue, timestamp } from '../../schemas/index.js'
 import type { FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
-import { admissionRequest } from '../../storage/operations/context.js'
+import { admissionRequest } from '../../storage/operations/admission-request.js'
 import { change, requireUid } from '../../storage/operations/update.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 
@@ -20,7 +20,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
     // One that is posted by itself has been admitted as what it is.
-    const admission = subresource === '' ? undefined : { ...admissionRequest(store, context, { namespace, name, subresource }, 'CREATE', binding, undefined), kind: binding.kind }
+    const admission = subresource === '' ? undefined : admissionRequest(store, context, { namespace, name, subresource }, 'CREATE', binding, undefined, { kind: binding.kind })
     if (admission !== undefined) await store.admission.mutate(admission)
     if ((binding.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Binding object')
     const errors = findings(binding)

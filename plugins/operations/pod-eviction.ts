@@ -10,7 +10,7 @@ import { Status } from '../../schemas/meta/v1.js'
 import type { DeleteOptions } from '../../schemas/meta/options.js'
 import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { admissionRequest } from '../../storage/operations/context.js'
+import { admissionRequest } from '../../storage/operations/admission-request.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { gracePeriodOf, propagationOf, remove } from '../../storage/operations/delete.js'
 import type { DeleteRequest } from '../../storage/operations/delete.js'
@@ -32,7 +32,7 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
     const asked = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
-    const admission = { ...admissionRequest(store, asked, { namespace, name, subresource }, 'CREATE', eviction, undefined), kind: eviction.kind }
+    const admission = admissionRequest(store, asked, { namespace, name, subresource }, 'CREATE', eviction, undefined, { kind: eviction.kind })
     await store.admission.mutate(admission)
     if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')
     const deleteOptions: Partial<DeleteOptions> = eviction.deleteOptions ?? {}

@@ -10,7 +10,7 @@ import type { NamedObject, ServiceAccountTokens } from '../../schemas/auth/servi
 import { timestamp } from '../../schemas/index.js'
 import type { ApiObject, FieldError } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
-import { admissionRequest } from '../../storage/operations/context.js'
+import { admissionRequest } from '../../storage/operations/admission-request.js'
 import { current } from '../../storage/operations/rewrite.js'
 import type { Operation, ResourceRegistry } from '../../storage/registry.js'
 
@@ -39,7 +39,7 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     const { signer, maxExpirationSeconds, extendExpiration } = tokens
     const store = resources.find('', 'serviceaccounts')
     if (store === undefined) throw notFound(ACCOUNTS, name)
-    const admission = { ...admissionRequest(store, context, target, 'CREATE', request, undefined), kind: REQUEST.kind }
+    const admission = admissionRequest(store, context, target, 'CREATE', request, undefined, { kind: REQUEST.kind })
     await store.admission.mutate(admission)
     refuse(name, mismatches(request, name))
     const account = await find(resources, ACCOUNTS.resource, namespace, name)

@@ -80,9 +80,9 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const options = await optionsOf(request)
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
-    const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : context.signal
-    const selected = { ...listRequest(query, store.shown, info.namespace, context), signal }
-    const result = await removeCollection(store, selected, options.request, { ...context, signal }, workers)
+    const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
+    const selected = { ...listRequest(query, store.shown, info.namespace, request.orch), signal }
+    const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
     return sendStatus(request, reply, success(store, {}, metadataOf(result)))
   }
 }

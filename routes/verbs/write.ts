@@ -38,8 +38,8 @@ export function contextOf (request: FastifyRequest): WriteContext {
     annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
     annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
     waited: (milliseconds, together) => { if (together) orch.waitedTogether = Math.max(orch.waitedTogether, milliseconds); else orch.waited += milliseconds },
-    get options () { return orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))) },
-    get signal () { return orch.signal }
+    options: orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
+    caller: orch // not its signal, which is made when it is first asked for
   }
 }
 

@@ -26,7 +26,7 @@ export interface ControllerOptions {
 }
 
 /** Of writes that the server does by itself. */
-export const controllerContext = (signal: AbortSignal): WriteContext => ({ user: undefined, dryRun: false, warn: () => {}, signal })
+export const controllerContext = (signal: AbortSignal): WriteContext => ({ user: undefined, dryRun: false, warn: () => {}, caller: { signal } })
 
 /** An object that can't be read is there too. */
 export async function isThere (store: ResourceStore, key: string): Promise<boolean> {

@@ -11,7 +11,8 @@ import type { ResourceStore } from '../resource-store.js'
 import { SUFFIX_LENGTH, randomSuffix } from '../suffix.js'
 import { allocating } from './allocation.js'
 import { claiming } from './claim.js'
-import { admissionRequest, now, refuse } from './context.js'
+import { admissionRequest } from './admission-request.js'
+import { now, refuse } from './context.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
@@ -57,9 +58,8 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
   setSystemFields(metadata)
   for (let attempt = 1; ; attempt++) {
-    if (generated) metadata.name = generatedName(metadata.generateName as string) // not empty: `generated`
-    const named = generated ? { ...request, name: metadata.name ?? '' } : request
-    const made = await attemptCreate(store, object, target.namespace, named, judgement, context)
+    if (generated) metadata.name = request.name = generatedName(metadata.generateName as string) // not empty: `generated`
+    const made = await attemptCreate(store, object, target.namespace, request, judgement, context)
     if (made !== undefined) return made
     if (!generated) throw alreadyExists(store.resource, metadata.name ?? '')
     if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
@@ -112,7 +112,7 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     if (result.succeeded) return entry(result.revision)
     if (judgement.basis === undefined || result.current !== undefined) return undefined
     // What it was judged by has changed since: it is judged by what is there now.
-    if (context.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
+    if (context.caller.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
   }
 }
 

@@ -1,7 +1,7 @@
 /** What admission is asked of a deletion, and when: a step of it that changes nothing is no question. */
 import type { ApiObject } from '../../schemas/index.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest } from './context.js'
+import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
 
 interface Grace { readonly gracePeriodSeconds?: number | undefined }

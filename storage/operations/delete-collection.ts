@@ -23,7 +23,7 @@ export async function removeCollection (store: ResourceStore, selected: ListRequ
       if (failures.length > 0) return
       // A store in memory answers without a turn of the loop, and so does a dry run on any.
       if (turnIsOver()) await nextTurn()
-      if (context.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
+      if (context.caller.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
       const { name = '', namespace = '' } = entry.read().metadata
       try {
         await remove(store, { name, namespace }, request, context)

@@ -51,7 +51,7 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
       return { failure }
     })
     if ('instead' in outcome) {
-      if (context.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
+      if (context.caller.signal.aborted) throw timeout('the request ended while others kept changing the object; nothing was changed')
       base = outcome.instead
       sure = true
       continue

@@ -44,8 +44,8 @@ export async function ourOperations (options: BackendOptions): Promise<Writer> {
     type: configMaps.type, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
   })
   await store.open()
-  const { signal } = new AbortController()
-  const context = { user: undefined, dryRun: false, warn: () => {}, signal }
+  const caller = new AbortController()
+  const context = { user: undefined, dryRun: false, warn: () => {}, caller }
   return {
     create: ({ body }) => create(store, read(body), { namespace: 'default', name: '' }, context),
     update: ({ name, body }) => update(store, read(body), { namespace: 'default', name }, context),

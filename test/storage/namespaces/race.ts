@@ -18,7 +18,7 @@ const WRITERS = 4
 const AT_ONCE = 16
 /** Milliseconds: from less than a namespace takes to go in memory to more than it takes over etcd. */
 const DELAYS = [0, 0, 2, 5, 20, 80]
-export const context: WriteContext = { user: undefined, dryRun: false, warn: () => {}, signal: new AbortController().signal }
+export const context: WriteContext = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
 /** Admission of the host's own that takes its time over some objects, as a webhook would: what was judged before it may have changed behind it. */

@@ -107,5 +107,5 @@ t.test('a creation whose basis changes is judged anew until it does not, on the 
   judged = -1000
   const given = new AbortController()
   given.abort()
-  t.equal(await reasonOf(create(store, config('b'), target(''), { ...context, signal: given.signal })), 'Timeout', 'not longer than anybody waits')
+  t.equal(await reasonOf(create(store, config('b'), target(''), { ...context, caller: given })), 'Timeout', 'not longer than anybody waits')
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import Fastify from '../../../fastify.js'
 import orch from '../../../../app.js'
 import type { ApiObject } from '../../../../schemas/index.js'
-import { admissionRequest } from '../../../../storage/operations/context.js'
+import { admissionRequest } from '../../../../storage/operations/admission-request.js'
 import type { ResourceRegistry } from '../../../../storage/registry.js'
 import { build, client } from '../../../build.js'
 import type { Client, Json } from '../../../build.js'
@@ -185,8 +185,10 @@ t.test('connections are asked about with their options, which a hook may change'
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec'] }] }))
   const { admission } = store
   const options = { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true, container: 'c', command: ['sh'] }
-  const asked = admissionRequest(store, { user: undefined, dryRun: false, warn: () => {}, signal: new AbortController().signal }, { namespace: 'default', name: 'p', subresource: 'exec' }, 'CONNECT', options as unknown as ApiObject, undefined)
-  const request = { ...asked, kind: 'PodExecOptions', requested: { ...asked.requested, kind: 'PodExecOptions' } }
+  const context = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
+  const request = admissionRequest(store, context, { namespace: 'default', name: 'p', subresource: 'exec' }, 'CONNECT', options as unknown as ApiObject, undefined, {
+    kind: 'PodExecOptions', requested: { group: '', version: 'v1', plural: 'pods', kind: 'PodExecOptions' }
+  })
   await admission.mutate(request)
   t.match(hook.asked[0]?.request, {
     operation: 'CONNECT', kind: { group: '', version: 'v1', kind: 'PodExecOptions' }, resource: { group: '', version: 'v1', resource: 'pods' }, subResource: 'exec', name: 'p', namespace: 'default', object: { ...options, container: 'c' }, oldObject: null, options: null
