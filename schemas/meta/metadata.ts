@@ -36,6 +36,12 @@ export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report:
   validateManagedFields(metadata, report)
 }
 
+/** What a type asks for beside what it shares with all others: of its names and finalizers. */
+export function validateOwnMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
+  validateName(resource, metadata, report)
+  validateFinalizers(metadata.finalizers ?? [], resource.anyFinalizer, report)
+}
+
 function validateName (resource: Ruled, { name, generateName }: ObjectMeta, report: Report): void {
   if (generateName) {
     for (const detail of resource.nameRule(generateName, true)) report({ type: 'FieldValueInvalid', field: 'metadata.generateName', value: generateName, detail })
