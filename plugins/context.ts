@@ -13,7 +13,6 @@ export interface Negotiated {
   readonly format: 'json' | 'yaml' | 'protobuf'
   /** A transformation of the object, `as=…;g=meta.orch.io;v=…`. */
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
-  /** Version of meta.orch.io the transformation was asked in. */
   /** Of what it is shown as: `meta.orch.io/v1`. */
   readonly asVersion: string
   /** Indented JSON. */
@@ -38,6 +37,14 @@ export interface ObjectRecorder {
   status: (status: Omit<Status, 'code'>) => void
   /** An answer is not given, as it would fill the memory. */
   tooLarge: () => void
+}
+
+/** What a request holds of a limit until it needs it no more. */
+export interface HeldPlace {
+  /** As `handedOver` of the request. */
+  readonly handedOver: (bytes: number) => void
+  /** The request is over, however far it got. */
+  readonly closed: () => void
 }
 
 export interface RequestContext {
@@ -89,6 +96,8 @@ export interface RequestContext {
    * so many bytes that are there and that the client has still to take. The last call holds. Of a watch: that it has begun.
    */
   handedOver: (bytes: number) => void
+  /** Takes the one place that it has among the requests under way. */
+  occupy: (place: HeldPlace) => void
   /** Calls back, in order, when the answer has gone out or the connection has; at once when that is so already. Cheaper than a listener of each one's own. */
   onClosed: (then: () => void) => void
 }

@@ -14,14 +14,14 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { READ_ONLY } from '../schemas/auth/request-info.js'
 import type { UserInfo } from '../schemas/auth/user.js'
-import { tooManyRequests } from '../schemas/status.js'
 import { systemClock } from '../storage/clock.js'
 import { FlowControl, type Flow } from '../storage/flow-control/flow-control.js'
-import { estimate, type Asked } from '../storage/flow-control/work.js'
+import { estimate } from '../storage/flow-control/work.js'
 import { serveDumps } from './flow-control/dumps.js'
-import { requestKinds } from './in-flight-metrics.js'
+import { Exempt } from './flow-control/exempt.js'
 import { flowMetrics } from './flow-control/metrics.js'
 import { Seat } from './flow-control/seat.js'
+import { requestKinds } from './in-flight-metrics.js'
 import { isConnection } from './request-kinds.js'
 import { UnsentAnswers } from './unsent-answers.js'
 
@@ -32,14 +32,11 @@ export interface FlowControlOptions {
   requestTimeout?: number | undefined
 }
 
-const RETRY_AFTER_SECONDS = 1
 const LONGEST_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
 async function flowControl (fastify: FastifyInstance, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions): Promise<void> {
   const metrics = flowMetrics(fastify.orch.metrics)
-  const dropped = fastify.orch.metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind'])
-  const droppedOf = { readOnly: dropped.with('readOnly'), mutating: dropped.with('mutating') }
   const kinds = requestKinds(fastify.orch.metrics)
   const waitLimit = requestTimeout <= 0 ? LONGEST_WAIT : Math.min(LONGEST_WAIT, requestTimeout / 4)
   const control = fastify.orch.flowControl = new FlowControl({ clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited })
@@ -47,7 +44,8 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
   serveDumps(fastify, control)
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    const { info, user = NOBODY, query } = request.orch
+    const { orch } = request
+    const { info, user = NOBODY } = orch
     if (isConnection(info)) {
       done()
       return
@@ -55,45 +53,21 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
     const flow = control.flow(user, info)
     name(reply, flow)
     const series = metrics.of(flow)
-    const kindName = READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating'
-    const kind = kinds[kindName]
+    const kind = kinds[READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating']
     const { queues } = flow.level
     if (queues === undefined) {
-      const started = performance.now()
-      series.dispatched.add()
-      series.executing.add(1)
-      kind.executing(1)
-      const isWatch = info.verb === 'watch'
-      let over = false
-      const end = (): void => {
-        if (over) return
-        over = true
-        series.executing.add(-1)
-        kind.executing(-1)
-        const ran = isWatch ? series.ranAsWatch : series.ran
-        ran.observe((performance.now() - started) / 1000)
-      }
-      if (isWatch) request.orch.handedOver = end
-      request.orch.onClosed(end)
+      orch.occupy(new Exempt(series, kind, info.verb === 'watch'))
       done()
       return
     }
-    const asked = (): Asked => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
-    const { work, watches } = estimate(info, asked, fastify.orch.resources)
+    const { work, watches } = estimate(info, orch, fastify.orch.resources)
     if (watches !== undefined) series.watches.observe(watches)
-    const refuse = (): void => {
-      droppedOf[kindName].add()
-      done(tooManyRequests('too many requests, please try again later', RETRY_AFTER_SECONDS))
-    }
-    const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, refusal => { if (refusal === undefined) done(); else refuse() })
-    const entered = seat.enter()
-    if (typeof entered === 'string') {
-      refuse()
-      return
-    }
-    request.orch.handedOver = bytes => { seat.handedOver(bytes) }
-    request.orch.onClosed(() => { seat.closed() })
-    if (entered) done()
+    const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, done)
+    // The step before this one has just looked at the clock.
+    const entered = seat.enter(orch.filterSince || undefined)
+    if (entered === 'refused') return
+    orch.occupy(seat)
+    if (entered === 'executing') done()
   })
   fastify.addHook('onClose', (_instance, done) => {
     control.close()

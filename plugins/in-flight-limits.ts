@@ -15,6 +15,7 @@ import fp from 'fastify-plugin'
 import { READ_ONLY, type RequestInfo } from '../schemas/auth/request-info.js'
 import type { UserInfo } from '../schemas/auth/user.js'
 import { tooManyRequests } from '../schemas/status.js'
+import type { HeldPlace } from './context.js'
 import { requestKinds, type KindSeries } from './in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
 import { NOWHERE, UnsentAnswers, type UnsentAnswer } from './unsent-answers.js'
@@ -35,10 +36,10 @@ export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnl
   return READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating'
 }
 
-interface Pool { readonly limit: number, used: number, readonly executing: KindSeries['executing'] }
+interface Pool { readonly limit: number, used: number, readonly kind: KindSeries }
 
 /** The place of one request, given back once: early where the answer waits for its client alone, at the latest when it is over. */
-class Place implements UnsentAnswer {
+class Place implements UnsentAnswer, HeldPlace {
   readonly reply: FastifyReply
   at = NOWHERE
   bytes = 0
@@ -52,7 +53,7 @@ class Place implements UnsentAnswer {
     this.#unsent = unsent
     this.reply = reply
     pool.used++
-    pool.executing(1)
+    pool.kind.executing(1)
   }
 
   handedOver (bytes: number): void {
@@ -69,15 +70,14 @@ class Place implements UnsentAnswer {
     if (this.#free) return
     this.#free = true
     this.#pool.used--
-    this.#pool.executing(-1)
+    this.#pool.kind.executing(-1)
   }
 }
 
 async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutating = 200 }: InFlightOptions): Promise<void> {
-  const dropped = fastify.orch.metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind'])
   const kinds = requestKinds(fastify.orch.metrics, { readOnly: reading, mutating })
   const pool = (kind: 'readOnly' | 'mutating', limit: number) => {
-    return { limit: limit === 0 ? Infinity : limit, used: 0, refused: dropped.with(kind), executing: kinds[kind].executing }
+    return { limit: limit === 0 ? Infinity : limit, used: 0, kind: kinds[kind] }
   }
   const pools = { readOnly: pool('readOnly', reading), mutating: pool('mutating', mutating) }
 
@@ -90,13 +90,11 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
     }
     const state = pools[kind]
     if (state.used >= state.limit) {
-      state.refused.add()
+      state.kind.dropped.add()
       done(tooManyRequests('too many requests are under way, please try again later', RETRY_AFTER_SECONDS))
       return
     }
-    const place = new Place(state, unsent, reply)
-    request.orch.handedOver = bytes => { place.handedOver(bytes) }
-    request.orch.onClosed(() => { place.closed() })
+    request.orch.occupy(new Place(state, unsent, reply))
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {

@@ -13,7 +13,7 @@ import { nameSelected } from '../schemas/selectors/fields.js'
 import { badRequest, noSuchPath, StatusError } from '../schemas/status.js'
 import { Trace } from '../schemas/trace.js'
 import { nextAuditId } from './audit-id.js'
-import type { Negotiated, ObjectRecorder, RequestContext } from './context.js'
+import type { HeldPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
 import { endWithConnection } from './queued-answers.js'
 import { endWithAnswer } from './unread-bodies.js'
 
@@ -123,8 +123,6 @@ const NO_QUERY = new URLSearchParams()
 
 const NO_ANNOTATIONS = Object.freeze({})
 
-const noop = (): void => {}
-
 /** Why nobody waits for the outcome of a request: made once, as nearly each one that is waited for ends so. */
 const OVER = new Error('the request has ended')
 
@@ -144,7 +142,6 @@ class Context implements RequestContext {
   filterSince = 0
   audited = false
   recorder: ObjectRecorder | undefined = undefined
-  handedOver: (bytes: number) => void = noop
   onEnd: (() => void) | undefined = undefined
   readonly info: RequestInfo
   #search: string
@@ -156,12 +153,20 @@ class Context implements RequestContext {
   /** Emptied when it was closed, as it holds what belongs to the request. */
   #closed: Array<() => void> | undefined
   #gone = false
+  #place: HeldPlace | undefined
 
   constructor (info: RequestInfo, search: string, raw: EventEmitter) {
     this.info = info
     this.#search = search
     this.#raw = raw
   }
+
+  occupy (place: HeldPlace): void {
+    this.#place = place
+    this.onClosed(() => { place.closed() })
+  }
+
+  handedOver (bytes: number): void { this.#place?.handedOver(bytes) }
 
   onClosed (then: () => void): void {
     if (this.#gone) {

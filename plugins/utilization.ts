@@ -39,11 +39,13 @@ export class Utilization {
     this.#tick = Math.floor(now())
   }
 
-  add (by: number): void { this.set(this.#used + by) }
+  /** @param now as in `set` */
+  add (by: number, now?: number): void { this.set(this.#used + by, this.#limit, now) }
 
-  set (used: number, limit = this.#limit): void {
+  /** @param now on the same clock, from whoever has just looked at it */
+  set (used: number, limit = this.#limit, now?: number): void {
     if (used === this.#used && limit === this.#limit) return
-    const tick = Math.floor(this.#now())
+    const tick = Math.floor(now ?? this.#now())
     const ticks = tick - this.#tick
     if (ticks > 0) {
       const { samples, low, high } = this.#series

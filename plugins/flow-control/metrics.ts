@@ -97,10 +97,10 @@ export function flowMetrics (metrics: OrchServer['metrics']): FlowMetrics {
       return {
         changed: set => {
           sets.set(level, set)
-          const { limit, queues, lengthLimit } = set.settings
-          waits.set(set.waiting, Math.max(1, queues * lengthLimit))
-          runs.set(set.executing, limit)
-          seats.set(set.seatsInUse, limit)
+          const { now, settings: { limit, queues, lengthLimit } } = set
+          waits.set(set.waiting, Math.max(1, queues * lengthLimit), now)
+          runs.set(set.executing, limit, now)
+          seats.set(set.seatsInUse, limit, now)
         },
         dispatched: (now, start) => {
           current.set(now)

@@ -4,11 +4,15 @@ import { distinguisher, type Flow } from '../../storage/flow-control/flow-contro
 import type { QueueSet } from '../../storage/flow-control/queue-set.js'
 import { Ticket, type Refusal, type Work } from '../../storage/flow-control/ticket.js'
 import type { UserInfo } from '../../schemas/auth/user.js'
+import { tooManyRequests } from '../../schemas/status.js'
+import type { HeldPlace } from '../context.js'
 import { NOWHERE, type UnsentAnswer, type UnsentAnswers } from '../unsent-answers.js'
 import type { KindSeries } from '../in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 
-export class Seat extends Ticket implements UnsentAnswer {
+const RETRY_AFTER_SECONDS = 1
+
+export class Seat extends Ticket implements UnsentAnswer, HeldPlace {
   readonly reply: FastifyReply
   readonly request: FastifyRequest
   at = NOWHERE
@@ -17,11 +21,11 @@ export class Seat extends Ticket implements UnsentAnswer {
   readonly #series: FlowSeries
   readonly #kind: KindSeries
   readonly #unsent: UnsentAnswers
-  #then: ((refusal: Refusal | undefined) => void) | undefined
+  #done: ((error?: Error) => void) | undefined
   #over = false
 
-  /** @param then called once, unless the client goes before: the request may run, or why not */
-  constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentAnswers, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, then: (refusal: Refusal | undefined) => void) {
+  /** @param done called once, unless the client goes before or it may run at once: with an error where it may not run */
+  constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentAnswers, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, done: (error?: Error) => void) {
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
     this.#set = set
     this.#series = series
@@ -29,28 +33,32 @@ export class Seat extends Ticket implements UnsentAnswer {
     this.#unsent = unsent
     this.request = request
     this.reply = reply
-    this.#then = then
+    this.#done = done
   }
 
   get #isWatch (): boolean { return this.request.orch.info.verb === 'watch' }
 
-  /** @returns whether it may run at once; then `then` is not called */
-  enter (): boolean | Refusal {
-    const outcome = this.#set.enter(this)
+  /**
+   * @param now on the clock of `performance`, from whoever has just looked at it
+   * @returns 'executing' where it may run at once; then `done` is not called
+   */
+  enter (now?: number): 'executing' | 'waiting' | 'refused' {
+    const outcome = this.#set.enter(this, now)
     this.#series.estimated.observe(this.seats)
     if (outcome === 'executing') {
       this.#begun(0)
-      return true
+      return outcome
     }
     if (outcome === 'waiting') {
       this.#series.waiting.add(1)
       this.#kind.waiting(1)
       this.#series.queueLength.observe(this.queue?.waiting.size ?? 0)
-      return false
+      return outcome
     }
     this.#over = true
     this.#series.rejected(outcome)
-    return outcome
+    this.#refuse()
+    return 'refused'
   }
 
   dispatched (): void {
@@ -60,12 +68,12 @@ export class Seat extends Ticket implements UnsentAnswer {
     this.request.orch.trace.waited += waited
     this.request.orch.trace.step('Waiting in a queue of flow control done')
     this.#begun(waited)
-    this.#tell(undefined)
+    this.#answer()
   }
 
   refused (reason: Refusal): void {
     this.#left(reason)
-    this.#tell(reason)
+    this.#refuse()
   }
 
   released (): void {
@@ -81,8 +89,8 @@ export class Seat extends Ticket implements UnsentAnswer {
 
   give (): void {
     if (this.state !== 'executing') return
-    this.#kind.executing(-1)
     this.#set.leave(this)
+    this.#kind.executing(-1, this.#set.now)
     const series = this.#isWatch ? this.#series.ranAsWatch : this.#series.ran
     series.observe((this.#set.now - this.startedAt) / 1000)
   }
@@ -100,7 +108,7 @@ export class Seat extends Ticket implements UnsentAnswer {
   #begun (waited: number): void {
     this.#series.dispatched.add()
     this.#series.executing.add(1)
-    this.#kind.executing(1)
+    this.#kind.executing(1, this.startedAt)
     this.#series.seats.add(this.seats)
     this.#series.waited.observe(waited / 1000)
   }
@@ -112,9 +120,14 @@ export class Seat extends Ticket implements UnsentAnswer {
     this.#series.rejected(reason)
   }
 
-  #tell (refusal: Refusal | undefined): void {
-    const then = this.#then
-    this.#then = undefined
-    then?.(refusal)
+  #refuse (): void {
+    this.#kind.dropped.add()
+    this.#answer(tooManyRequests('too many requests, please try again later', RETRY_AFTER_SECONDS))
+  }
+
+  #answer (error?: Error): void {
+    const done = this.#done
+    this.#done = undefined
+    done?.(error)
   }
 }

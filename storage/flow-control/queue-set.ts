@@ -104,15 +104,18 @@ export class QueueSet {
     this.#observer.changed?.(this)
   }
 
-  /** @returns 'executing' where it may run at once; where it waits, the ticket is told later */
-  enter (ticket: Ticket): 'executing' | 'waiting' | Refusal {
+  /**
+   * @param now on the clock, from whoever has just looked at it
+   * @returns 'executing' where it may run at once; where it waits, the ticket is told later
+   */
+  enter (ticket: Ticket, now = this.#clock.elapsed()): 'executing' | 'waiting' | Refusal {
+    this.#sync(now)
     const outcome = this.#enter(ticket)
     this.#observer.changed?.(this)
     return outcome
   }
 
   #enter (ticket: Ticket): 'executing' | 'waiting' | Refusal {
-    this.#sync()
     const { queues, lengthLimit } = this.#settings
     ticket.arrivalR = this.#currentR
     ticket.arrivedAt = this.#syncedAt
@@ -153,8 +156,7 @@ export class QueueSet {
   close (): void { this.#line.close() }
 
   /** Virtual time goes on by what each busy queue could have had since of the seats that were taken: those that stay free for a turn serve nobody. */
-  #sync (): void {
-    const now = this.#clock.elapsed()
+  #sync (now = this.#clock.elapsed()): void {
     const passed = now - this.#syncedAt
     if (passed <= 0) return
     this.#syncedAt = now
@@ -173,7 +175,7 @@ export class QueueSet {
       this.#observer.dispatched?.(this.#currentR, queue.nextR)
       this.#queues.begin(ticket, queue)
     }
-    this.#line.delete(ticket)
+    if (ticket.state === 'waiting') this.#line.delete(ticket)
     ticket.state = 'executing'
     ticket.startedAt = this.#syncedAt
     this.#executing++

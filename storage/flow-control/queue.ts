@@ -17,7 +17,7 @@ export class Queue {
 
   get idle (): boolean { return this.executing === 0 && this.waiting.size === 0 }
 
-  get oldest (): Ticket | undefined { return this.waiting.values().next().value }
+  get oldest (): Ticket | undefined { return this.waiting.size === 0 ? undefined : this.waiting.values().next().value }
 
   /** Seat seconds before a request that joined it now. */
   get load (): number { return this.workWaiting + this.seatsInUse * EXPECTED_SECONDS }

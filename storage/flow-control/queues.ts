@@ -83,6 +83,7 @@ export class Queues {
 
   /** Whose turn it is: the first of the queue whose first would be finished the soonest in virtual time. */
   next (): Ticket | undefined {
+    if (this.#pending.size === 0) return undefined
     let best: Ticket | undefined
     let soonest = Infinity
     for (const queue of this.#pending) {

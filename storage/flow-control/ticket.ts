@@ -29,17 +29,20 @@ export abstract class Ticket {
   arrivedAt = 0
   startedAt = 0
 
+  /** What it may have at most at a time. */
+  readonly seats: number
+  /** Seat seconds it is taken to cost before it has run. */
+  readonly expectedWork: number
+
   constructor (
     readonly schema: string,
     readonly distinguisher: string,
     readonly work: Work
-  ) {}
-
-  /** What it may have at most at a time. */
-  get seats (): number { return Math.max(this.work.seats, this.work.finalSeats) }
-
-  /** Seat seconds it is taken to cost before it has run. */
-  get expectedWork (): number { return this.work.seats * EXPECTED_SECONDS + this.work.finalSeats * this.work.finalMs / 1000 }
+  ) {
+    const { seats, finalSeats, finalMs } = work
+    this.seats = Math.max(seats, finalSeats)
+    this.expectedWork = seats * EXPECTED_SECONDS + finalSeats * finalMs / 1000
+  }
 
   /** It is to run now; called once, and only for one that had to wait. */
   abstract dispatched (): void

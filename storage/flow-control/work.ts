@@ -35,18 +35,20 @@ export function workOfWrite (watches: number): Work {
     : { seats: 1, finalSeats: MOST_SEATS, finalMs: seats * EVENT_MS / MOST_SEATS }
 }
 
+const askedBy = (query: URLSearchParams): Asked => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
+
 export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
 
 const READ: Estimate = Object.freeze({ work: ONE_SEAT, watches: undefined })
 
 /** What is not kept in memory is counted as one: nobody knows how much of it there is without asking the store. */
-export function estimate (info: RequestInfo, asked: (info: RequestInfo) => Asked, resources: ResourceRegistry | undefined): Estimate {
+export function estimate (info: RequestInfo, request: { readonly query: URLSearchParams }, resources: ResourceRegistry | undefined): Estimate {
   if (!info.isResourceRequest) return READ
   if (info.verb === 'list') {
     const store = resources?.find(info.group, info.resource)
     if (store?.cache?.loaded !== true || info.name !== '') return READ
     const { start, end } = store.range(info.namespace)
-    return { work: workOfList(store.cache.snapshot.map.count(start, end), asked(info)), watches: undefined }
+    return { work: workOfList(store.cache.snapshot.map.count(start, end), askedBy(request.query)), watches: undefined }
   }
   if (READ_ONLY.has(info.verb)) return READ
   const store = resources?.find(info.group, info.resource)

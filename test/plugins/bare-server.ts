@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
-import type { RequestContext } from '../../plugins/context.js'
+import type { HeldPlace, RequestContext } from '../../plugins/context.js'
 import { Trace } from '../../schemas/trace.js'
 import type { OrchServer } from '../../plugins/server.js'
 import type { RequestInfo } from '../../schemas/auth/request-info.js'
@@ -44,6 +44,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
     instance.decorateRequest('orch')
     instance.addHook('onRequest', (request, reply, done) => {
       const path = decodeURIComponent(request.url.split('?')[0] ?? '')
+      let place: HeldPlace | undefined
       const context: RequestContext = {
         info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
         query: new URLSearchParams(request.url.split('?')[1]),
@@ -67,7 +68,11 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         signal: new AbortController().signal,
         end: () => {},
         onEnd: undefined,
-        handedOver: () => {},
+        handedOver: bytes => { place?.handedOver(bytes) },
+        occupy: taken => {
+          place = taken
+          context.onClosed(() => { taken.closed() })
+        },
         onClosed: then => { reply.raw.once('close', then) },
         ...options.context
       }

@@ -1,0 +1,34 @@
+/** A request of a level that has no limits: it is counted, and nothing else. */
+import type { HeldPlace } from '../context.js'
+import type { KindSeries } from '../in-flight-metrics.js'
+import type { FlowSeries } from './metrics.js'
+
+export class Exempt implements HeldPlace {
+  readonly #series: FlowSeries
+  readonly #kind: KindSeries
+  readonly #isWatch: boolean
+  readonly #startedAt = performance.now()
+  #over = false
+
+  constructor (series: FlowSeries, kind: KindSeries, isWatch: boolean) {
+    this.#series = series
+    this.#kind = kind
+    this.#isWatch = isWatch
+    series.dispatched.add()
+    series.executing.add(1)
+    kind.executing(1, this.#startedAt)
+  }
+
+  /** A watch has run when it has begun, everything else when it is over. */
+  handedOver (): void { if (this.#isWatch) this.closed() }
+
+  closed (): void {
+    if (this.#over) return
+    this.#over = true
+    const now = performance.now()
+    this.#series.executing.add(-1)
+    this.#kind.executing(-1, now)
+    const ran = this.#isWatch ? this.#series.ranAsWatch : this.#series.ran
+    ran.observe((now - this.#startedAt) / 1000)
+  }
+}
