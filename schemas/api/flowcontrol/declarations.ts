@@ -26,8 +26,8 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
   })
 
   const ServiceAccountSubject = message('ServiceAccountSubject', 'Service accounts, by namespace and name.', {
-    namespace: string(1, 'Namespace of the service account.', { required: true }),
-    name: string(2, 'Name of the service account; * matches all.', { required: true })
+    namespace: string(1, 'Namespace of the service account.', { required: true, mayBeEmpty: true }),
+    name: string(2, 'Name of the service account; * matches all.', { required: true, mayBeEmpty: true })
   })
 
   const Subject = message('Subject', 'Who makes requests: a user, a group or a service account.', {

@@ -9,6 +9,8 @@ const MOST_PRECEDENCE = 10_000
 const METHODS = ['ByNamespace', 'ByUser']
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const SUBJECTS = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
+/** In the order in which those that do not belong there are told. */
+const FIELDS = [['ServiceAccount', 'serviceAccount'], ['User', 'user'], ['Group', 'group']] as const
 const ALL = '*'
 const EXEMPT = 'exempt'
 
@@ -50,15 +52,16 @@ function validateRule ({ subjects = [], resourceRules = [], nonResourceRules = [
 function validateSubject (subject: Subject, at: string, report: Report): void {
   const wanted = Object.hasOwn(SUBJECTS, subject.kind) ? SUBJECTS[subject.kind as keyof typeof SUBJECTS] : undefined
   if (wanted === undefined) return notSupported(report, `${at}.kind`, subject.kind, Object.keys(SUBJECTS))
-  for (const [kind, field] of Object.entries(SUBJECTS)) {
-    if (field === wanted && subject[field] === undefined) required(report, `${at}.${field}`, `${field} is required when subject kind is '${kind}'`)
+  if (subject[wanted] === undefined) required(report, `${at}.${wanted}`, `${wanted} is required when subject kind is '${subject.kind}'`)
+  else if (wanted === 'serviceAccount' && subject.serviceAccount !== undefined) validateAccount(subject.serviceAccount, `${at}.serviceAccount`, report)
+  for (const [kind, field] of FIELDS) {
     if (field !== wanted && subject[field] !== undefined) forbidden(report, `${at}.${field}`, `${field} is forbidden when subject kind is not '${kind}'`)
   }
-  const account = subject.serviceAccount
-  if (wanted !== 'serviceAccount' || account === undefined) return
-  // Empty ones are reported as required.
-  if (account.name !== '' && account.name !== ALL) named(report, `${at}.serviceAccount.name`, account.name, dnsSubdomain)
-  if (account.namespace !== '') named(report, `${at}.serviceAccount.namespace`, account.namespace, dnsLabel)
+}
+
+function validateAccount ({ name, namespace }: NonNullable<Subject['serviceAccount']>, at: string, report: Report): void {
+  if (name !== ALL) requiredName(report, `${at}.name`, name, dnsSubdomain)
+  requiredName(report, `${at}.namespace`, namespace, dnsLabel, 'must specify namespace for service account')
 }
 
 /** At least one, and all of them alone. */

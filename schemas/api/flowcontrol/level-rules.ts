@@ -42,11 +42,8 @@ function validateQueuing ({ queues = 0, handSize = 0, queueLengthLimit: length =
   else if (queues > MOST_QUEUES) invalid(report, `${at}.queues`, queues, `must not be greater than ${MOST_QUEUES}`)
   if (handSize <= 0) invalid(report, `${at}.handSize`, handSize, 'must be positive')
   else if (handSize > queues) invalid(report, `${at}.handSize`, handSize, `should not be greater than queues (${queues})`)
-  else if (entropyBits(queues, handSize) > MOST_ENTROPY_BITS) invalid(report, `${at}.handSize`, handSize, `required entropy bits of deck size ${queues} and hand size ${handSize} should not be greater than ${MOST_ENTROPY_BITS}`)
+  else if (entropyBits(queues, handSize) > MOST_ENTROPY_BITS) invalid(report, `${at}.handSize`, handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${MOST_ENTROPY_BITS}`)
 }
 
-function entropyBits (deck: number, hand: number): number {
-  let bits = 0
-  for (let left = deck; left > deck - hand && bits <= MOST_ENTROPY_BITS; left--) bits += Math.log2(left)
-  return Math.ceil(bits)
-}
+/** Reckoned as if each card were drawn from the whole deck, as all servers have to agree on what may be dealt. */
+const entropyBits = (deck: number, hand: number): number => Math.ceil(Math.log2(deck) * hand)

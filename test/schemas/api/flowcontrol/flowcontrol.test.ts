@@ -30,6 +30,7 @@ for (const version of ['v1beta1', 'v1beta2']) {
     ['a user and a group', subject({ kind: 'User', user: { name: 'a' }, group: { name: 'b' } }), `Forbidden ${AT}.subjects[0].group`],
     ['a group without a name', subject({ kind: 'Group', group: {} }), `Required ${AT}.subjects[0].group.name`],
     ['any account of a namespace', subject({ kind: 'ServiceAccount', serviceAccount: { namespace: 'a', name: '*' } })],
+    ['an account without a name', subject({ kind: 'ServiceAccount', serviceAccount: {}, group: { name: 'b' }, user: { name: 'a' } }), ...['serviceAccount.name', 'serviceAccount.namespace'].map(field => `Required ${AT}.subjects[0].${field}`), ...['user', 'group'].map(field => `Forbidden ${AT}.subjects[0].${field}`)],
     ['a bad account', subject({ kind: 'ServiceAccount', serviceAccount: { namespace: 'A', name: 'B' } }), `Invalid ${AT}.subjects[0].serviceAccount.name`, `Invalid ${AT}.subjects[0].serviceAccount.namespace`],
     ['empty lists', resources({ verbs: [], apiGroups: [], resources: [], namespaces: [] }), ...['verbs', 'apiGroups', 'resources', 'namespaces'].map(field => `Required ${AT}.resourceRules[0].${field}`)],
     ['of the cluster', resources({ namespaces: [], clusterScope: true })],
@@ -59,6 +60,8 @@ for (const version of ['v1beta1', 'v1beta2']) {
     ['fewer than none', queuing({ queues: -1, handSize: -1, queueLengthLimit: -1 }), `Invalid ${QUEUES}.queues`, `Invalid ${QUEUES}.handSize`, `Invalid ${QUEUES}.queueLengthLimit`],
     ['too many', queuing({ queues: 10_000_001, handSize: 1 }), `Invalid ${QUEUES}.queues`],
     ['a hand of more than all', queuing({ queues: 4, handSize: 5 }), `Invalid ${QUEUES}.handSize`],
-    ['a hand that nobody can deal', queuing({ queues: 1024, handSize: 7 }), `Invalid ${QUEUES}.handSize`]
+    ['a hand that nobody can deal', queuing({ queues: 1024, handSize: 7 }), `Invalid ${QUEUES}.handSize`],
+    ['the largest that can be dealt', queuing({ queues: 32, handSize: 12 })],
+    ['all cards of a deck', queuing({ queues: 16, handSize: 16 }), `Invalid ${QUEUES}.handSize`]
   ])
 }
