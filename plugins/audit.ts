@@ -11,6 +11,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { attempted } from './audit/attempted.js'
 import { CLOSED_EARLY, eventOf, type Moment, type Outcome } from './audit/event.js'
 import { compilePolicy } from './audit/policy.js'
 import { openBackends, type BackendsOptions } from './audit/backends.js'
@@ -93,15 +94,16 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     if (typeof written === 'boolean') go(written)
     else written.then(go, done)
   })
-  // Refused by a hook before ours, as one without valid credentials: done for as it begins to be answered. What such a hook answers is complete.
+  // Refused by a hook before ours, as one without valid credentials: done for as it begins to be answered, and why is all that is
+  // written down of the answer. What such a hook answers is complete.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     const recording = request.orch?.audited === false ? open(request) : undefined
     if (recording !== undefined) {
       const { failure } = request.orch
       if (failure === undefined) complete(request, reply, recording)
       else {
-        recording.status(failure.status)
-        void write('ResponseStarted', request, recording, { outcome: outcomeOf(request, reply, recording), response: recording.responseJson })
+        const message = failure.status.reason === 'Unauthorized' ? attempted(request.headers, request.raw.socket, request.orch.query) : failure.message
+        void write('ResponseStarted', request, recording, { outcome: { code: reply.raw.statusCode, status: { message } } })
       }
     }
     done()

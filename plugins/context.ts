@@ -56,7 +56,7 @@ export interface RequestContext {
   dropQuery: () => void
   /** Wall clock of arrival, for audit. */
   readonly receivedAt: Date
-  /** Unique per request; echoed in the Audit-ID header. */
+  /** Unique per request, unless whoever sent it has named it; echoed in the Audit-ID header. */
   readonly auditId: string
   /** What is done for it, step by step, since it arrived. */
   readonly trace: Trace

@@ -12,7 +12,7 @@ import { pathSegment } from '../schemas/names.js'
 import { nameSelected } from '../schemas/selectors/fields.js'
 import { badRequest, noSuchPath, StatusError } from '../schemas/status.js'
 import { Trace } from '../schemas/trace.js'
-import { nextAuditId } from './audit-id.js'
+import { auditIdOf } from './audit-id.js'
 import type { HeldPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
 import { endWithConnection } from './queued-answers.js'
 import { endWithAnswer } from './unread-bodies.js'
@@ -127,7 +127,7 @@ const NO_ANNOTATIONS = Object.freeze({})
 const OVER = new Error('the request has ended')
 
 class Context implements RequestContext {
-  readonly auditId = nextAuditId()
+  readonly auditId: string
   readonly trace = new Trace()
   user: UserInfo | undefined = undefined
   impersonator: UserInfo | undefined = undefined
@@ -155,8 +155,9 @@ class Context implements RequestContext {
   #gone = false
   #place: HeldPlace | undefined
 
-  constructor (info: RequestInfo, search: string, raw: EventEmitter) {
+  constructor (info: RequestInfo, search: string, auditId: string, raw: EventEmitter) {
     this.info = info
+    this.auditId = auditId
     this.#search = search
     this.#raw = raw
   }
@@ -229,12 +230,13 @@ export default fp(async fastify => {
     const at = url.indexOf('?')
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const search = at < 0 ? '' : url.slice(at + 1)
+    const auditId = auditIdOf(request.headers)
     try {
       if (request.raw.httpVersionMajor !== 1 && !('stream' in request.raw)) throw notSpoken(request.raw.httpVersionMajor)
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
-      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, reply.raw)
+      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, auditId, reply.raw)
     } catch (error) {
-      request.orch = new Context(nonResource(request.method, path), search, reply.raw)
+      request.orch = new Context(nonResource(request.method, path), search, auditId, reply.raw)
       return done(error as Error) // parseRequest throws StatusErrors only
     }
     reply.header('audit-id', request.orch.auditId)

@@ -86,6 +86,13 @@ t.test('every answer carries its audit id', async t => {
   for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
 })
 
+t.test('a request that brings an audit id keeps it, where it can be a name', async t => {
+  const server = await serve(t, {})
+  const idOf = async (id: string) => (await server.get('/version', { 'audit-id': id })).headers['audit-id']
+  for (const id of ['71c9ccb4-c6c8-4e3a-a5a3-9a7e8a1f0d52', 'gateway-1:42', 'x'.repeat(256)]) t.equal(await idOf(id), id)
+  for (const id of ['', 'a b', 'a,b', '"', 'a\tb', 'x'.repeat(257)]) t.match(await idOf(id), /^[0-9a-f-]{36}$/)
+})
+
 t.test('a request that takes too long is given up', async t => {
   const server = await serve(t, { limits: { requestTimeout: 50 }, authorization: { authorizers: [{ name: 'never', authorize: async ({ info }) => info.verb === 'list' ? await new Promise(() => {}) : { decision: 'Allow' } }] } })
   const alive = setInterval(() => {}, 1000) // inject opens no socket that would

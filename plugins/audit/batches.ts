@@ -12,6 +12,8 @@ export interface BatchOptions {
   readonly maxSize?: number
   /** Milliseconds until a batch goes that is not full. Default 30,000; 0 waits until it is. */
   readonly maxWait?: number
+  /** Characters of all events that wait or are on their way: they are as large as what is asked and answered. Default 256 Mi. */
+  readonly mostCharacters?: number
   /** Batches a second on average, and at once. Default without bound. */
   readonly throttle?: { readonly qps: number, readonly burst: number } | undefined
 }
@@ -37,6 +39,8 @@ export class Batches {
   readonly #throttle: BatchOptions['throttle']
   readonly #context: Required<BatchContext>
   readonly #underWay = new Set<Promise<void>>()
+  /** Characters that wait or are on their way. */
+  #held = 0
   #tokens: number
   #countedAt: number
   /** When the first of those that wait came. */
@@ -44,8 +48,8 @@ export class Batches {
   #timer: NodeJS.Timeout | undefined
   #closing = false
 
-  constructor ({ bufferSize = 10_000, maxSize = 400, maxWait = 30_000, throttle }: BatchOptions, { atOnce = 1, now = performance.now.bind(performance), ...context }: BatchContext) {
-    this.#options = { bufferSize, maxSize, maxWait }
+  constructor ({ bufferSize = 10_000, maxSize = 400, maxWait = 30_000, mostCharacters = 256 * 1024 * 1024, throttle }: BatchOptions, { atOnce = 1, now = performance.now.bind(performance), ...context }: BatchContext) {
+    this.#options = { bufferSize, maxSize, maxWait, mostCharacters }
     this.#throttle = throttle
     this.#context = { atOnce, now, ...context }
     this.#tokens = throttle?.burst ?? 0
@@ -53,10 +57,20 @@ export class Batches {
   }
 
   add (item: string): void {
-    const { bufferSize, maxSize } = this.#options
-    if (this.#closing || this.#waiting.length >= bufferSize) return this.#context.lost(1, new Error(this.#closing ? 'the server is closing' : `more than ${bufferSize} events wait`), 'buffered')
+    const refused = this.#refused(item.length)
+    if (refused !== undefined) return this.#context.lost(1, new Error(refused), 'buffered')
+    const { maxSize } = this.#options
+    this.#held += item.length
     if (this.#waiting.push(item) === 1) this.#since = this.#context.now()
     if (this.#waiting.length === 1 || this.#waiting.length >= maxSize) this.#go()
+  }
+
+  /** Why an event of so many characters is not kept. */
+  #refused (characters: number): string | undefined {
+    const { bufferSize, mostCharacters } = this.#options
+    if (this.#closing) return 'the server is closing'
+    if (this.#waiting.length >= bufferSize) return `more than ${bufferSize} events wait`
+    return this.#held > 0 && this.#held + characters > mostCharacters ? `more than ${mostCharacters} characters wait` : undefined
   }
 
   /** Gives out all that waits, and resolves when it has arrived or is lost. */
@@ -86,6 +100,7 @@ export class Batches {
     const { deliver, lost } = this.#context
     const sent = deliver(items).catch((error: unknown) => { lost(items.length, error) }).finally(() => {
       this.#underWay.delete(sent)
+      for (const { length } of items) this.#held -= length
       this.#go()
     })
     this.#underWay.add(sent)

@@ -11,11 +11,11 @@ import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, ofte
 export interface Outcome {
   readonly code: number
   /** Of an answer that is one. */
-  readonly status: Omit<Status, 'code'> | undefined
+  readonly status: Pick<Partial<Status>, 'status' | 'message' | 'reason' | 'details'> | undefined
 }
 
 /** Whoever asked has gone before there was an answer. */
-export const CLOSED_EARLY: Outcome = { code: 200, status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', message: 'Connection closed early' } }
+export const CLOSED_EARLY: Outcome = { code: 200, status: { status: 'Success', message: 'Connection closed early' } }
 
 /** An event as the members of a JSON object, its objects apart, so that they can be left out. */
 export interface AuditEvent {

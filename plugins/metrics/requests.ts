@@ -13,8 +13,9 @@ const SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const SUBJECT = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
 
+/** Of a deletion the scope says whether it was of a collection. */
 const VERBS = new Map(Object.entries({
-  get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETECOLLECTION', proxy: 'CONNECT', post: 'POST', put: 'PUT', head: 'HEAD', options: 'OPTIONS'
+  get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETE', proxy: 'CONNECT', post: 'POST', put: 'PUT', head: 'GET', options: 'OPTIONS'
 }))
 
 /** What a request that met no route is counted as. */

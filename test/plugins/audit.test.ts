@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
 import audit, { type AuditOptions } from '../../plugins/audit.js'
+import { attempted } from '../../plugins/audit/attempted.js'
 import { eventOf, jsonLine, legacyLine } from '../../plugins/audit/event.js'
 import { sourceIPs, Subject } from '../../plugins/audit/subject.js'
 import { openSink } from '../../plugins/audit/sink.js'
@@ -79,9 +81,20 @@ t.test('refusals are written down: forbidden, unknown, and without valid credent
   t.match(answered, [
     { stage: 'ResponseComplete', responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
     { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },
-    { stage: 'ResponseStarted', user: {}, responseStatus: { code: 401, reason: 'Unauthorized' } }
+    { stage: 'ResponseStarted', user: {} }
   ])
+  t.same(answered[2]?.['responseStatus'], { metadata: {}, message: 'Authentication failed, attempted: bearer', code: 401 })
   t.equal(answered.length, 3)
+})
+
+t.test('of whoever is refused without valid credentials the event says by what they tried', async t => {
+  const said = (authorization: string | undefined, query = '', certificate?: object) =>
+    attempted(authorization === undefined ? {} : { authorization }, { getPeerX509Certificate: () => certificate } as unknown as TLSSocket, new URLSearchParams(query))
+  t.equal(said(undefined), 'Authentication failed, no credentials provided')
+  t.equal(said('secret'), 'Authentication failed, no credentials provided')
+  t.equal(said('Bearer'), 'Authentication failed, no credentials provided')
+  t.equal(said('bearer secret'), 'Authentication failed, attempted: bearer')
+  t.equal(said(`Basic ${Buffer.from('me:secret').toString('base64')}`, 'access_token=secret', {}), 'Authentication failed, attempted: basic, access_token, x509')
 })
 
 t.test('a long-running request leaves an event when its answer begins', async t => {

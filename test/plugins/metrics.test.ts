@@ -41,6 +41,16 @@ t.test('a request is counted with its verb, resource and code, and timed', async
   t.match(buckets.at(-1), /le="\+Inf".* 2$/)
 })
 
+t.test('a deletion is DELETE whatever its scope, and HEAD is what GET is', async t => {
+  const { fastify, lines } = await build(t, {}, { info: ({ method, url }) => url.startsWith('/apis') ? clusterRoles({ verb: method === 'DELETE' ? 'deletecollection' : 'list' }) : {} })
+  fastify.delete('/apis/x', async () => 'gone')
+  fastify.get('/other', async () => 'there')
+  await fastify.inject({ method: 'DELETE', url: '/apis/x' })
+  await fastify.inject({ method: 'HEAD', url: '/other' })
+  const counted = (await lines('apiserver_request_total{')).map(line => /verb="(\w+)".*,resource="(\w*)".*,scope="(\w*)".*code="(\w+)"/.exec(line)?.slice(1).join(' '))
+  t.strictSame(counted, ['DELETE clusterroles cluster 200', 'GET   200'])
+})
+
 t.test('labels that may have certain values have no others', async t => {
   const allowedLabels = new Map([['apiserver_request_total,verb', ['LIST']], ['apiserver_request_total,code', ['200', '429']]])
   const { fastify, lines } = await build(t, { allowedLabels }, { info: ({ method }) => clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) })

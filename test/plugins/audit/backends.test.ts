@@ -83,6 +83,26 @@ t.test('a slow receiver holds up nobody: what finds the buffer full is lost and 
   t.strictSame([...parts], ['buffered'], 'it is the buffer that loses them')
 })
 
+t.test('a receiver that hangs holds no more than so many characters, however few events they are', async t => {
+  let go = (): void => {}
+  const held = new Promise<void>(resolve => { go = resolve })
+  const large = JSON.stringify('x'.repeat(1000))
+  const { backend, batches, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, mostCharacters: 4000 } }, async () => await held)
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) backend.write(event(name, large))
+  t.equal(lost(), 3, 'what is on its way is held, too')
+  t.strictSame([...parts], ['buffered'])
+  go()
+  await pause(20)
+  for (const name of ['g', 'h']) backend.write(event(name, large))
+  t.equal(lost(), 3, 'what has arrived is held no longer')
+  await backend.close()
+  t.strictSame(batches.flat(), ['a', 'b', 'c', 'g', 'h'])
+  const { backend: narrow, batches: alone } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, mostCharacters: 100 } })
+  narrow.write(event('a', large))
+  await narrow.close()
+  t.strictSame(alone, [['a']], 'one that is larger than that goes by itself')
+})
+
 t.test('a throttle bounds batches at once and a second', async t => {
   let now = 0
   const sent: number[] = []
