@@ -3,7 +3,8 @@
  *
  * @see interface, 'Audit events'
  */
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { AuditOptions } from '../plugins/audit.js'
 import { AuditPolicy } from '../schemas/config/audit-policy.js'
 import { readDocument } from './documents.js'
@@ -28,13 +29,15 @@ export async function auditOptions (values: Values): Promise<AuditOptions | unde
   }
 }
 
+/** Its folder is made, as convention. */
 function checkWritable (path: string): void {
   try {
     // A pipe would hold up the start until somebody reads it, and neither it nor a device can be rotated.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not an ordinary file')
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     closeSync(openSync(path, 'a', 0o600))
   } catch (error) {
-    throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that exists, or - for standard output`, { cause: error })
+    throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that is there or can be made, or - for standard output`, { cause: error })
   }
 }
 

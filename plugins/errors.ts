@@ -21,7 +21,9 @@ import { negotiate } from './accept.js'
 function statusOfStorage (error: StorageError): StatusError {
   switch (error.code) {
     case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
+    // What a client asks for is no failure of the store, and is not to hide one in the log.
     case 'FutureRevision': return new StatusError('Timeout', `Timeout: ${error.message}`, {
+      unlogged: true,
       details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
     })
     // Without a Retry-After: clients don't repeat by themselves what waits for an operator.

@@ -82,7 +82,7 @@ export class LogFile {
   }
 
   async #open (): Promise<FileHandle> {
-    await mkdir(dirname(this.#path), { recursive: true })
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     const file = await open(this.#path, 'a+', 0o600)
     this.#file = file
     this.#lookedAt = this.#now()

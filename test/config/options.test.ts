@@ -1,4 +1,5 @@
 import t from 'tap'
+import { statSync } from 'node:fs'
 import { hostPort } from '../../config/addresses.js'
 import { checkedFlags, configuration } from '../../config/options.js'
 import type { ServerOptions } from '../../config/server-options.js'
@@ -77,7 +78,7 @@ t.test('files and folders that will not do are named with their flag', async t =
     [[`--token-auth-file=${folder}/quote`], /^--token-auth-file=.*line 1/],
     [[`--data-dir=${folder}/file`], /^--data-dir=.*is not a folder/],
     [[`--data-dir=${folder}/file/below`], /^--data-dir=.*not a folder/],
-    [[`--audit-log-path=${folder}/none/audit.log`], /^--audit-log-path=.*cannot be written to: there is no such file/],
+    [[`--audit-log-path=${folder}/file/audit.log`], /^--audit-log-path=.*cannot be written to: /],
     [[`--audit-log-path=${folder}`], /^--audit-log-path=.*cannot be written to: it is not an ordinary file/],
     [['--audit-log-path=-', '--audit-log-mode=batch', '--audit-log-batch-throttle-enable', '--audit-log-batch-throttle-burst=1'], /^--audit-log-batch-throttle-qps=0: must be more than 0/],
     [['--audit-log-path=-', '--audit-log-mode=batch', '--audit-log-batch-throttle-enable', '--audit-log-batch-throttle-qps=1'], /^--audit-log-batch-throttle-burst=0: must be more than 0/],
@@ -119,6 +120,8 @@ t.test('flags without anything to act on are warned of', async t => {
   t.strictSame(await warnings('--audit-log-path=-', '--audit-log-batch-max-size=3', '--audit-log-truncate-max-event-size=5'), ['--audit-log-batch-max-size has no effect without --audit-log-mode=batch', '--audit-log-truncate-max-event-size has no effect without --audit-log-truncate-enabled'])
   t.strictSame(await warnings('--audit-log-path=-', '--audit-log-format=legacy', '--audit-log-compress'), ['--audit-log-compress has no effect: standard output is not rotated'])
   t.strictSame(await warnings(`--audit-log-path=${folder}/audit.log`, '--audit-log-maxage=3'), [])
+  t.strictSame(await warnings(`--audit-log-path=${folder}/new/deep/audit.log`), [])
+  t.match([statSync(`${folder}/new/deep`).mode & 0o777, statSync(`${folder}/new/deep/audit.log`).mode & 0o777], [0o700, 0o600], 'the folder is made, for nobody else')
 })
 
 t.test('an address and a port are joined as in a URL', async t => {

@@ -54,6 +54,15 @@ t.test('504 for a version that does not become available, with when to try again
   t.equal(answer.headers['retry-after'], String(answer.json.details.retryAfterSeconds))
 })
 
+t.test('what a client asks for too early is no failure of the store in the log', async t => {
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'error', stream: { write: line => { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(orch, { storage: { kind: 'memory' } })
+  t.equal((await client(app).get(`${BINDINGS}?resourceVersion=1000000`)).code, 504)
+  t.same(lines, [])
+})
+
 async function draining (t: Parameters<typeof build>[0], sendRetryAfter: boolean): Promise<{ server: Client, end: () => Promise<void> }> {
   const app = Fastify({ forceCloseConnections: true, return503OnClosing: false })
   t.teardown(() => app.close())
