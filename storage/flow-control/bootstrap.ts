@@ -15,7 +15,7 @@ import { remove } from '../operations/delete.js'
 import { current } from '../operations/rewrite.js'
 import { change } from '../operations/update.js'
 import type { ResourceStore } from '../resource-store.js'
-import { GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from './defaults.js'
+import { GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, spoken, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from './defaults.js'
 
 const AUTOUPDATE = 'apf.orch.io/autoupdate-spec'
 const MANAGER = 'api-priority-and-fairness-config-producer-v1'
@@ -93,13 +93,13 @@ export class FlowDefaults extends AtStart {
     const found = await current(store, store.key('', name))
     if (found === undefined) {
       const made = { ...structuredClone(wanted), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
-      await create(store, made, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
+      await create(spoken(store), made, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // another server was faster
       })
       return
     }
     if (corrected(store.readStored(found) as Configured, wanted, mandatory) === undefined) return
-    await change(store, { namespace: '', name }, this.#context, base => {
+    await change(spoken(store), { namespace: '', name }, this.#context, base => {
       const there = base.copy() as Configured // of the type of its store
       return corrected(there, wanted, mandatory) ?? there
     }).catch((error: unknown) => {

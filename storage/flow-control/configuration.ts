@@ -14,7 +14,7 @@ import { isStorageError } from '../errors.js'
 import { now } from '../operations/context.js'
 import { change } from '../operations/update.js'
 import type { ResourceStore } from '../resource-store.js'
-import { GROUP } from './defaults.js'
+import { GROUP, spoken } from './defaults.js'
 import type { FlowControl } from './flow-control.js'
 
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
@@ -130,7 +130,7 @@ export class FlowConfiguration implements Controller {
     const written = (this.#written.get(name) ?? []).filter(one => at - one < MINUTE)
     if (written.length >= MOST_WRITES) return 'later'
     this.#written.set(name, [...written, at])
-    await change(store, { namespace: '', name, subresource: 'status' }, { ...controllerContext(signal), fieldManager: MANAGER }, base => {
+    await change(spoken(store), { namespace: '', name, subresource: 'status' }, { ...controllerContext(signal), fieldManager: MANAGER }, base => {
       const object = base.copy() as FlowSchema // of the store of schemas
       return this.#withStatus(object) ?? object
     }).catch((error: unknown) => {

@@ -3,9 +3,12 @@
  * nothing else. The others are suggestions, which an administrator may change (see `bootstrap.ts`).
  */
 import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject } from '../../schemas/api/flowcontrol/v1beta1.js'
+import type { ResourceStore } from '../resource-store.js'
 
 export const GROUP = 'flowcontrol.apiserver.orch.io'
 export const STORED_VERSION = `${GROUP}/v1beta1`
+/** What the server's own writes are made in, as convention: whoever owns fields owns them in a version. */
+const SPOKEN = 'v1beta2'
 export const EXEMPT = 'exempt'
 export const CATCH_ALL = 'catch-all'
 
@@ -81,3 +84,9 @@ export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
   schema('service-accounts', 'workload-low', 9000, 'ByUser', everything(groups('system:serviceaccounts'))),
   schema('global-default', 'global-default', 9900, 'ByUser', everything(EVERYBODY))
 ]
+
+/** The store as the server itself writes to it. */
+export function spoken (store: ResourceStore): ResourceStore {
+  const shown = store.type.representations.find(({ version }) => version === SPOKEN)
+  return shown === undefined ? store : store.as(shown)
+}

@@ -206,7 +206,7 @@ t.test('a schema is told whether its level is there', async t => {
   await condition('lost', 'False')
   const { json } = await server.get(`${GROUP}/flowschemas/lost`, MASTER)
   t.equal(json['metadata'].generation, 1, 'a status is no change of what is desired')
-  t.ok(json['metadata'].managedFields.some((one: Json) => one['manager'] === 'api-priority-and-fairness-config-consumer-v1' && one['subresource'] === 'status'))
+  t.ok(json['metadata'].managedFields.some((one: Json) => one['manager'] === 'api-priority-and-fairness-config-consumer-v1' && one['subresource'] === 'status' && one['apiVersion'] === 'flowcontrol.apiserver.orch.io/v1beta2'))
 })
 
 t.test('a watch has a seat while it begins, a connection none', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../schemas/api/flowcontrol/v1beta1.js'
+import type { ManagedFieldsEntry } from '../../../schemas/meta/object.js'
 import { corrected, FlowDefaults } from '../../../storage/flow-control/bootstrap.js'
 import { MANDATORY_LEVELS, SUGGESTED_LEVELS } from '../../../storage/flow-control/defaults.js'
 import { build } from '../../build.js'
@@ -25,7 +26,9 @@ t.test('a server that is ready has the levels and schemas of the convention', as
     '9900 global-default global-default ByUser', '10000 catch-all catch-all ByUser'
   ])
   t.ok([...levels, ...schemas].every(({ metadata }) => metadata.annotations?.[AUTOUPDATE] === 'true' && metadata.generation === 1))
-  t.ok(schemas[0]?.metadata.managedFields?.some(({ manager }) => manager === 'api-priority-and-fairness-config-producer-v1'))
+  const owners = [...levels, ...schemas].flatMap(({ metadata }) => metadata.managedFields.map(({ manager, apiVersion, operation, subresource = '' }: ManagedFieldsEntry) => `${manager} ${operation} ${apiVersion} ${subresource}`.trim()))
+  t.ok(owners.includes('api-priority-and-fairness-config-producer-v1 Update flowcontrol.apiserver.orch.io/v1beta2'))
+  t.same(owners.filter(owner => !/ flowcontrol\.apiserver\.orch\.io\/v1beta2(?: status)?$/.test(owner)), [], 'conditions are written in no other version either')
 })
 
 t.test('what is suggested stays as it was changed once it says so, what is mandatory does not', t => {
