@@ -123,7 +123,7 @@ function askedBy ({ raw, headers, socket, orch: { auditId, info, receivedAt } }:
     user,
     receivedAt,
     sourceIPs: sourceIPs(headers, socket.remoteAddress),
-    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) // it is clipped when it is written
+    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) || undefined // it is clipped when it is written
   }
 }
 

@@ -77,7 +77,9 @@ t.test('refusals are written down: forbidden, unknown, and without valid credent
   await fastify.inject({ method: 'POST', url: '/apis/x' })
   await fastify.inject('/nowhere')
   await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong' } })
+  await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong', 'user-agent': '' } })
   const answered = (await events()).filter(({ stage }) => stage !== 'RequestReceived')
+  t.notOk('userAgent' in (answered.pop() ?? {}), 'an empty user agent is none')
   t.match(answered, [
     { stage: 'ResponseComplete', responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
     { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },
