@@ -3,7 +3,8 @@
  * such a stream by itself only when nothing of the body was ever read; another one stays until its connection goes, which
  * is up to its client, and holds what its request holds. Here the rest of a body is read into nothing for a moment after
  * the whole answer has left; then the stream is reset without an error, which asks the client to send no more (RFC 9113,
- * 8.1). Not at once: a client of Node that is in the midst of its body takes such a reset for no end at all.
+ * 8.1). Not at once: a client of Node that is in the midst of its body takes such a reset for no end at all. What has not closed
+ * as long again is destroyed.
  */
 import type { ServerResponse } from 'node:http'
 import { Http2ServerResponse, constants, type ServerHttp2Stream } from 'node:http2'
@@ -20,11 +21,17 @@ export function endWithAnswer (response: ServerResponse): void {
 }
 
 function end (this: ServerHttp2Stream): void {
-  if (this.readableEnded || this.closed) return
+  if (this.readableEnded) return
   this.resume()
-  const timer = setTimeout(() => {
-    this.close(constants.NGHTTP2_NO_ERROR)
-    this.resume() // it closes when what has come is read
-  }, LINGER).unref()
-  this.once('close', () => { clearTimeout(timer) })
+  if (this.closed) return
+  const timers = [
+    setTimeout(() => {
+      this.close(constants.NGHTTP2_NO_ERROR)
+      this.resume() // it closes when what has come is read
+    }, LINGER),
+    // Of a connection that its client cut off in the midst of the body Node may read no more, and never learn that it has gone.
+    setTimeout(() => { this.destroy() }, 2 * LINGER)
+  ]
+  for (const timer of timers) timer.unref()
+  this.once('close', () => { timers.forEach(clearTimeout) })
 }
