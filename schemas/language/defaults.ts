@@ -1,6 +1,6 @@
 /** Defaults, from the declaration: static ones of fields, then the computed ones of messages, the inner before the outer. */
 import type { Message, Plain } from './types.js'
-import { alternativeOf, anywhere, fieldsThat, planOf } from './plan.js'
+import { alternativeOf, anywhere, perPlan, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 import { clone } from './values.js'
 
@@ -13,27 +13,38 @@ export function applyDefaults<T extends object> (message: Message<T>, object: T)
 const hasDefaults = anywhere(({ messages, fields }) => messages.some(({ defaults }) => defaults !== undefined) || fields.some(({ field }) => field.default !== undefined))
 
 const holdsDefaults = ({ innermost }: PlannedField): boolean => innermost.message !== undefined && innermost.special === undefined && hasDefaults(innermost.plan)
-const filled = fieldsThat(field => field.field.default !== undefined || holdsDefaults(field))
+
+interface Filled {
+  readonly field: PlannedField
+  /** Undefined where it has none. */
+  readonly fallback: unknown
+  /** Whether there are defaults in what it holds. */
+  readonly nested: boolean
+}
+
+/** What there is to fill of a message: its fields, in order, and then what is computed. */
+const filling = perPlan(plan => ({
+  fields: plan.fields.map((field): Filled => ({ field, fallback: field.field.default, nested: holdsDefaults(field) })).filter(({ fallback, nested }) => nested || fallback !== undefined),
+  computed: plan.messages.flatMap(({ defaults }) => defaults ?? [])
+}))
 
 function fill (plan: Plan, object: Plain): void {
-  if (!hasDefaults(plan)) return
-  for (const field of filled(plan)) {
-    const value = object[field.name]
-    if (field.field.default !== undefined && (value === undefined || (value === field.zero && !field.pointer))) object[field.name] = clone(field.field.default)
-    fillValue(field, object[field.name])
+  const { fields, computed } = filling(plan)
+  for (const { field, fallback, nested } of fields) {
+    const { name } = field
+    const value = object[name]
+    if (fallback !== undefined && (value === undefined || (value === field.zero && !field.pointer))) object[name] = clone(fallback)
+    if (nested) fillValue(field, object[name])
   }
-  for (const { defaults } of plan.messages) defaults?.(object)
+  for (const fillComputed of computed) fillComputed(object)
 }
 
 /** Decoded values have the shape their field declares. */
 function fillValue (field: PlannedField, value: unknown): void {
-  if (value === undefined || value === null || !holdsDefaults(field)) return
-  if (field.element !== undefined) {
-    for (const item of Object.values(value)) fillValue(field.element, item)
-    return
-  }
-  if (field.shape === 'one') fillMessage(field, value)
-  else for (const item of Object.values(value)) fillMessage(field, item)
+  if (value === undefined || value === null) return
+  const { element, shape } = field
+  if (element === undefined && shape === 'one') fillMessage(field, value)
+  else for (const item of Object.values(value)) if (element === undefined) fillMessage(field, item); else fillValue(element, item)
 }
 
 function fillMessage ({ alternatives, plan }: PlannedField, value: unknown): void {

@@ -155,15 +155,18 @@ export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boole
   }
 }
 
-/** Of a plan's fields those that something concerns, found once: most walks have to do with few of them. */
-export function fieldsThat (concerns: (field: PlannedField) => boolean): (plan: Plan) => readonly PlannedField[] {
-  const known = new WeakMap<Plan, readonly PlannedField[]>()
+/** What follows from a plan, found once. */
+export function perPlan<T extends object> (find: (plan: Plan) => T): (plan: Plan) => T {
+  const known = new WeakMap<Plan, T>()
   return plan => {
-    let fields = known.get(plan)
-    if (fields === undefined) known.set(plan, fields = plan.fields.filter(concerns))
-    return fields
+    let found = known.get(plan)
+    if (found === undefined) known.set(plan, found = find(plan))
+    return found
   }
 }
+
+/** Of a plan's fields those that something concerns: most walks have to do with few of them. */
+export const fieldsThat = (concerns: (field: PlannedField) => boolean): (plan: Plan) => readonly PlannedField[] => perPlan(({ fields }) => fields.filter(concerns))
 
 const alwaysThere = fieldsThat(({ shape, embedded, required, pointer, zero }) => shape === 'one' && (embedded || (required && !pointer && zero !== undefined)))
 

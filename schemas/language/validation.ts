@@ -4,7 +4,7 @@
  */
 import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateAnyMetadata, validateMetadata, validateMetadataUpdate, validateOwnMetadata } from '../meta/metadata.js'
-import { alternativeOf, anywhere, fieldAt, fieldsThat, planOf } from './plan.js'
+import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 import type { ApiObject, Representation, Subresource, UpdateRounds } from '../resource.js'
 import type { FieldError } from '../status.js'
@@ -117,14 +117,8 @@ interface Checked {
   readonly nested: boolean
 }
 
-const checkedFields = new WeakMap<Plan, readonly Checked[]>()
-
 /** Its fields in which something can be wrong. */
-function checked (plan: Plan): readonly Checked[] {
-  let known = checkedFields.get(plan)
-  if (known === undefined) checkedFields.set(plan, known = plan.fields.filter(({ field }) => field.ruled !== true).map(checkOf).filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
-  return known
-}
+const checked = perPlan(({ fields }): readonly Checked[] => fields.filter(({ field }) => field.ruled !== true).map(checkOf).filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
 
 function checkOf (field: PlannedField): Checked {
   return { field, constrained: field.element === undefined && isConstrained(field), nested: field.element === undefined && nests(field) && hasRules(field.plan) }

@@ -147,6 +147,7 @@ export function decimalQuantity (text: string): string { return canonical({ ...(
 
 /** Without a fraction. */
 export function isWhole (text: string): boolean {
+  if (PLAIN.test(text)) return !text.endsWith('m')
   const { value, scale } = amountOf(text)
   return scale >= 0 || value % power(-scale) === 0n
 }
@@ -161,10 +162,11 @@ const FINER_THAN_MILLI = /(?:[nu]|e-\d+)$/
 
 /** Amounts of resources are in thousandths, whatever was sent. In place. */
 export function roundToMilli (amounts: Record<string, string> | undefined): void {
-  for (const [name, text] of Object.entries(amounts ?? {})) {
-    if (!FINER_THAN_MILLI.test(text)) continue
+  for (const name in amounts) {
+    const text = amounts[name] ?? ''
+    if (PLAIN.test(text) || !FINER_THAN_MILLI.test(text)) continue
     const parsed = parse(text)
-    if (parsed !== undefined && amounts !== undefined) amounts[name] = canonical({ ...roundUp(parsed, -3), format: parsed.format })
+    if (parsed !== undefined) amounts[name] = canonical({ ...roundUp(parsed, -3), format: parsed.format })
   }
 }
 

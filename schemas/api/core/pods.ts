@@ -19,7 +19,8 @@ import { kind } from './package.js'
 function defaultPod (spec: PodSpec): void {
   spec.enableServiceLinks ??= true
   for (const { resources } of [...spec.containers ?? [], ...spec.initContainers ?? []]) {
-    if (resources.limits !== undefined) resources.requests = { ...resources.limits, ...resources.requests }
+    const { limits, requests } = resources
+    if (limits !== undefined && (requests === undefined || Object.keys(limits).some(name => !Object.hasOwn(requests, name)))) resources.requests = { ...limits, ...requests }
   }
 }
 
