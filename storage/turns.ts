@@ -7,15 +7,8 @@
 /** Milliseconds. Whoever keeps an account of its own, as the queue of the watches does, has as much. */
 export const TURN_MS = 8
 
-/**
- * Milliseconds in which nobody looks whether the turn is still the same: small requests ask whether it is over each time, and
- * to be called back at the end of each turn would be a fifteenth of what one of them takes.
- */
-const UNWATCHED_MS = 0.5
-
-/** When the work of this turn began, or of one no longer ago than `UNWATCHED_MS`. */
-let since = -Infinity
-/** The end of this turn is waited for. */
+/** When the work of this turn began; 0 when none has yet. */
+let since = 0
 let scheduled = false
 const waiting: Array<() => void> = []
 
@@ -24,8 +17,8 @@ function schedule (): void {
   scheduled = true
   setImmediate(() => {
     scheduled = false
+    since = 0
     if (waiting.length === 0) return
-    since = -Infinity
     turnIsOver() // from here on it counts
     serve()
   })
@@ -43,12 +36,9 @@ function serve (): void {
 /** True when what was done in this turn has lasted long enough, whoever did it: wait for `nextTurn`. */
 export function turnIsOver (): boolean {
   const now = performance.now()
-  const passed = now - since
-  if (scheduled) return passed > TURN_MS
-  if (passed > UNWATCHED_MS) {
-    since = now
-    schedule()
-  }
+  if (since !== 0) return now - since > TURN_MS
+  since = now
+  schedule()
   return false
 }
 
