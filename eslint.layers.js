@@ -46,7 +46,8 @@ const PACKAGES = [
   [/^pino$/, ['config/logging']],
   [/^undici$/, ['clients']],
   [/^jose(?:\/|$)/, ['plugins/authentication']],
-  [/^@(?:opentelemetry|grpc)\//, ['plugins/tracing/open-telemetry']]
+  [/^@opentelemetry\//, ['plugins/tracing/open-telemetry']],
+  [/^@grpc\//, ['plugins/tracing/open-telemetry', 'storage/etcd']]
 ]
 
 const isIn = (file, place) => file === place || file.startsWith(`${place}/`)

@@ -32,7 +32,8 @@ export function serveUpgrade (request: IncomingMessage, socket: Socket, head: Bu
     return
   }
   if (hasBody(request)) {
-    socket.setTimeout(LAST_WORDS, () => { socket.destroy() })
+    const late = setTimeout(() => { socket.destroy() }, LAST_WORDS)
+    socket.once('close', () => { clearTimeout(late) })
     socket.end(refusal('a request that asks for an upgrade may have no body'), () => { socket.destroy() })
     return
   }

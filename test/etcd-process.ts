@@ -154,9 +154,9 @@ export class Line {
     server.on('connection', client => this.#connect(client, target))
   }
 
-  static async to (t: Teardown, target: number): Promise<Line> {
+  static async to (t: Teardown, target: number, host = '127.0.0.1'): Promise<Line> {
     const server = net.createServer({ pauseOnConnect: true })
-    server.listen(0, '127.0.0.1')
+    server.listen(0, host)
     await once(server, 'listening')
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('the line has no port')

@@ -3,10 +3,13 @@
  * `etcd3` package, loaded when the first of them is made. Its retries and circuit breakers are passed by:
  * calls go straight to its gRPC clients.
  */
+import { isIP } from 'node:net'
+import { checkServerIdentity } from 'node:tls'
+import type * as Grpc from '@grpc/grpc-js'
 import type * as Etcd3Pool from 'etcd3/lib/connection-pool.js'
 import { onDemand } from '../../schemas/on-demand.js'
 import { CallError } from './failures.js'
-import type { Credentials } from './transport.js'
+import { type Credentials, hostOf } from './transport.js'
 
 export type Service = 'KV' | 'Lease'
 
@@ -21,7 +24,11 @@ const CHANNEL = {
   'grpc.service_config_disable_resolution': 1
 }
 
+/** What servers that are known by their address are asked for: gRPC asks for a name always, and Node refuses addresses. */
+const NO_NAME = 'etcd'
+
 const etcd3 = onDemand<typeof Etcd3Pool>('etcd3/lib/connection-pool.js')
+const grpc = onDemand<typeof Grpc>('@grpc/grpc-js')
 
 export class Etcd3Line {
   readonly #server: string
@@ -61,6 +68,22 @@ export class Etcd3Line {
     const { ca, cert, key } = this.#credentials ?? {}
     // The type asks for a CA where gRPC takes none for the system's own, hence the cast.
     const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
-    return new ConnectionPool({ hosts: this.#server, grpcOptions: CHANNEL, ...(this.#credentials === undefined ? {} : { credentials }) })
+    return new ConnectionPool({
+      hosts: this.#server,
+      grpcOptions: this.#credentials === undefined ? CHANNEL : { ...CHANNEL, channelFactoryOverride: this.#channel },
+      ...(this.#credentials === undefined ? {} : { credentials })
+    })
+  }
+
+  /** As the package would make it, but that the certificate of a server that is known by its address is checked by that. */
+  readonly #channel = (target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions): Grpc.Channel => {
+    const { Channel, credentials } = grpc()
+    const host = hostOf(this.#server)
+    if (isIP(host) === 0) return new Channel(target, made, options)
+    const { ca, cert, key } = this.#credentials ?? {}
+    const byAddress = credentials.createSsl(ca ?? null, key ?? null, cert ?? null, {
+      checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)
+    })
+    return new Channel(target, byAddress, { ...options, 'grpc.ssl_target_name_override': NO_NAME })
   }
 }

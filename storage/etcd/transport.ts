@@ -42,6 +42,9 @@ const PREFIX = 5
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
 
+/** The name or address in a URL; that of version 6 without its brackets. */
+export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '')
+
 export class Transport {
   readonly server: string
   readonly #url: string
@@ -198,8 +201,8 @@ export class Transport {
   }
 
   #socket (): net.Socket {
-    const { protocol, hostname, port } = new URL(this.#url)
-    const host = hostname.replace(/^\[|\]$/g, '')
+    const { protocol, port } = new URL(this.#url)
+    const host = hostOf(this.#url)
     if (protocol !== 'https:') return net.connect(Number(port || 80), host)
     return tls.connect({
       ...this.#credentials,

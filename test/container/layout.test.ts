@@ -13,7 +13,7 @@ import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
 import { below, buildImage, setWritable, type Image } from './image.js'
 
 /** Of the packages for development these are needed by others as well. */
-const COME_ANYWAY = new Set(['@grpc/grpc-js', '@opentelemetry/api', '@types/node', 'protobufjs'])
+const COME_ANYWAY = new Set(['@opentelemetry/api', '@types/node', 'protobufjs'])
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 const LAUNCHER = '/opt/orch-apiserver/dist/bundle/cli.js'

@@ -59,7 +59,9 @@ class Spdy {
     // Headers are packed in one go over all frames; there are none.
     this.#packer.write(Buffer.alloc(4))
     this.#packer.flush(constants.Z_SYNC_FLUSH, () => {
-      this.#control(SYN_REPLY, Buffer.concat([body.subarray(0, 4), this.#packer.read() as Buffer]))
+      const packed = [] // in pieces, and one a read from Node 26 on
+      for (let piece = this.#packer.read() as Buffer | null; piece !== null; piece = this.#packer.read() as Buffer | null) packed.push(piece)
+      this.#control(SYN_REPLY, Buffer.concat([body.subarray(0, 4), ...packed]))
       said.opened(order, id)
     })
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { certify } from '../../serving/certify.js'
 import { openBackend } from '../../storage/open.js'
-import { startEtcd } from '../etcd-process.js'
+import { Line, startEtcd } from '../etcd-process.js'
 import { Observed } from '../contracts/observed.js'
 
 const from = new Date(Date.now() - 3_600_000)
@@ -23,6 +23,23 @@ t.test('with its authority and a client certificate everything works, encrypted'
   await watch.upTo(result.revision)
   t.equal(watch.events.length, 1)
   t.ok((await backend.status()).size > 0)
+  await backend.close()
+})
+
+t.test('leases and compaction, which have a connection of their own, ask a server for its name or for none', async t => {
+  const { port } = new URL(etcd.url)
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const backend = await openBackend({ kind: 'etcd', servers: [`https://${host}:${port}`], ca: authority.certificate, certificate: client.certificate, key: client.key })
+    t.match(await backend.lease(60), /./, host)
+    await backend.close()
+  }
+})
+
+t.test('a server at an address that its certificate does not name is not believed', async t => {
+  const line = await Line.to(t, Number(new URL(etcd.url).port), '127.0.0.2')
+  const backend = await openBackend({ kind: 'etcd', servers: [`https://127.0.0.2:${line.port}`], ca: authority.certificate, certificate: client.certificate, key: client.key, healthcheckTimeout: 400 })
+  await t.rejects(backend.status(), { code: 'Unavailable', message: /127\.0\.0\.2 is not in the cert's list/ })
+  await t.rejects(backend.lease(60), { code: 'Unavailable', message: /127\.0\.0\.2 is not in the cert's list/ })
   await backend.close()
 })
 
