@@ -51,7 +51,8 @@ class Watch implements BackendWatch {
     if (revision > this.position) this.position = revision
     if (this.ended) return
     if (news !== undefined) this.#tell(() => this.request.onEvents(news, revision))
-    else if (this.eagerUntil > 0) this.progress(revision)
+    // Behind events as well: they may be what the feed was waiting for, and nothing may come after them.
+    if (this.eagerUntil > 0) this.progress(revision)
   }
 
   /** @param reached up to where it was given everything: its feed's position, but for one that is being handed the past */
