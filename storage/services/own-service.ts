@@ -14,6 +14,7 @@ import type { WriteContext } from '../operations/context.js'
 import { create } from '../operations/create.js'
 import { current } from '../operations/rewrite.js'
 import { change } from '../operations/update.js'
+import type { ResourceStore } from '../resource-store.js'
 import type { ServiceAllocation } from './allocation.js'
 import { addressProblem, mastersOf } from './masters.js'
 import type { Masters, Reconciler } from './masters.js'
@@ -42,7 +43,10 @@ export interface OwnServiceOptions extends ControllerOptions, OwnServiceSettings
 
 const NAME = 'orch'
 const SERVICE_PORT = 443
+/** Milliseconds. */
 const INTERVAL = 10_000
+const PAUSE = 50
+const LOOKS = 20
 
 export class OwnService implements Controller {
   readonly #options: OwnServiceOptions
@@ -125,13 +129,14 @@ export class OwnService implements Controller {
     const target = { namespace: this.#namespace, name: NAME }
     const type = nodePort === 0 ? 'ClusterIP' : 'NodePort'
     const ports: ServicePort[] = [{ name: PORT_NAME, protocol: 'TCP', port: SERVICE_PORT, targetPort: port, ...(nodePort === 0 ? {} : { nodePort }) }]
-    const found = await current(store, store.key(target.namespace, NAME))
+    const found = await this.#found(store)
     if (found === undefined) {
       const spec = { type, ports, clusterIP: allocation.firstAddress, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None', internalTrafficPolicy: 'Cluster', ...(nodePort === 0 ? {} : { externalTrafficPolicy: 'Cluster' }) }
       const metadata = { name: NAME, namespace: target.namespace, labels: { component: 'apiserver', provider: NAME } }
       const object = { kind: 'Service', apiVersion: 'v1', metadata, spec, status: {} } as ApiObject
-      await create(store, object, { namespace: target.namespace, name: '' }, this.#context).catch((error: unknown) => {
-        if (!isStatusError(error, 'AlreadyExists')) throw error // another server was faster
+      await create(store, object, { namespace: target.namespace, name: '' }, this.#context).catch(async (error: unknown) => {
+        // Another server was faster: with the service, or with its address, which it takes first.
+        if (!isStatusError(error, 'AlreadyExists') && !(isStatusError(error, 'Invalid') && await this.#appears(store))) throw error
       })
       return
     }
@@ -143,5 +148,16 @@ export class OwnService implements Controller {
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound')) throw error // the next look makes it anew
     })
+  }
+
+  #found (store: ResourceStore): ReturnType<typeof current> { return current(store, store.key(this.#namespace, NAME)) }
+
+  /** Whether a service that another server may be about to make is there soon. */
+  async #appears (store: ResourceStore): Promise<boolean> {
+    for (let looks = 0; looks < LOOKS; looks++) {
+      if (await this.#found(store) !== undefined) return true
+      await new Promise<void>(resolve => { this.#clock.after(PAUSE, resolve) })
+    }
+    return false
   }
 }

@@ -6,7 +6,7 @@ import { OwnService } from '../../../storage/services/own-service.js'
 import { FakeClock, turns } from '../fake-clock.js'
 import { startEtcd } from '../../etcd-process.js'
 import { until } from '../../interop/server.js'
-import { serviceServer } from './server.js'
+import { SERVICES, serviceServer } from './server.js'
 import type { ServiceServer } from './server.js'
 
 const RANGES = { clusterIPRanges: ['10.0.0.0/24'] }
@@ -52,6 +52,35 @@ t.test('it is kept as it should be: deleted, changed or led astray', async t => 
   t.equal((await server.get(SLICE)).json.metadata.resourceVersion, revision, 'what is right is not written')
   await own.close()
   t.equal(await addressesOf(server), undefined, 'a server that ends is behind it no more')
+})
+
+t.test('of servers that start at once one makes it: the others wait for what its address is taken for', async t => {
+  const server = await serviceServer(t, RANGES)
+  const clock = new FakeClock()
+  const logged: string[] = []
+  await server.make('first', { clusterIP: '10.0.0.1' }) // the address of a service that is not there yet
+  const own = new OwnService({ ...server, ...at('192.0.2.1'), clock, log: message => { logged.push(message) }, leaving: new AbortController().signal })
+  const started = own.start()
+  while (clock.waits.length === 0) await turns()
+  await server.delete(`${SERVICES}/first`)
+  await server.make('orch', { clusterIP: '10.0.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] })
+  clock.advance(50)
+  await started
+  t.same(logged, [])
+  t.same(await addressesOf(server), ['192.0.2.1'])
+  await own.close()
+
+  await server.delete(ORCH)
+  await server.make('second', { clusterIP: '10.0.0.1' })
+  const other = new OwnService({ ...server, ...at('192.0.2.1'), clock, log: message => { logged.push(message) }, leaving: new AbortController().signal })
+  const begun = other.start()
+  while (logged.length === 0) {
+    clock.advance(50)
+    await turns()
+  }
+  await begun
+  t.match(logged, [/the service orch is not as it should be/], 'what has the address for good is told')
+  await other.close()
 })
 
 t.test('with a node port the service is of that type', async t => {
