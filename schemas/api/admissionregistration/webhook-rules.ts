@@ -35,8 +35,11 @@ export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, a
   validateReviewVersions(versions, `${at}.admissionReviewVersions`, report)
 }
 
-/** Versions of a review that a webhook takes, of admission or of conversion: some that are known here, and others. */
-export function validateReviewVersions (versions: readonly string[], at: string, report: Report): void {
+/**
+ * Versions of a review that a webhook takes, of admission or of conversion: some that are known here, and others.
+ * @param known whether one has to be known, which those that were stored without may go on without
+ */
+export function validateReviewVersions (versions: readonly string[], at: string, report: Report, known = true): void {
   if (versions.length === 0) return required(report, at, `must specify one of ${REVIEWS.join(', ')}`)
   const seen = new Set<string>()
   for (const [index, version] of versions.entries()) {
@@ -44,7 +47,7 @@ export function validateReviewVersions (versions: readonly string[], at: string,
     else named(report, `${at}[${index}]`, version, dns1035Label)
     seen.add(version)
   }
-  if (!versions.some(version => REVIEWS.includes(version))) invalid(report, at, versions, `must include at least one of ${REVIEWS.join(', ')}`)
+  if (known && !versions.some(version => REVIEWS.includes(version))) invalid(report, at, versions, `must include at least one of ${REVIEWS.join(', ')}`)
 }
 
 /** At least one, and all of them alone. */

@@ -10,11 +10,12 @@ import type { CustomResourceConversion } from './conversion.js'
 const STRATEGIES = ['None', 'Webhook']
 const UNWANTED = 'should not be set when strategy is not set to Webhook'
 
-export function validateConversion (conversion: CustomResourceConversion | undefined, at: string, report: Report): void {
+export function validateConversion (conversion: CustomResourceConversion | undefined, at: string, knownReviews: boolean, report: Report): void {
   if (conversion === undefined) return
   const { strategy, webhook: { clientConfig, conversionReviewVersions: versions = [] } = {} } = conversion
   const [client, reviews] = [`${at}.webhookClientConfig`, `${at}.conversionReviewVersions`]
-  if (strategy !== '' && !STRATEGIES.includes(strategy)) notSupported(report, `${at}.strategy`, strategy, STRATEGIES)
+  if (strategy === '') required(report, `${at}.strategy`)
+  else if (!STRATEGIES.includes(strategy)) notSupported(report, `${at}.strategy`, strategy, STRATEGIES)
   if (strategy !== 'Webhook') {
     if (clientConfig !== undefined) report({ type: 'FieldValueForbidden', field: client, detail: UNWANTED })
     if (versions.length > 0) report({ type: 'FieldValueForbidden', field: reviews, detail: UNWANTED })
@@ -24,9 +25,10 @@ export function validateConversion (conversion: CustomResourceConversion | undef
     required(report, client, 'required when strategy is set to Webhook')
   } else {
     const { service } = clientConfig
-    if (service?.name === '') required(report, `${client}.service.name`)
-    if (service?.namespace === '') required(report, `${client}.service.namespace`)
+    if (clientConfig.url === undefined && service?.name === '') required(report, `${client}.service.name`)
+    if (clientConfig.url === undefined && service?.namespace === '') required(report, `${client}.service.namespace`)
     validateClientConfig(clientConfig, client, report)
   }
-  validateReviewVersions(versions, reviews, report)
+  if (versions.length === 0) required(report, reviews)
+  else validateReviewVersions(versions, reviews, report, knownReviews)
 }

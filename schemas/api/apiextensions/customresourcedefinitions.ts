@@ -7,7 +7,9 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
-import { validateDefinedName, validateDefinition, validateEstablished, validateGivenNames, validateSchemas, validateSpec } from './rules.js'
+import { hasRules, withoutRules } from './expression-rules.js'
+import { validateGivenNames } from './name-rules.js'
+import { validateDefinition } from './rules.js'
 import { JSONSchemaProps } from './schemas.js'
 
 export type CustomResourceColumnDefinition = Static<typeof CustomResourceColumnDefinition>
@@ -22,7 +24,7 @@ export const CustomResourceColumnDefinition = message('CustomResourceColumnDefin
 
 export type CustomResourceDefinitionNames = Static<typeof CustomResourceDefinitionNames>
 export const CustomResourceDefinitionNames = message('CustomResourceDefinitionNames', 'Names of a custom resource.', {
-  plural: string(1, 'Name in the plural, as used in URLs, in lower case.', { required: true, mayBeEmpty: true, immutable: true }),
+  plural: string(1, 'Name in the plural, as used in URLs, in lower case.', { required: true, mayBeEmpty: true, immutable: 'ruled' }),
   singular: string(2, 'Name in the singular; by default the kind in lower case.'),
   shortNames: list(3, 'Short names, for use with kubectl.', 'string'),
   kind: string(4, 'Kind of the objects, in the singular and CamelCase.', { required: true, mayBeEmpty: true, immutable: 'ruled' }),
@@ -65,7 +67,7 @@ export const CustomResourceDefinitionVersion = message('CustomResourceDefinition
 
 export type CustomResourceDefinitionSpec = Static<typeof CustomResourceDefinitionSpec>
 export const CustomResourceDefinitionSpec = message('CustomResourceDefinitionSpec', 'Names, scope and versions of a custom resource.', {
-  group: string(1, 'API group of the resource; the definition is named plural.group.', { required: true, immutable: true }),
+  group: string(1, 'API group of the resource; the definition is named plural.group.', { required: true, immutable: 'ruled' }),
   names: one(3, 'Names of the resource and its kind.', CustomResourceDefinitionNames, { required: true }),
   scope: string(4, 'Whether objects are Cluster or Namespaced.', { required: true, immutable: 'ruled', values: ['Cluster', 'Namespaced'] }),
   versions: list(7, 'Versions of the resource, of which one is stored.', CustomResourceDefinitionVersion, { required: true }),
@@ -75,8 +77,7 @@ export const CustomResourceDefinitionSpec = message('CustomResourceDefinitionSpe
   defaults: ({ names }) => {
     if (!names.singular) names.singular = names.kind.toLowerCase()
     if (!names.listKind && names.kind !== '') names.listKind = `${names.kind}List`
-  },
-  validate: (spec, at, report) => { validateSpec(spec, at, report) }
+  }
 })
 
 export type CustomResourceDefinitionCondition = Static<typeof CustomResourceDefinitionCondition>
@@ -98,29 +99,22 @@ export const CustomResourceDefinitionStatus = message('CustomResourceDefinitionS
 export type CustomResourceDefinition = Static<typeof CustomResourceDefinition>
 export const CustomResourceDefinition = kind('CustomResourceDefinition', 'Defines a resource that the API server then serves.', {
   metadata,
-  spec: one(2, 'Names, scope and versions of the resource.', CustomResourceDefinitionSpec, { required: true }),
+  spec: one(2, 'Names, scope and versions of the resource.', CustomResourceDefinitionSpec, { required: true, ruled: true }),
   status: one(3, 'What is observed of the definition; written by the system.', CustomResourceDefinitionStatus)
 }, {
   defaults: ({ spec, status }) => {
     const stored = storedVersion(spec)
     if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored]
   },
-  validate: (definition, _at, report) => { validateDefinition(definition, report) },
-  told: ['metadata', 'spec.', 'status'],
-  validateCreate: (definition, _at, report) => {
-    validateDefinedName(definition, report)
-    validateSchemas(definition, undefined, report)
-  },
-  validateUpdate: (definition, old, _at, report) => {
-    validateSchemas(definition, old, report)
-    validateEstablished(definition, old, report)
-  }
+  validateCreate: (definition, _at, report) => { validateDefinition(definition, undefined, report) },
+  validateUpdate: (definition, old, _at, report) => { validateDefinition(definition, old, report) }
 })
 
 const storedVersion = ({ versions = [] }: CustomResourceDefinitionSpec): string | undefined => versions.find(({ storage }) => storage)?.name
 
-/** Objects may have been written in each version that was ever the stored one. */
-function prepareForUpdate ({ spec, status }: CustomResourceDefinition): void {
+/** Objects may have been written in each version that was ever the stored one. Rules stay where there were some before. */
+function prepareForUpdate ({ spec, status }: CustomResourceDefinition, old: CustomResourceDefinition): void {
+  if (!hasRules(old.spec)) withoutRules(spec)
   const stored = storedVersion(spec)
   const before = status.storedVersions ?? []
   if (stored !== undefined && !before.includes(stored)) status.storedVersions = [...before, stored]
@@ -140,6 +134,7 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   storagePrefix: 'apiextensions.orch.io/customresourcedefinitions',
   generation: ({ spec }) => spec,
   strategy: {
-    prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
+    prepareForCreate: definition => { withoutRules(definition.spec) },
+    prepareForUpdate: (definition, old, subresource) => { if (subresource === '') prepareForUpdate(definition, old) }
   }
 })

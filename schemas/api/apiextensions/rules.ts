@@ -1,111 +1,126 @@
 /**
- * What a CustomResourceDefinition has to keep to: its names, its versions and how they are converted, and that its schemas are
- * structural. What is not supported of them yet is refused where types are made of them.
+ * What a CustomResourceDefinition has to keep to, in the order in which clients of the convention are told. What stands in all versions
+ * alike is judged once, in the spec (`lifted.ts`).
  */
 import type { Report } from '../../language/declare.js'
-import { collect } from '../../language/validation.js'
 import { sameValue } from '../../language/values.js'
 import { dns1035Label, dnsSubdomain } from '../../names.js'
-import type { NameRule } from '../../names.js'
+import { invalid, notSupported, required } from '../../rules/findings.js'
+import { validateApproval } from './approval-rules.js'
 import { validateConversion } from './conversion-rules.js'
-import { validateSchema } from './schema-rules.js'
-import { validateStructural } from './structural-rules.js'
-import type { CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionSpec } from './customresourcedefinitions.js'
+import { validateGivenNames, validateOne } from './name-rules.js'
+import { anyStatus, lift, statusOf } from './lifted.js'
+import type { Lifted } from './lifted.js'
+import { validateValidation } from './openapi-rules.js'
+import { Patterns } from './patterns.js'
+import { askedOf } from './ratchets.js'
+import type { Asked } from './ratchets.js'
+import { schemasOf, someSchema } from './schema-walk.js'
+import { validateColumn, validateSubresources, validateWarning } from './version-rules.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from './customresourcedefinitions.js'
 
-export function validateSpec (spec: CustomResourceDefinitionSpec, at: string, report: Report): void {
-  const { group, names, scope, versions = [], preserveUnknownFields } = spec
-  if (group !== '') {
-    named(dnsSubdomain, group, `${at}.group`, report)
-    if (!group.includes('.')) report({ type: 'FieldValueInvalid', field: `${at}.group`, value: group, detail: 'should be a domain with at least one dot' })
+/** @param old what it replaces, if anything */
+export function validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
+  const { metadata: { name = '' }, spec, status } = definition
+  if (old === undefined && name !== '' && name !== `${spec.names.plural}.${spec.group}`) {
+    invalid(report, 'metadata.name', name, 'must be spec.names.plural+"."+spec.group')
   }
-  supported(['Cluster', 'Namespaced'], scope, `${at}.scope`, report)
-  validateVersions(versions, `${at}.versions`, report)
-  validateNames(names, `${at}.names`, report)
-  validateConversion(spec.conversion, `${at}.conversion`, report)
-  if (preserveUnknownFields === true) {
-    report({ type: 'FieldValueInvalid', field: `${at}.preserveUnknownFields`, value: true, detail: 'must be false; set x-orch-preserve-unknown-fields in the schema instead' })
-  }
-}
-
-function named (rule: NameRule, value: string, field: string, report: Report): void {
-  for (const detail of rule(value)) report({ type: 'FieldValueInvalid', field, value, detail })
-}
-
-/** An empty one is reported as required. */
-function supported (values: readonly string[], value: string, field: string, report: Report): void {
-  if (value !== '' && !values.includes(value)) report({ type: 'FieldValueNotSupported', field, value, detail: `supported values: ${values.map(one => JSON.stringify(one)).join(', ')}` })
-}
-
-/** Of the spec: those of the status are empty until they are accepted. */
-function validateNames (names: CustomResourceDefinitionNames, at: string, report: Report): void {
-  for (const field of ['plural', 'kind'] as const) if (names[field] === '') report({ type: 'FieldValueRequired', field: `${at}.${field}`, detail: '' })
-  validateGivenNames(names, at, report)
-}
-
-/** Names as far as there are any. */
-export function validateGivenNames ({ plural, singular = '', kind, listKind = '', shortNames = [], categories = [] }: CustomResourceDefinitionNames, at: string, report: Report): void {
-  if (plural !== '') named(dns1035Label, plural, `${at}.plural`, report)
-  if (singular !== '') named(dns1035Label, singular, `${at}.singular`, report)
-  if (kind !== '') named(mixedCase, kind, `${at}.kind`, report)
-  if (listKind !== '') named(mixedCase, listKind, `${at}.listKind`, report)
-  if (kind !== '' && kind === listKind) report({ type: 'FieldValueInvalid', field: `${at}.listKind`, value: listKind, detail: 'kind and listKind may not be the same' })
-  shortNames.forEach((name, index) => named(dns1035Label, name, `${at}.shortNames[${index}]`, report))
-  categories.forEach((name, index) => named(dns1035Label, name, `${at}.categories[${index}]`, report))
-}
-
-const mixedCase: NameRule = name => dns1035Label(name.toLowerCase()).map(why => `may have mixed case, but should otherwise match: ${why}`)
-
-function validateVersions (versions: NonNullable<CustomResourceDefinitionSpec['versions']>, at: string, report: Report): void {
-  const known = new Set<string>()
-  versions.forEach(({ name, schema }, index) => {
-    const field = `${at}[${index}]`
-    if (name !== '') named(dns1035Label, name, `${field}.name`, report)
-    known.add(name)
-    if (schema?.openAPIV3Schema === undefined) report({ type: 'FieldValueRequired', field: `${field}.schema.openAPIV3Schema`, detail: 'schemas are required' })
-  })
-  const names = versions.map(({ name }) => name)
-  if (known.size < names.length) report({ type: 'FieldValueInvalid', field: at, value: names, detail: 'must contain unique version names' })
-  if (versions.filter(({ storage }) => storage).length !== 1) {
-    report({ type: 'FieldValueInvalid', field: at, value: names, detail: 'must have exactly one version marked as storage version' })
+  validateSpec(spec, askedOf(spec, old?.spec), report)
+  if (old !== undefined) validateFixed(spec, old, report)
+  validateGivenNames(status.acceptedNames, 'status.acceptedNames', report)
+  validateStored(definition, report)
+  validateApproval(definition, old, report)
+  if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
+    invalid(report, 'spec.preserveUnknownFields', true, 'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead')
   }
 }
 
-/** The name of a new one says what it defines. */
-export function validateDefinedName ({ metadata: { name = '' }, spec: { group, names: { plural } } }: CustomResourceDefinition, report: Report): void {
-  if (name !== '' && name !== `${plural}.${group}`) {
-    report({ type: 'FieldValueInvalid', field: 'metadata.name', value: name, detail: 'must be spec.names.plural+"."+spec.group' })
+function validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+  const { group, names, scope } = spec
+  if (group === '') required(report, 'spec.group')
+  else if (!validateOne(dnsSubdomain, group, 'spec.group', report) && !group.includes('.')) {
+    invalid(report, 'spec.group', group, 'should be a domain with at least one dot')
   }
+  if (scope === '') required(report, 'spec.scope')
+  else if (!['Cluster', 'Namespaced'].includes(scope)) notSupported(report, 'spec.scope', scope, ['Cluster', 'Namespaced'])
+  validateSchemasThere(spec, asked, report)
+  if (spec.preserveUnknownFields === true && schemasOf(spec).some(schema => someSchema(schema, part => part.default !== undefined))) {
+    invalid(report, 'spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')
+  }
+  const [lifted, patterns] = [lift(spec), new Patterns()]
+  validateVersions(lifted, asked, patterns, report)
+  for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
+  validateGivenNames(names, 'spec.names', report)
+  validateLifted(lifted, asked, patterns, report)
+  validateConversions(spec, asked, report)
 }
 
-/** Schemas of new definitions, and those an update changes: what was stored before may stay. */
-export function validateSchemas ({ spec: { versions = [] } }: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
-  for (const [index, { name, schema }] of versions.entries()) {
-    const wanted = schema?.openAPIV3Schema
-    const before = old?.spec.versions?.find(version => version.name === name)?.schema?.openAPIV3Schema
-    if (wanted === undefined || (before !== undefined && sameValue(wanted, before))) continue
+/** Of definitions that had none in some version those that are not served may go on without. */
+function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+  for (const [index, { served, schema }] of versions.entries()) {
+    if (schema?.openAPIV3Schema !== undefined) continue
     const at = `spec.versions[${index}].schema.openAPIV3Schema`
-    if (wanted.nullable === true) report({ type: 'FieldValueForbidden', field: `${at}.nullable`, detail: 'nullable cannot be true at the root' })
-    const found = collect(each => { validateSchema(wanted, at, each) })
-    found.forEach(report)
-    // With keywords nobody follows there is nothing to be structural.
-    if (!found.some(({ detail }) => detail.endsWith(' is not supported') || detail.startsWith('items must be'))) validateStructural(wanted, at, report)
+    if (asked.schemas) required(report, at, 'schemas are required')
+    else if (served && preserveUnknownFields !== true) required(report, at, 'because otherwise all fields are pruned')
   }
 }
 
-/** The stored versions are versions. */
-export function validateDefinition ({ spec: { versions = [] }, status }: CustomResourceDefinition, report: Report): void {
-  const names = new Set(versions.map(({ name }) => name))
-  for (const [index, stored] of (status.storedVersions ?? []).entries()) {
-    if (!names.has(stored)) report({ type: 'FieldValueInvalid', field: `status.storedVersions[${index}]`, value: stored, detail: 'must appear in spec.versions' })
+function validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): void {
+  for (const [index, version] of lifted.versions.entries()) {
+    const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
+    const at = `spec.versions[${index}]`
+    validateOne(dns1035Label, name, `${at}.name`, report)
+    validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
+    validateValidation(schema, statusOf(lifted, name), `${at}.schema`, asked, patterns, report)
+    validateSubresources(subresources, `${at}.subresources`, report)
+    for (const [column, one] of columns.entries()) validateColumn(one, `${at}.additionalPrinterColumns[${column}]`, report)
   }
+  const names = lifted.versions.map(({ name }) => name)
+  if (new Set(names).size < names.length) invalid(report, 'spec.versions', names, 'must contain unique version names')
+  if (lifted.versions.filter(({ storage }) => storage).length !== 1) {
+    invalid(report, 'spec.versions', names, 'must have exactly one version marked as storage version')
+  }
+  // The convention has the name of the first version in the spec as well.
+  const [first = ''] = names
+  if (first !== '') validateOne(dns1035Label, first, 'spec.version', report)
 }
 
-/** Once it is served, a type keeps what its objects and their URLs were made with. */
-export function validateEstablished ({ spec }: CustomResourceDefinition, { spec: old, status }: CustomResourceDefinition, report: Report): void {
-  if (!(status.conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True')) return
+/** What all versions say alike. */
+function validateLifted (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): void {
+  validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
+  validateSubresources(lifted.subresources, 'spec.subresources', report)
+  for (const [index, column] of (lifted.columns ?? []).entries()) validateColumn(column, `spec.additionalPrinterColumns[${index}]`, report)
+}
+
+function validateConversions ({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+  if (conversion !== undefined && conversion.strategy !== 'None' && preserveUnknownFields === true) {
+    invalid(report, 'spec.conversion.strategy', conversion.strategy, 'must be None if spec.preserveUnknownFields is true')
+  }
+  validateConversion(conversion, 'spec.conversion', asked.knownReviews, report)
+}
+
+/** Its objects and their URLs were made with them: scope and kind once it is served, group and plural always, as its name says them. */
+function validateFixed ({ scope, group, names }: CustomResourceDefinitionSpec, { spec: old, status }: CustomResourceDefinition, report: Report): void {
   const fixed = (field: string, value: unknown, before: unknown): void => {
-    if (!sameValue(value, before)) report({ type: 'FieldValueInvalid', field, value, detail: 'field is immutable' })
+    if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable')
   }
-  fixed('spec.scope', spec.scope, old.scope)
-  fixed('spec.names.kind', spec.names.kind, old.names.kind)
+  if ((status.conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True')) {
+    fixed('spec.scope', scope, old.scope)
+    fixed('spec.names.kind', names.kind, old.names.kind)
+  }
+  fixed('spec.group', group, old.group)
+  fixed('spec.names.plural', names.plural, old.names.plural)
+}
+
+/** The versions that objects were ever stored in are there still. */
+function validateStored ({ spec: { versions = [] }, status: { storedVersions = [] } }: CustomResourceDefinition, report: Report): void {
+  const at = 'status.storedVersions'
+  if (storedVersions.length === 0) return invalid(report, at, [], 'must have at least one stored version')
+  for (const { name, storage } of versions) {
+    if (storage && !storedVersions.includes(name)) invalid(report, at, storedVersions, `must have the storage version ${name}`)
+  }
+  const names = new Set(versions.map(({ name }) => name))
+  for (const [index, stored] of storedVersions.entries()) {
+    if (!names.has(stored) && storedVersions.lastIndexOf(stored) === index) invalid(report, `${at}[${index}]`, stored, 'must appear in spec.versions')
+  }
 }

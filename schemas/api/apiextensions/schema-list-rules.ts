@@ -1,6 +1,7 @@
 /** How lists and objects of types that are defined at run time are merged: what their schemas have to say for that. */
 import type { Report } from '../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
+import type { Asked } from './ratchets.js'
 import { isSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
@@ -21,12 +22,12 @@ export function validateMapType (schema: Schema, at: string, report: Report): vo
   if (!['atomic', 'granular'].includes(kind)) notSupported(report, `${at}.${MAP}`, kind, ['atomic', 'granular'])
 }
 
-export function validateListType (schema: Schema, at: string, report: Report): void {
+export function validateListType (schema: Schema, at: string, asked: Asked, report: Report): void {
   const [kind, keys] = [schema[LIST], schema[KEYS] ?? []]
   const items = isSchema(schema.items) ? schema.items : undefined
   if (kind !== undefined) {
     checkType(schema, 'array', LIST, at, report)
-    if (schema.type === 'array' && kind === 'set' && items !== undefined) checkMembers(items, `${at}.items`, report)
+    if (asked.atomicSets && schema.type === 'array') validateAtomicMembers(schema, at, report)
     if (!['atomic', 'set', 'map'].includes(kind)) notSupported(report, `${at}.${LIST}`, kind, ['atomic', 'set', 'map'])
   }
   if (keys.length > 0 && kind !== 'map') {
@@ -35,16 +36,24 @@ export function validateListType (schema: Schema, at: string, report: Report): v
     else invalid(report, `${at}.${LIST}`, kind, detail)
   }
   if (kind === 'map') checkKeyed(schema, keys, items, at, report)
-  if (kind !== 'map' && kind !== 'set') return
-  if (items?.nullable === true) forbidden(report, `${at}.items.nullable`, `cannot be nullable when ${LIST} is ${kind}`)
-  if (kind === 'map' && items !== undefined) checkPresent(items, keys, `${at}.items`, report)
+  if (asked.keysPresent) validateItemsPresent(schema, at, report)
+}
+
+/** Items that can be told apart are there, and so are their keys. */
+export function validateItemsPresent ({ items, [LIST]: kind, [KEYS]: keys = [] }: Schema, at: string, report: Report): void {
+  if (!isSchema(items) || (kind !== 'map' && kind !== 'set')) return
+  if (items.nullable === true) forbidden(report, `${at}.items.nullable`, `cannot be nullable when ${LIST} is ${kind}`)
+  if (kind === 'map') checkPresent(items, keys, `${at}.items`, report)
 }
 
 /** Members of a set are compared as a whole. */
-function checkMembers (items: Schema, at: string, report: Report): void {
+export function validateAtomicMembers ({ items, [LIST]: kind }: Schema, at: string, report: Report): void {
+  if (kind !== 'set' || !isSchema(items)) return
   const detail = `must be atomic as item of a list with ${LIST}=set`
-  if (items.type === 'array' && items[LIST] !== undefined && items[LIST] !== 'atomic') invalid(report, `${at}.${LIST}`, items[LIST], detail)
-  if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.${MAP}`, items[MAP] ?? null, detail)
+  const inner = items[LIST]
+  if (items.type === 'array' && inner !== undefined && inner !== 'atomic') invalid(report, `${at}.items.${LIST}`, inner, detail)
+  // The type of the list is what is shown of objects too, as convention.
+  if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.items.${MAP}`, inner ?? null, detail)
 }
 
 function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | undefined, at: string, report: Report): void {

@@ -1,13 +1,16 @@
 /**
  * Whether a schema is structural: every value has its type in one place, and what logic stands beside it (`allOf`, `anyOf`, `oneOf`,
- * `not`) restricts values without saying what they are. Not looked at here: whether what the logic names is also named beside it.
+ * `not`) restricts values without saying what they are (`logic-rules.ts`).
  */
+import { describe } from '../../status.js'
 import type { FieldError } from '../../status.js'
 import { collect } from '../../language/validation.js'
 import type { Report } from '../../language/declare.js'
-import { sameValue } from '../../language/values.js'
+import { validateComplete, validateLogic } from './logic-rules.js'
+import type { Patterns } from './patterns.js'
 import { forbidden, invalid, required } from '../../rules/findings.js'
 import { isSchema } from './schemas.js'
+import { within } from './schema-walk.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
 const PRESERVE = 'x-orch-preserve-unknown-fields'
@@ -16,22 +19,43 @@ const EITHER = 'x-orch-int-or-string'
 const UNTYPED = { root: 'at the root', item: 'for specified array items', field: 'for specified object fields' }
 type Level = keyof typeof UNTYPED
 
-/** In the order of their words, as clients know them. */
-export function validateStructural (schema: Schema, at: string, report: Report): void {
-  const text = ({ type, field, detail }: FieldError) => `${field}: ${type} ${detail}`
-  const found = collect(each => { check(schema, 'root', at, each) })
-  for (const error of found.sort((a, b) => text(a) < text(b) ? -1 : 1)) report(error)
+const UNCONVERTIBLE = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'] as const
+const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
+
+/** The first thing in it that is unknown to structural schemas, if there is any, in the words of the convention. */
+export function unconvertible (schema: Schema): string | undefined {
+  const unknown = UNCONVERTIBLE.find(field => schema[field] !== undefined && schema[field] !== '')
+  if (unknown !== undefined) return `OpenAPIV3Schema '${unknown === '$schema' ? 'schema' : unknown}' is not supported`
+  if (schema[PRESERVE] === false) return `internal error: '${PRESERVE}' must be true or undefined`
+  if (Array.isArray(schema.items) && schema.items.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+  for (const [part] of within(schema)) {
+    const why = unconvertible(part)
+    if (why !== undefined) return why
+  }
+  return undefined
 }
 
-function check (schema: Schema, level: Level, at: string, report: Report): void {
+export const isConvertible = (schema: Schema): boolean => unconvertible(schema) === undefined
+
+/** In the order of their words, as clients know them. */
+export function validateStructural (schema: Schema, at: string, patterns: Patterns, report: Report): void {
+  const told = (error: FieldError) => ({ error, text: `${error.field}: ${describe(error)}` })
+  const found = collect(each => {
+    check(schema, 'root', at, patterns, each)
+    validateComplete(schema, at, each)
+  })
+  for (const { error } of found.map(told).sort((a, b) => a.text < b.text ? -1 : 1)) report(error)
+}
+
+function check (schema: Schema, level: Level, at: string, patterns: Patterns, report: Report): void {
   const { type = '', items, properties = {}, additionalProperties } = schema
   if (type === 'array' && items === undefined) required(report, `${at}.items`, 'must be specified')
-  if (isSchema(items)) check(items, 'item', `${at}.items`, report)
-  for (const [name, property] of Object.entries(properties)) check(property, 'field', `${at}.properties[${name}]`, report)
+  if (isSchema(items)) check(items, 'item', `${at}.items`, patterns, report)
+  for (const [name, property] of Object.entries(properties)) check(property, 'field', `${at}.properties[${name}]`, patterns, report)
   if (additionalProperties !== undefined && level === 'root') forbidden(report, `${at}.additionalProperties`, 'must not be used at the root')
-  if (isSchema(additionalProperties)) check(additionalProperties, 'field', `${at}.additionalProperties`, report)
+  if (isSchema(additionalProperties)) check(additionalProperties, 'field', `${at}.additionalProperties`, patterns, report)
   for (const other of [PRESERVE, EMBEDDED] as const) if (schema[EITHER] === true && schema[other] === true) invalid(report, `${at}.${other}`, true, `must be false if ${EITHER} is true`)
-  checkLogic(schema, at, report)
+  validateLogic(schema, at, patterns, report)
   checkOwnType(schema, level, type, at, report)
   if (level === 'root' || schema[EMBEDDED] === true) checkKind(properties, level, at, report)
   if (schema[EMBEDDED] !== true) return
@@ -52,35 +76,9 @@ function checkOwnType (schema: Schema, level: Level, type: string, at: string, r
 function checkKind ({ kind, apiVersion, metadata }: Readonly<Record<string, Schema | undefined>>, level: Level, at: string, report: Report): void {
   for (const [name, schema] of Object.entries({ kind, apiVersion })) if (schema !== undefined && schema.type !== 'string') invalid(report, `${at}.properties[${name}].type`, schema.type ?? '', 'must be string')
   if (metadata === undefined) return
-  const { type, default: _, properties = {}, ...rest } = metadata
+  const { type, default: _default, externalDocs: _docs, example: _example, properties = {}, ...rest } = metadata
   if (type !== 'object') invalid(report, `${at}.properties[metadata].type`, type ?? '', 'must be object')
-  if (level === 'root' && (Object.values(rest).some(Boolean) || !Object.keys(properties).every(name => ['name', 'generateName'].includes(name)))) {
+  if (level === 'root' && (Object.values(rest).some(isSet) || !Object.keys(properties).every(name => ['name', 'generateName'].includes(name)))) {
     forbidden(report, `${at}.properties[metadata]`, 'must not specify anything other than name and generateName, but metadata is implicitly specified')
   }
-}
-
-const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
-const isIntOrString = ({ anyOf }: Schema): boolean => sameValue(anyOf, INT_OR_STRING)
-
-/** @param mayBeEither an `anyOf` that says integer or text may do so */
-function checkLogic (schema: Schema, at: string, report: Report, mayBeEither = true): void {
-  const { anyOf = [], allOf = [], oneOf = [], not } = schema
-  if (!mayBeEither || !isIntOrString(schema)) for (const [index, part] of anyOf.entries()) checkNested(part, `${at}.anyOf[${index}]`, report)
-  for (const [index, part] of allOf.entries()) checkNested(part, `${at}.allOf[${index}]`, report, mayBeEither && index === 0)
-  for (const [index, part] of oneOf.entries()) checkNested(part, `${at}.oneOf[${index}]`, report)
-  if (not !== undefined) checkNested(not, `${at}.not`, report)
-}
-
-const EMPTY = ['type', 'title', 'description', 'x-orch-list-map-keys', 'x-orch-validations'] as const
-const FALSE = ['nullable', PRESERVE, EMBEDDED, EITHER] as const
-const UNDEFINED = ['additionalProperties', 'default', 'externalDocs', 'x-orch-list-type', 'x-orch-map-type'] as const
-
-function checkNested (schema: Schema, at: string, report: Report, mayBeEither = false): void {
-  checkLogic(schema, at, report, mayBeEither)
-  if (isSchema(schema.items)) checkNested(schema.items, `${at}.items`, report)
-  for (const [name, property] of Object.entries(schema.properties ?? {})) checkNested(property, `${at}.properties[${name}]`, report)
-  for (const field of EMPTY) if ((schema[field] ?? '').length > 0) forbidden(report, `${at}.${field}`, 'must be empty to be structural')
-  for (const field of FALSE) if (schema[field] === true) forbidden(report, `${at}.${field}`, 'must be false to be structural')
-  for (const field of UNDEFINED) if (schema[field] !== undefined) forbidden(report, `${at}.${field}`, 'must be undefined to be structural')
-  if (schema.properties?.['metadata'] !== undefined) forbidden(report, `${at}.properties[metadata]`, 'must not be specified in a nested context')
 }

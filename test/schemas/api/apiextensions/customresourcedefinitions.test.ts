@@ -26,10 +26,11 @@ t.test('a definition of real life comes through JSON and protobuf unchanged', as
   const { object, unknown } = decode(CustomResourceDefinition, definition)
   t.same(unknown, [])
   applyDefaults(CustomResourceDefinition, object)
-  const at = 'spec.versions[0].schema.openAPIV3Schema.properties[spec].properties'
+  const at = 'spec.validation.openAPIV3Schema.properties[spec].properties'
   t.same(short(validateObject(resource, object)), [ // it has everything that can be said, what is refused too
     `Required ${at}[additionalOutputFormats].items.properties[type].default`, `Forbidden ${at}[pair].additionalItems`, `Forbidden ${at}[pair].items`,
-    `Forbidden ${at}[tree].patternProperties`, `Forbidden ${at}[tree].dependencies`
+    `Forbidden ${at}[tree].patternProperties`, `Forbidden ${at}[tree].dependencies`,
+    `NotSupported ${at}[tree].dependencies[d].not.type`, `Forbidden ${at}[tree].dependencies[d].not.type`
   ])
   const json = toJson(CustomResourceDefinition, object)
   t.strictSame(members(JSON.parse(json)), members(definition))
@@ -115,7 +116,8 @@ t.test('names, conversion and stored versions follow from the rest', async t => 
 t.test('a definition has a group, names, a scope and versions of which one is stored', async t => {
   t.same(short(validateObject(resource, read(small()))), [])
   t.same(short(validateObject(resource, read({ metadata: { name: 'x' }, spec: {} }))).sort(), [
-    'Invalid metadata.name', 'Invalid spec.versions', 'Required spec.group', 'Required spec.names.kind', 'Required spec.names.plural', 'Required spec.scope'
+    'Invalid metadata.name', 'Invalid spec.versions', 'Invalid status.storedVersions', 'Required spec.group',
+    ...['kind', 'listKind', 'plural', 'singular'].map(name => `Required spec.names.${name}`), 'Required spec.scope'
   ])
   const finds = (spec: object, more: object = {}) => short(validateObject(resource, read(small(more, spec))))
   t.same(finds({ group: 'flat' }, { metadata: { name: 'things.flat' } }), ['Invalid spec.group'])

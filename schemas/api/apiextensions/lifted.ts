@@ -1,0 +1,57 @@
+/**
+ * A definition as its rules see it: what all versions say alike, their schema, subresources or columns, stands once in the spec, where
+ * clients of the convention are told what is wrong with it (`spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`).
+ */
+import { sameHeard, sameValue } from '../../language/values.js'
+import type {
+  CustomResourceColumnDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, CustomResourceSubresources, CustomResourceValidation
+} from './customresourcedefinitions.js'
+
+type Version = Omit<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns'>
+interface Said {
+  readonly schema?: CustomResourceValidation | undefined
+  readonly subresources?: CustomResourceSubresources | undefined
+  readonly columns?: readonly CustomResourceColumnDefinition[] | undefined
+}
+
+export interface Lifted extends Said {
+  readonly versions: ReadonlyArray<Version & Said>
+}
+
+const sameSchema = (a: CustomResourceValidation | undefined, b: CustomResourceValidation | undefined): boolean =>
+  sameHeard(a, b) && sameHeard(a?.openAPIV3Schema, b?.openAPIV3Schema)
+const sameSubresources = (a: CustomResourceSubresources | undefined, b: CustomResourceSubresources | undefined): boolean =>
+  sameHeard(a, b) && sameHeard(a?.status, b?.status) && sameHeard(a?.scale, b?.scale)
+
+export function lift ({ versions = [] }: CustomResourceDefinitionSpec): Lifted {
+  const [first] = versions
+  if (first === undefined) return { versions: [] }
+  const { schema, subresources, additionalPrinterColumns: columns } = first
+  const all = {
+    schema: versions.every(other => sameSchema(other.schema, schema)),
+    subresources: versions.every(other => sameSubresources(other.subresources, subresources)),
+    columns: versions.every(other => sameValue(other.additionalPrinterColumns, columns))
+  }
+  return {
+    ...all.schema ? { schema } : {},
+    ...all.subresources ? { subresources } : {},
+    ...all.columns ? { columns } : {},
+    versions: versions.map(({ schema, subresources, additionalPrinterColumns: columns, ...version }) => ({
+      ...version,
+      ...all.schema ? {} : { schema },
+      ...all.subresources ? {} : { subresources },
+      ...all.columns ? {} : { columns }
+    }))
+  }
+}
+
+const hasStatus = (subresources: CustomResourceSubresources | undefined): boolean => subresources?.status !== undefined
+
+/** Whether objects of any version have a status of their own. */
+export const anyStatus = ({ subresources, versions }: Lifted): boolean => hasStatus(subresources) || versions.some(version => hasStatus(version.subresources))
+
+/** Whether those of one version have. Of versions of the same name the first one counts. */
+export function statusOf ({ subresources, versions }: Lifted, name: string): boolean {
+  if (!versions.some(version => version.subresources !== undefined)) return hasStatus(subresources)
+  return hasStatus(versions.find(version => version.name === name)?.subresources)
+}

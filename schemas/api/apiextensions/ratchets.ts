@@ -1,0 +1,59 @@
+/**
+ * What a definition that is changed may keep doing wrong, as it was stored with it by a server that did not look: rules that came
+ * later hold for those alone who keep to them.
+ */
+import { collect } from '../../language/validation.js'
+import { schemasOf, someSchema } from './schema-walk.js'
+import { isSchema } from './schemas.js'
+import type { JSONSchemaProps as Schema } from './schemas.js'
+import { TYPES } from './schema-types.js'
+import { validateAtomicMembers, validateItemsPresent } from './schema-list-rules.js'
+import { isConvertible, validateStructural } from './structural-rules.js'
+import { hasUnprunedDefault } from './pruning.js'
+import { Patterns } from './patterns.js'
+import type { CustomResourceDefinitionSpec } from './customresourcedefinitions.js'
+
+export interface Asked {
+  /** A schema of every version, served or not. */
+  readonly schemas: boolean
+  readonly knownTypes: boolean
+  readonly structural: boolean
+  readonly prunedDefaults: boolean
+  readonly atomicSets: boolean
+  readonly keysPresent: boolean
+  /** Of the versions of conversion reviews one that is known here. */
+  readonly knownReviews: boolean
+}
+
+const ALL: Asked = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
+const REVIEWS = ['v1', 'v1beta1']
+
+function isStructural (schema: Schema): boolean {
+  return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
+}
+
+/** What is asked of a new definition, or of one that replaces `old`. */
+export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Asked {
+  if (old === undefined) return ALL
+  const schemas = schemasOf(old)
+  const none = (isWrong: (part: Schema) => boolean): boolean => !schemas.some(schema => someSchema(schema, isWrong))
+  const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
+  return {
+    schemas: schemas.length === (old.versions ?? []).length,
+    knownTypes: none(({ type = '' }) => type !== '' && !TYPES.includes(type)),
+    structural: mustBeStructural(spec) || schemas.every(isStructural),
+    prunedDefaults: !schemas.some(schema => someSchema(schema, part => part.default !== undefined) && isStructural(schema) && hasUnprunedDefault(schema)),
+    atomicSets: none(part => collect(report => { validateAtomicMembers(part, '', report) }).length > 0),
+    keysPresent: none(part => isSchema(part.items) && collect(report => { validateItemsPresent(part, '', report) }).length > 0),
+    knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version))
+  }
+}
+
+/** Pruning, defaults and extensions go by the structure. */
+function mustBeStructural (spec: CustomResourceDefinitionSpec): boolean {
+  return spec.preserveUnknownFields !== true || schemasOf(spec).some(schema => someSchema(schema, hasExtension))
+}
+
+const hasExtension = (part: Schema): boolean => part.default !== undefined ||
+  part['x-orch-embedded-resource'] === true || part['x-orch-int-or-string'] === true || part['x-orch-preserve-unknown-fields'] !== undefined ||
+  part['x-orch-list-type'] !== undefined || (part['x-orch-list-map-keys'] ?? []).length > 0 || (part['x-orch-validations'] ?? []).length > 0
