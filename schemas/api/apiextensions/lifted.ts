@@ -50,8 +50,13 @@ const hasStatus = (subresources: CustomResourceSubresources | undefined): boolea
 /** Whether objects of any version have a status of their own. */
 export const anyStatus = ({ subresources, versions }: Lifted): boolean => hasStatus(subresources) || versions.some(version => hasStatus(version.subresources))
 
-/** Whether those of one version have. Of versions of the same name the first one counts. */
-export function statusOf ({ subresources, versions }: Lifted, name: string): boolean {
-  if (!versions.some(version => version.subresources !== undefined)) return hasStatus(subresources)
-  return hasStatus(versions.find(version => version.name === name)?.subresources)
+/** The versions of which they have; of those of the same name the first one counts. */
+export function withStatus ({ subresources, versions }: Lifted): ReadonlySet<string> {
+  const own = versions.some(version => version.subresources !== undefined)
+  const [judged, found] = [new Set<string>(), new Set<string>()]
+  for (const version of versions) {
+    if (!judged.has(version.name) && hasStatus(own ? version.subresources : subresources)) found.add(version.name)
+    judged.add(version.name)
+  }
+  return found
 }

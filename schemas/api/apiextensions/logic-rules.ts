@@ -7,7 +7,7 @@ import { isSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
-const isIntOrString = ({ anyOf }: Schema): boolean => sameValue(anyOf, INT_OR_STRING)
+const isIntOrString = ({ anyOf }: Schema): boolean => anyOf?.length === 2 && sameValue(anyOf, INT_OR_STRING)
 
 const EMPTY = ['type', 'title', 'description', 'x-orch-list-map-keys', 'x-orch-validations'] as const
 const FALSE = ['nullable', 'x-orch-preserve-unknown-fields', 'x-orch-embedded-resource', 'x-orch-int-or-string'] as const
@@ -15,10 +15,10 @@ const UNDEFINED = ['additionalProperties', 'default', 'x-orch-list-type', 'x-orc
 
 /** @param mayBeEither an `anyOf` that says integer or text may do so; `first` of `allOf` may hold it as well */
 export function validateLogic (schema: Schema, at: string, patterns: Patterns, report: Report, mayBeEither = true, first = mayBeEither): void {
-  const { anyOf = [], allOf = [], oneOf = [], not, pattern = '' } = schema
-  if (!mayBeEither || !isIntOrString(schema)) for (const [index, part] of anyOf.entries()) checkNested(part, `${at}.anyOf[${index}]`, patterns, report)
-  for (const [index, part] of allOf.entries()) checkNested(part, `${at}.allOf[${index}]`, patterns, report, first && index === 0)
-  for (const [index, part] of oneOf.entries()) checkNested(part, `${at}.oneOf[${index}]`, patterns, report)
+  const { not, pattern = '' } = schema
+  if (!mayBeEither || !isIntOrString(schema)) schema.anyOf?.forEach((part, index) => { checkNested(part, `${at}.anyOf[${index}]`, patterns, report) })
+  schema.allOf?.forEach((part, index) => { checkNested(part, `${at}.allOf[${index}]`, patterns, report, first && index === 0) })
+  schema.oneOf?.forEach((part, index) => { checkNested(part, `${at}.oneOf[${index}]`, patterns, report) })
   if (not !== undefined) checkNested(not, `${at}.not`, patterns, report)
   if (pattern === '') return
   const { why } = patterns.of(pattern)

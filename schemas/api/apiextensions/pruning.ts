@@ -1,6 +1,5 @@
 /** What objects of a type keep: whether a value, such as a default, has anything that its schema does not name. */
 import { isSchema } from './schemas.js'
-import { within } from './schema-walk.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
 const OF_EVERY_KIND = new Set(['metadata', 'kind', 'apiVersion'])
@@ -22,8 +21,5 @@ export function isPruned (value: unknown, schema: Schema | undefined): boolean {
 /** Not looked for in what logic says, where there may be none. */
 export function hasUnprunedDefault (schema: Schema): boolean {
   if (schema.default !== undefined && !isPruned(schema.default, schema)) return true
-  for (const [part, , property] of within(schema)) {
-    if ((property !== undefined || part === schema.items) && hasUnprunedDefault(part)) return true
-  }
-  return false
+  return (isSchema(schema.items) && hasUnprunedDefault(schema.items)) || Object.values(schema.properties ?? {}).some(hasUnprunedDefault)
 }

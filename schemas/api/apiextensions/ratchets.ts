@@ -3,8 +3,7 @@
  * later hold for those alone who keep to them.
  */
 import { collect } from '../../language/validation.js'
-import { schemasOf, someSchema } from './schema-walk.js'
-import { isSchema } from './schemas.js'
+import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 import { TYPES } from './schema-types.js'
 import { validateAtomicMembers, validateItemsPresent } from './schema-list-rules.js'
@@ -36,17 +35,27 @@ function isStructural (schema: Schema): boolean {
 export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Asked {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
-  const none = (isWrong: (part: Schema) => boolean): boolean => !schemas.some(schema => someSchema(schema, isWrong))
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
   return {
     schemas: schemas.length === (old.versions ?? []).length,
-    knownTypes: none(({ type = '' }) => type !== '' && !TYPES.includes(type)),
     structural: mustBeStructural(spec) || schemas.every(isStructural),
-    prunedDefaults: !schemas.some(schema => someSchema(schema, part => part.default !== undefined) && isStructural(schema) && hasUnprunedDefault(schema)),
-    atomicSets: none(part => collect(report => { validateAtomicMembers(part, '', report) }).length > 0),
-    keysPresent: none(part => isSchema(part.items) && collect(report => { validateItemsPresent(part, '', report) }).length > 0),
-    knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version))
+    knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version)),
+    ...askedOfParts(schemas),
+    prunedDefaults: !schemas.some(schema => hasUnprunedDefault(schema) && isStructural(schema))
   }
+}
+
+function askedOfParts (schemas: readonly Schema[]): Pick<Asked, 'knownTypes' | 'atomicSets' | 'keysPresent'> {
+  const wrong = { types: false, sets: false, keys: false }
+  for (const schema of schemas) {
+    eachSchema(schema, part => {
+      wrong.types ||= part.type !== undefined && part.type !== '' && !TYPES.includes(part.type)
+      if (part['x-orch-list-type'] === undefined) return
+      wrong.sets ||= collect(report => { validateAtomicMembers(part, '', report) }).length > 0
+      wrong.keys ||= collect(report => { validateItemsPresent(part, '', report) }).length > 0
+    })
+  }
+  return { knownTypes: !wrong.types, atomicSets: !wrong.sets, keysPresent: !wrong.keys }
 }
 
 /** Pruning, defaults and extensions go by the structure. */

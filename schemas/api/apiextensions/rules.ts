@@ -9,7 +9,7 @@ import { invalid, notSupported, required } from '../../rules/findings.js'
 import { validateApproval } from './approval-rules.js'
 import { validateConversion } from './conversion-rules.js'
 import { validateGivenNames, validateOne } from './name-rules.js'
-import { anyStatus, lift, statusOf } from './lifted.js'
+import { anyStatus, lift, withStatus } from './lifted.js'
 import type { Lifted } from './lifted.js'
 import { validateValidation } from './openapi-rules.js'
 import { Patterns } from './patterns.js'
@@ -21,9 +21,12 @@ import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from './c
 
 /** @param old what it replaces, if anything */
 export function validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
-  const { metadata: { name = '' }, spec, status } = definition
-  if (old === undefined && name !== '' && name !== `${spec.names.plural}.${spec.group}`) {
-    invalid(report, 'metadata.name', name, 'must be spec.names.plural+"."+spec.group')
+  const { metadata, spec, status } = definition
+  if (old === undefined) {
+    for (const field of ['generateName', 'name'] as const) {
+      const name = metadata[field] ?? ''
+      if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
+    }
   }
   validateSpec(spec, askedOf(spec, old?.spec), report)
   if (old !== undefined) validateFixed(spec, old, report)
@@ -66,12 +69,13 @@ function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomR
 }
 
 function validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): void {
+  const statuses = withStatus(lifted)
   for (const [index, version] of lifted.versions.entries()) {
     const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
     const at = `spec.versions[${index}]`
     validateOne(dns1035Label, name, `${at}.name`, report)
     validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
-    validateValidation(schema, statusOf(lifted, name), `${at}.schema`, asked, patterns, report)
+    validateValidation(schema, statuses.has(name), `${at}.schema`, asked, patterns, report)
     validateSubresources(subresources, `${at}.subresources`, report)
     for (const [column, one] of columns.entries()) validateColumn(one, `${at}.additionalPrinterColumns[${column}]`, report)
   }

@@ -23,7 +23,9 @@ export function validateMapType (schema: Schema, at: string, report: Report): vo
 }
 
 export function validateListType (schema: Schema, at: string, asked: Asked, report: Report): void {
-  const [kind, keys] = [schema[LIST], schema[KEYS] ?? []]
+  const kind = schema[LIST]
+  if (kind === undefined && schema[KEYS] === undefined) return
+  const keys = schema[KEYS] ?? []
   const items = isSchema(schema.items) ? schema.items : undefined
   if (kind !== undefined) {
     checkType(schema, 'array', LIST, at, report)
@@ -56,6 +58,14 @@ export function validateAtomicMembers ({ items, [LIST]: kind }: Schema, at: stri
   if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.items.${MAP}`, inner ?? null, detail)
 }
 
+const MOST_SHOWN = 250
+
+/** The first of them, as far as anybody is shown: each finding writes all that it is given. */
+function shownOf (keys: readonly string[]): string[] {
+  let length = 0
+  return keys.filter(({ length: own }) => (length += own + 1) - own <= MOST_SHOWN).map(key => key.slice(0, MOST_SHOWN))
+}
+
 function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | undefined, at: string, report: Report): void {
   if (keys.length === 0) required(report, `${at}.${KEYS}`, `must not be empty if ${LIST} is map`)
   if (schema.items === undefined) required(report, `${at}.items`, `must have a schema if ${LIST} is map`)
@@ -63,11 +73,14 @@ function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | un
   else if (items.type !== 'object') invalid(report, `${at}.items.type`, items.type ?? '', `must be object if parent array's ${LIST} is map`)
   if (items?.type !== 'object') return
   const seen = new Set<string>()
+  const shown = shownOf(keys)
   for (const key of keys) {
     const property = items.properties !== undefined && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined
-    if (property === undefined) invalid(report, `${at}.${KEYS}`, keys, 'entries must all be names of item properties')
-    else if (property.type === 'array' || property.type === 'object') invalid(report, `${at}.items.properties[${key}].type`, items.type, `must be a scalar type if parent array's ${LIST} is map`)
-    if (seen.has(key)) invalid(report, `${at}.${KEYS}`, keys, 'must not contain duplicate entries')
+    if (property === undefined) invalid(report, `${at}.${KEYS}`, shown, 'entries must all be names of item properties')
+    else if (property.type === 'array' || property.type === 'object') {
+      invalid(report, `${at}.items.properties[${key}].type`, items.type, `must be a scalar type if parent array's ${LIST} is map`)
+    }
+    if (seen.has(key)) invalid(report, `${at}.${KEYS}`, shown, 'must not contain duplicate entries')
     seen.add(key)
   }
 }
@@ -78,7 +91,9 @@ function checkPresent ({ properties = {}, required: needed = [] }: Schema, keys:
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     if (property === undefined) continue
-    if (!given.has(key) && property.default === undefined) required(report, `${at}.properties[${key}].default`, `this property is in ${KEYS}, so it must have a default or be a required property`)
+    if (!given.has(key) && property.default === undefined) {
+      required(report, `${at}.properties[${key}].default`, `this property is in ${KEYS}, so it must have a default or be a required property`)
+    }
     if (property.nullable === true) forbidden(report, `${at}.properties[${key}].nullable`, `this property is in ${KEYS}, so it cannot be nullable`)
   }
 }

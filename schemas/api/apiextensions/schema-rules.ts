@@ -5,7 +5,7 @@ import type { JSONSchemaProps as Schema } from './schemas.js'
 import type { Asked } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-list-rules.js'
 import { TYPES } from './schema-types.js'
-import { within } from './schema-walk.js'
+import { eachWithin } from './schema-walk.js'
 
 const OF_EVERY_KIND = ['metadata', 'kind', 'apiVersion']
 /** Keywords of JSON Schema that are never followed. */
@@ -25,22 +25,25 @@ interface Place {
   readonly isRoot?: boolean
 }
 
-export function validateSchema (schema: Schema, at: string, asked: Asked, report: Report, place: Place = { isRoot: true }): void {
-  const { additionalProperties, properties = {} } = schema
+/** Nothing is known of the root but that it is one. */
+const ROOT: Place = { isRoot: true }
+const INNER: Place = {}
+
+export function validateSchema (schema: Schema, at: string, asked: Asked, report: Report, place = ROOT): void {
+  const { additionalProperties, properties } = schema
   validateKeywords(schema, at, asked, place, report)
   if (schema.uniqueItems === true) forbidden(report, `${at}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
-  if (additionalProperties !== undefined && additionalProperties !== true && Object.keys(properties).length > 0) {
+  if (additionalProperties !== undefined && additionalProperties !== true && properties !== undefined && Object.keys(properties).length > 0) {
     forbidden(report, `${at}.additionalProperties`, 'additionalProperties and properties are mutual exclusive')
   }
-  const { noDefault, inMeta = false } = place
-  const inner: Place = { inMeta, ...noDefault === undefined ? {} : { noDefault } }
-  for (const [part, path, property] of within(schema, at)) {
+  const inner = place.isRoot === true ? INNER : place
+  eachWithin(schema, at, (part, path, property) => {
     validateSchema(part, path, asked, report, property === undefined ? ofOther(part, schema, inner) : ofProperty(property, schema, place, inner))
-  }
+  })
   if (schema['x-orch-preserve-unknown-fields'] === false) invalid(report, `${at}.x-orch-preserve-unknown-fields`, false, 'must be true or undefined')
   validateMapType(schema, at, report)
   validateListType(schema, at, asked, report)
-  for (const [index, rule] of (schema['x-orch-validations'] ?? []).entries()) validateRule(rule, `${at}.x-orch-validations[${index}]`, report)
+  schema['x-orch-validations']?.forEach((rule, index) => { validateRule(rule, `${at}.x-orch-validations[${index}]`, report) })
 }
 
 /** Which of the values of a map of metadata are default ones could not be told when it is pruned. */
@@ -57,7 +60,7 @@ function validateKeywords (schema: Schema, at: string, asked: Asked, { noDefault
   const { type = '' } = schema
   if (asked.knownTypes && type !== '' && !TYPES.includes(type)) notSupported(report, `${at}.type`, type, TYPES)
   if (schema.default !== undefined && noDefault !== undefined) forbidden(report, `${at}.default`, `must not be set ${noDefault}`)
-  for (const field of UNSUPPORTED) if (isSaid(schema, field)) forbidden(report, `${at}.${field}`, `${field} is not supported`)
+  for (const field of UNSUPPORTED) if (schema[field] !== undefined && isSaid(schema, field)) forbidden(report, `${at}.${field}`, `${field} is not supported`)
   if (type === 'null') forbidden(report, `${at}.type`, 'type cannot be set to null, use nullable as an alternative')
   if (Array.isArray(schema.items) && schema.items.length > 0) forbidden(report, `${at}.items`, 'items must be a schema object and not an array')
   if (inMeta && schema['x-orch-embedded-resource'] === true) forbidden(report, `${at}.x-orch-embedded-resource`, 'must not be used inside of resource meta')

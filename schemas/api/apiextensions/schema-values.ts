@@ -1,12 +1,12 @@
 /** Whether a value is one that a schema allows, in the words clients know. Where it would take too long what is left is taken for right. */
 import { stringify } from '../../codec/json/exact.js'
 import type { FieldError } from '../../status.js'
-import { hasFormat } from './schema-formats.js'
 import type { Patterns } from './patterns.js'
-import { equal, isNumber, isObject, sizeOf, STEP_OF_TEXT, typeOf } from './plain-values.js'
+import { equal, isNumber, isObject, sizeOf, STEP_OF_TEXT } from './plain-values.js'
 import type { Amount } from './plain-values.js'
 import { isSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
+import { hasFormat, numberWords, typeMismatch } from './scalar-rules.js'
 
 /** Values times the schemas they are held to, in all: lists of many items against schemas of many parts. Long texts count for more. */
 const MOST_STEPS = 20_000
@@ -24,7 +24,12 @@ export class ValueJudge {
   }
 
   validate (schema: Schema, value: unknown, at: string, report: (error: FieldError) => void): void {
-    for (const { name, ...error } of this.#judge(schema, value, '')) report({ ...error, field: name === '' ? at : `${at}.${name}` })
+    const told = new Set<string>()
+    for (const { name, ...error } of this.#judge(schema, value, '')) {
+      const words = `${name} ${error.detail}`
+      if (!told.has(words)) report({ ...error, field: name === '' ? at : `${at}.${name.replace(/^\./, '')}` })
+      told.add(words)
+    }
   }
 
   /** `name` is the path within the value, which sentences begin with. */
@@ -37,27 +42,21 @@ export class ValueJudge {
       found.push({ name, field: '', type, value: shown, detail })
     }
     const said = (words: string): void => { say(`${name} in body ${words}`) }
-    this.#type(schema, value, name, say)
+    const mismatch = typeMismatch(schema, value)
+    if (mismatch !== undefined) say(`${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own, 'FieldValueTypeInvalid')
     if (value !== null) {
       this.#logic(schema, value, name, found, say)
       if (typeof value === 'string') this.#text(schema, value, name, said, say)
-      if (isNumber(value)) this.#number(schema, value, said)
+      if (isNumber(value)) numberWords(schema, value).forEach(said)
       if (Array.isArray(value)) this.#list(schema, value, name, found, say)
     }
     this.#steps += schema.enum?.length ?? 0
-    if (schema.enum !== undefined && schema.enum.length > 0 && !schema.enum.some(known => equal(known ?? null, value))) {
+    if (schema.enum !== undefined && schema.enum.length > 0 && (value === null || !schema.enum.some(known => equal(known, value)))) {
       const known = schema.enum.map(one => JSON.stringify(typeof one === 'string' ? one : stringify(one) ?? 'null'))
       say(`supported values: ${known.join(', ')}`, value, 'FieldValueNotSupported')
     }
     if (isObject(value)) this.#object(schema, value, name, found, say)
     return found
-  }
-
-  #type ({ type = '', nullable, 'x-orch-int-or-string': either }: Schema, value: unknown, name: string, say: Say): void {
-    const wanted = either === true ? ['integer', 'string'] : type === '' ? [] : [type]
-    const own = typeOf(value)
-    if ((value === null && nullable === true) || wanted.length === 0 || wanted.includes(own) || (own === 'integer' && wanted.includes('number'))) return
-    say(`${name} in body must be of type ${wanted.join()}: "${own}"`, own, 'FieldValueTypeInvalid')
   }
 
   #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, said: (words: string) => void, say: Say): void {
@@ -69,17 +68,9 @@ export class ValueJudge {
     if (!hasFormat(format, value)) say(`${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value, 'FieldValueTypeInvalid')
   }
 
-  #number ({ multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum }: Schema, value: Amount, said: (words: string) => void): void {
-    const or = (exclusive: boolean | undefined): string => exclusive === true ? '' : 'or equal to '
-    const is = (bound: number, exclusive: boolean | undefined): boolean => exclusive === true && Number(value) === bound
-    if (multipleOf !== undefined && multipleOf > 0 && !Number.isInteger(Number(value) / multipleOf)) said(`should be a multiple of ${multipleOf}`)
-    if (maximum !== undefined && (value > maximum || is(maximum, exclusiveMaximum))) said(`should be less than ${or(exclusiveMaximum)}${maximum}`)
-    if (minimum !== undefined && (value < minimum || is(minimum, exclusiveMinimum))) said(`should be greater than ${or(exclusiveMinimum)}${minimum}`)
-  }
-
   #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: Found[], say: Say): void {
     if (isSchema(items) && this.#steps < MOST_STEPS) for (const [index, item] of value.entries()) found.push(...this.#judge(items, item, `${name}[${index}]`))
-    if (minItems !== undefined && value.length < minItems) say(`${name} in body should have at least ${amount(minItems)} items`)
+    if (minItems !== undefined && value.length < minItems) say(`${name} in body should have at least ${amount(minItems)} items`, value.length)
     if (maxItems !== undefined && value.length > maxItems) say(`must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
   }
 
@@ -89,16 +80,24 @@ export class ValueJudge {
     this.#steps += members.length + required.length
     if (this.#steps > MOST_STEPS) return
     const below = (member: string): string => name === '' ? member : `${name}.${member}`
-    if (minProperties !== undefined && members.length < minProperties) return say(`${name} in body should have at least ${amount(minProperties)} properties`)
+    if (minProperties !== undefined && members.length < minProperties) {
+      return say(`${name} in body should have at least ${amount(minProperties)} properties`, members.length)
+    }
     if (maxProperties !== undefined && members.length > maxProperties) {
       return say(`must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany')
     }
     for (const [member, item] of members) {
-      const part = Object.hasOwn(properties, member) ? properties[member] : additionalProperties
-      if (isSchema(part)) found.push(...this.#judge(part, item, below(member)))
-      else if (part === false) say(`${name}.${member} in body is a forbidden property`, member)
+      if (Object.hasOwn(properties, member)) continue
+      if (isSchema(additionalProperties)) found.push(...this.#judge(additionalProperties, item, `${name}.${member}`))
+      else if (additionalProperties === false) say(`${name}.${member} in body is a forbidden property`, member)
     }
-    for (const member of required) if (!Object.hasOwn(value, member)) found.push({ name: below(member), field: '', type: 'FieldValueRequired', detail: '' })
+    for (const [member, item] of members) {
+      const part = Object.hasOwn(properties, member) ? properties[member] : undefined
+      if (part !== undefined) found.push(...this.#judge(part, item, below(member)))
+    }
+    for (const member of required) {
+      if (!Object.hasOwn(value, member)) found.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
+    }
   }
 
   #logic ({ anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: Found[], say: Say): void {

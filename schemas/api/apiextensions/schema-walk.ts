@@ -1,39 +1,56 @@
-/** Going through schemas, whatever form their parts stand in. */
+/** Going through schemas, whatever form their parts stand in. Definitions have tens of thousands: nothing is made for those without parts. */
 import { isSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 import type { CustomResourceDefinitionSpec } from './customresourcedefinitions.js'
 
-type Part = readonly [part: Schema, at: string, property?: string]
+/** `property` names the schemas of properties. */
+type Visit = (part: Schema, at: string, property?: string) => void
 
-function * listed (parts: readonly Schema[], at: string): Generator<Part> {
-  for (const [index, part] of parts.entries()) yield [part, `${at}[${index}]`]
+function eachOf (parts: readonly Schema[] | undefined, name: string, at: string, visit: Visit): void {
+  if (parts === undefined) return
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]
+    if (part !== undefined) visit(part, `${at}.${name}[${index}]`)
+  }
 }
 
-function * named (parts: Readonly<Record<string, unknown>>, at: string): Generator<Part> {
-  for (const [name, part] of Object.entries(parts)) if (isSchema(part)) yield [part, `${at}[${name}]`, name]
+function eachNamed (parts: Readonly<Record<string, unknown>> | undefined, name: string, at: string, visit: Visit): void {
+  if (parts === undefined) return
+  for (const key of Object.keys(parts)) {
+    const part = parts[key]
+    if (isSchema(part)) visit(part, `${at}.${name}[${key}]`, name === 'properties' ? key : undefined)
+  }
 }
 
-/** The schemas within one and their paths, in the order in which they are judged; `property` names those of properties. */
-export function * within (schema: Schema, at = ''): Generator<Part> {
-  const { additionalProperties, properties = {}, not, allOf = [], oneOf = [], anyOf = [], definitions = {}, items, dependencies = {} } = schema
-  if (isSchema(additionalProperties)) yield [additionalProperties, `${at}.additionalProperties`]
-  yield * named(properties, `${at}.properties`)
-  if (not !== undefined) yield [not, `${at}.not`]
-  yield * listed(allOf, `${at}.allOf`)
-  yield * listed(oneOf, `${at}.oneOf`)
-  yield * listed(anyOf, `${at}.anyOf`)
-  for (const [part, path] of named(definitions, `${at}.definitions`)) yield [part, path]
-  if (isSchema(items)) yield [items, `${at}.items`]
-  else if (Array.isArray(items)) yield * listed(items, `${at}.items`)
-  for (const [part, path] of named(dependencies, `${at}.dependencies`)) yield [part, path]
+/** The schemas within one and their paths, in the order in which they are judged. */
+export function eachWithin (schema: Schema, at: string, visit: Visit): void {
+  const { additionalProperties, items } = schema
+  if (isSchema(additionalProperties)) visit(additionalProperties, `${at}.additionalProperties`)
+  eachNamed(schema.properties, 'properties', at, visit)
+  if (schema.not !== undefined) visit(schema.not, `${at}.not`)
+  eachOf(schema.allOf, 'allOf', at, visit)
+  eachOf(schema.oneOf, 'oneOf', at, visit)
+  eachOf(schema.anyOf, 'anyOf', at, visit)
+  eachNamed(schema.definitions, 'definitions', at, visit)
+  if (isSchema(items)) visit(items, `${at}.items`)
+  else if (items !== undefined) eachOf(items, 'items', at, visit)
+  eachNamed(schema.dependencies, 'dependencies', at, visit)
+}
+
+/** A schema and all within it, those that are refused included. */
+export function eachSchema (schema: Schema, visit: (part: Schema) => void): void {
+  visit(schema)
+  const inner = (part: Schema): void => { eachSchema(part, visit) }
+  eachWithin(schema, '', inner)
+  eachNamed(schema.patternProperties, 'patternProperties', '', inner)
+  if (isSchema(schema.additionalItems)) inner(schema.additionalItems)
 }
 
 /** Whether it says so of any schema in it, or of itself. */
 export function someSchema (schema: Schema, says: (part: Schema) => boolean): boolean {
-  if (says(schema)) return true
-  for (const [part] of within(schema)) if (someSchema(part, says)) return true
-  const { patternProperties = {}, additionalItems } = schema
-  return Object.values(patternProperties).some(part => someSchema(part, says)) || (isSchema(additionalItems) && someSchema(additionalItems, says))
+  let said = false
+  eachSchema(schema, part => { said ||= says(part) })
+  return said
 }
 
 /** The schemas of all versions. */

@@ -10,7 +10,7 @@ import { validateComplete, validateLogic } from './logic-rules.js'
 import type { Patterns } from './patterns.js'
 import { forbidden, invalid, required } from '../../rules/findings.js'
 import { isSchema } from './schemas.js'
-import { within } from './schema-walk.js'
+import { someSchema } from './schema-walk.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
 const PRESERVE = 'x-orch-preserve-unknown-fields'
@@ -19,19 +19,22 @@ const EITHER = 'x-orch-int-or-string'
 const UNTYPED = { root: 'at the root', item: 'for specified array items', field: 'for specified object fields' }
 type Level = keyof typeof UNTYPED
 
+const NONE: Readonly<Record<string, Schema>> = {}
 const UNCONVERTIBLE = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'] as const
 const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
 
 /** The first thing in it that is unknown to structural schemas, if there is any, in the words of the convention. */
 export function unconvertible (schema: Schema): string | undefined {
+  let why: string | undefined
+  someSchema(schema, part => (why ??= unknownIn(part)) !== undefined)
+  return why
+}
+
+function unknownIn (schema: Schema): string | undefined {
   const unknown = UNCONVERTIBLE.find(field => schema[field] !== undefined && schema[field] !== '')
   if (unknown !== undefined) return `OpenAPIV3Schema '${unknown === '$schema' ? 'schema' : unknown}' is not supported`
   if (schema[PRESERVE] === false) return `internal error: '${PRESERVE}' must be true or undefined`
   if (Array.isArray(schema.items) && schema.items.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array"
-  for (const [part] of within(schema)) {
-    const why = unconvertible(part)
-    if (why !== undefined) return why
-  }
   return undefined
 }
 
@@ -48,13 +51,15 @@ export function validateStructural (schema: Schema, at: string, patterns: Patter
 }
 
 function check (schema: Schema, level: Level, at: string, patterns: Patterns, report: Report): void {
-  const { type = '', items, properties = {}, additionalProperties } = schema
+  const { type = '', items, properties = NONE, additionalProperties } = schema
   if (type === 'array' && items === undefined) required(report, `${at}.items`, 'must be specified')
   if (isSchema(items)) check(items, 'item', `${at}.items`, patterns, report)
-  for (const [name, property] of Object.entries(properties)) check(property, 'field', `${at}.properties[${name}]`, patterns, report)
+  if (properties !== NONE) for (const [name, property] of Object.entries(properties)) check(property, 'field', `${at}.properties[${name}]`, patterns, report)
   if (additionalProperties !== undefined && level === 'root') forbidden(report, `${at}.additionalProperties`, 'must not be used at the root')
   if (isSchema(additionalProperties)) check(additionalProperties, 'field', `${at}.additionalProperties`, patterns, report)
-  for (const other of [PRESERVE, EMBEDDED] as const) if (schema[EITHER] === true && schema[other] === true) invalid(report, `${at}.${other}`, true, `must be false if ${EITHER} is true`)
+  if (schema[EITHER] === true) {
+    for (const other of [PRESERVE, EMBEDDED] as const) if (schema[other] === true) invalid(report, `${at}.${other}`, true, `must be false if ${EITHER} is true`)
+  }
   validateLogic(schema, at, patterns, report)
   checkOwnType(schema, level, type, at, report)
   if (level === 'root' || schema[EMBEDDED] === true) checkKind(properties, level, at, report)

@@ -16,7 +16,10 @@ creates(t, definitions, VALID, [
   ['of every type', a(object({ b: { ...text, default: 'a' }, c: { type: 'integer', default: 1 }, d: { type: 'number', default: 1 }, e: { type: 'array', items: text, default: ['a'] }, f: { type: 'boolean', default: false } }, { default: { b: 'b' } }))],
   ['of another one', a({ ...text, default: 1 }), `TypeInvalid ${DEFAULT}`],
   ['null', a({ type: 'integer', nullable: true, default: null })],
-  ['an integer or a text', a({ 'x-orch-int-or-string': true, default: true }), `TypeInvalid ${DEFAULT}`],
+  ['an integer or a text', a({ 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, text], default: true }), `Invalid ${DEFAULT}`, `TypeInvalid ${DEFAULT}`],
+  ['which nobody asks for', a({ 'x-orch-int-or-string': true, default: true })],
+  ['another one than the format is of', a({ type: 'string', format: 'date', default: true }), `TypeInvalid ${DEFAULT}`],
+  ['null that is allowed, and not among those named', a(object({ b: { ...text, nullable: true, enum: ['a'] } }, { default: { b: null } })), `NotSupported ${DEFAULT}.b`],
   ['something unknown', a(object({ b: text }, { default: { b: 'a', c: 1 } })), `Invalid ${DEFAULT}`],
   ['deep inside', a({ type: 'array', items: object({ b: { type: 'object', additionalProperties: object({ c: text }) } }), default: [{ b: { x: { d: 1 } } }] }), `Invalid ${DEFAULT}`],
   ['where everything is kept', a(object({ b: text }, { 'x-orch-preserve-unknown-fields': true, default: { c: { d: 1 } } }))],
@@ -59,6 +62,11 @@ t.test('in these words', async t => {
   t.same(told({ ...text, default: 1 }), ['.default: Invalid value: "integer":  in body must be of type string: "integer"'])
   t.same(told(object({ b: { type: 'object' } }, { default: { b: null } })), ['.default.b: Invalid value: "null": b in body must be of type object: "null"'])
   t.same(told(object({ b: { type: 'array', items: { type: 'integer', maximum: 3 } } }, { default: { b: [4] } })), ['.default.b[0]: Invalid value: 4: b[0] in body should be less than or equal to 3'])
+  t.same(told({ type: 'object', additionalProperties: object({ b: text }, { required: ['c'] }), default: { x: { b: 1 } } }), [
+    '.default.x.b: Invalid value: "integer": .x.b in body must be of type string: "integer"', '.default.x.c: Required value'
+  ])
+  t.same(told({ ...text, format: 'date', default: 1 }), ['.default: Invalid value: "int64":  in body must be of type date: "int64"'])
+  t.same(told({ ...text, anyOf: [{ maxLength: 1 }, { pattern: '^a' }], default: 'bc' }), ['.default: Invalid value: "": "" must validate at least one schema (anyOf)', '.default: Too long: may not be longer than 1'])
   t.same(told({ ...text, pattern: '^a$', default: 'b' }), [".default: Invalid value: \"b\":  in body should match '^a$'"])
   t.same(told({ ...text, pattern: '[a' }), [".pattern: Invalid value: \"[a\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ]: `[a`"])
   t.same(told({ ...text, pattern: '\\' }), [".pattern: Invalid value: \"\\\\\": must be a valid regular expression, but isn't: error parsing regexp: trailing backslash at end of expression: ``"])

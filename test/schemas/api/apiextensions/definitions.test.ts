@@ -16,6 +16,7 @@ const LONG = 'a'.repeat(64)
 creates(t, definitions, VALID, [
   ['a group without a dot', { metadata: { name: 'things.flat' }, spec: { group: 'flat' } }, 'Invalid spec.group'],
   ['one that is no domain', { metadata: { name: 'things.a_b.c' }, spec: { group: 'a_b.c' } }, 'Invalid metadata.name', 'Invalid spec.group'],
+  ['a generated one', { metadata: { generateName: 'things' } }, 'Invalid metadata.generateName'],
   ['another name', { metadata: { name: 'thing.example.com' } }, 'Invalid metadata.name'],
   ['no scope', spec({ scope: null }), 'Required spec.scope'],
   ['an unknown one', spec({ scope: 'Galaxy' }), 'NotSupported spec.scope'],
