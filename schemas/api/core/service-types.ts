@@ -3,8 +3,8 @@ import { sameValue } from '../../language/values.js'
 import type { Service, ServiceSpec } from './services.js'
 
 const needsAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
-const needsNodePorts = ({ type, allocateLoadBalancerNodePorts: allocate }: ServiceSpec): boolean => type === 'NodePort' || (type === 'LoadBalancer' && allocate !== false)
 const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer'
+/** It may have ports of the nodes, and says how they are reached. */
 const isExternal = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer' || type === 'NodePort'
 export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
@@ -13,35 +13,36 @@ export function prepareService ({ spec }: Service): void {
   if ((spec.clusterIP ?? '') !== '' && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP ?? '']
 }
 
-export function prepareServiceUpdate ({ spec }: Service, { spec: old }: Service, subresource: string): void {
+export function prepareServiceUpdate (service: Service, { spec: old }: Service, subresource: string): void {
   if (subresource !== '') return
+  const { spec, status } = service
   keepAllocated(spec, old)
   followAddress(spec, old)
   dropForType(spec, old)
+  // Taking a load balancer down takes its time, of which clients need not know.
+  if (!isBalanced(spec) && status.loadBalancer.ingress !== undefined) service.status = { ...status, loadBalancer: {} }
 }
 
 /** What was allocated stays where a client leaves it out. */
 function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
   if (needsAddresses(old) && needsAddresses(spec)) {
     if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP
-    if ((spec.clusterIPs ?? []).length === 0 && spec.clusterIP === old.clusterIP && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs]
+    if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs]
   }
-  if (needsNodePorts(old) && needsNodePorts(spec)) keepNodePorts(spec, old)
+  if (isExternal(old) && isExternal(spec)) keepNodePorts(spec, old)
   if (needsHealthCheckPort(old) && needsHealthCheckPort(spec) && (spec.healthCheckNodePort ?? 0) === 0 && old.healthCheckNodePort !== undefined) {
     spec.healthCheckNodePort = old.healthCheckNodePort
   }
 }
 
-function keepNodePorts (spec: ServiceSpec, old: ServiceSpec): void {
-  const used = new Set((spec.ports ?? []).map(({ protocol, nodePort }) => `${protocol ?? ''}/${nodePort ?? 0}`))
-  const byPort = new Map((old.ports ?? []).map(port => [`${port.protocol ?? ''}/${port.port}`, port]))
-  for (const port of spec.ports ?? []) {
-    if ((port.nodePort ?? 0) !== 0) continue
-    const before = byPort.get(`${port.protocol ?? ''}/${port.port}`)
-    const key = `${port.protocol ?? ''}/${before?.nodePort ?? 0}`
-    if (before?.nodePort === undefined || used.has(key)) continue
-    port.nodePort = before.nodePort
-    used.add(key)
+/** Ports are known by their names, whatever else changes of them; what a client has given to another port is not there to be kept. */
+function keepNodePorts ({ ports = [] }: ServiceSpec, { ports: old = [] }: ServiceSpec): void {
+  if (ports.every(({ nodePort = 0 }) => nodePort !== 0)) return
+  const used = new Set(ports.map(({ nodePort }) => nodePort))
+  const before = new Map(old.map(({ name = '', nodePort }) => [name, nodePort]))
+  for (const port of ports) {
+    const nodePort = (port.nodePort ?? 0) === 0 ? before.get(port.name ?? '') : undefined
+    if (nodePort !== undefined && !used.has(nodePort)) port.nodePort = nodePort
   }
 }
 
@@ -62,9 +63,14 @@ function dropForType (spec: ServiceSpec, old: ServiceSpec): void {
   const sameAddresses = sameValue([spec.clusterIP, spec.clusterIPs], [old.clusterIP, old.clusterIPs])
   if (sameAddresses) drop(needsAddresses, 'clusterIP', 'clusterIPs')
   drop(needsAddresses, 'ipFamilies', 'ipFamilyPolicy')
-  const nodePorts = ({ ports = [] }: ServiceSpec): unknown => ports.map(({ nodePort }) => nodePort ?? 0).sort()
-  if (needsNodePorts(old) && !needsNodePorts(spec) && sameValue(nodePorts(spec), nodePorts(old))) for (const port of spec.ports ?? []) delete port.nodePort
+  if (isExternal(old) && !isExternal(spec)) dropNodePorts(spec, old)
   drop(needsHealthCheckPort, 'healthCheckNodePort')
   drop(isBalanced, 'allocateLoadBalancerNodePorts', 'loadBalancerClass')
   drop(isExternal, 'externalTrafficPolicy')
+}
+
+/** Ports may come, go and change: a client that asks for a port of the nodes that was not there means it. */
+function dropNodePorts ({ ports = [] }: ServiceSpec, { ports: old = [] }: ServiceSpec): void {
+  const before = new Set(old.map(({ nodePort }) => nodePort))
+  if (ports.every(({ nodePort = 0 }) => nodePort === 0 || before.has(nodePort))) for (const port of ports) delete port.nodePort
 }

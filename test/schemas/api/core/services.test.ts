@@ -105,6 +105,9 @@ updates(t, services, ADDRESSED, [
   ['and a service again', { spec: { type: 'ExternalName', externalName: 'a', clusterIP: null, clusterIPs: null, ipFamilies: null, ipFamilyPolicy: null } }, { spec: { type: 'ClusterIP' } }],
   ['node ports go with the type', { spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30000 }] } }, { spec: { type: 'ClusterIP' } }],
   ['unless they are others', { spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30000 }] } }, { spec: { type: 'ClusterIP', ports: [{ port: 80, nodePort: 30001 }] } }, 'Forbidden spec.ports[0].nodePort'],
+  ['ports come and go with them', { spec: { type: 'NodePort', ports: [{ name: 'a', port: 80, nodePort: 30000 }, { name: 'b', port: 81, nodePort: 30001 }] } }, { spec: { type: 'ClusterIP', ports: [{ name: 'b', port: 82, nodePort: 30001 }, { name: 'c', port: 83 }] } }],
+  ['also those a load balancer was not to be given', { spec: { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports: [{ port: 80, nodePort: 30000 }] } }, { spec: { type: 'ClusterIP' } }],
+  ['another address told by the one field', {}, { spec: { clusterIP: '10.0.0.2', clusterIPs: null } }, 'Invalid spec.clusterIPs[0]'],
   ['the class of a load balancer', { spec: { type: 'LoadBalancer', loadBalancerClass: 'a' } }, { spec: { loadBalancerClass: 'b' } }, 'Invalid spec.loadBalancerClass'],
   ['cannot be set later', { spec: { type: 'LoadBalancer' } }, { spec: { loadBalancerClass: 'b' } }, 'Invalid spec.loadBalancerClass'],
   ['it goes with the type', { spec: { type: 'LoadBalancer', loadBalancerClass: 'a' } }, { spec: { type: 'ClusterIP' } }],
@@ -128,4 +131,10 @@ t.test('what clients leave out of a service stays as it was allocated', async t 
   t.match(updated(services, before, { spec: { ...before.spec, type: 'ClusterIP' } }).object, {
     spec: { healthCheckNodePort: undefined, allocateLoadBalancerNodePorts: undefined, externalTrafficPolicy: undefined, ports: [{ nodePort: undefined }, { nodePort: undefined }] }
   })
+  const renumbered = { ...before.spec, ports: [{ name: 'a', port: 90, protocol: 'UDP' }, { name: 'c', port: 81 }, { name: 'b', port: 82 }, { name: 'd', port: 83, nodePort: 30001 }] }
+  t.match(updated(services, before, { spec: renumbered }).object, { spec: { ports: [{ nodePort: 30000 }, { nodePort: undefined }, { nodePort: undefined }, { nodePort: 30001 }] } }, 'ports go by their names')
+  const balanced = { ...before, status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] }, conditions: [{ type: 'A' }] } }
+  const { object: unbalanced } = updated(services, balanced, { spec: { ...before.spec, type: 'NodePort' } })
+  t.match(unbalanced, { status: { loadBalancer: { ingress: undefined }, conditions: [{ type: 'A' }] } }, 'where the balancer was is told no more')
+  t.match(updated(services, balanced, { spec: before.spec }).object, { status: balanced.status })
 })
