@@ -12,7 +12,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
-import { defaultLabels, labelJob, prepareJob, validateJob, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
+import { defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
 
 export type JobSpec = Static<typeof JobSpec>
 export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {
@@ -111,7 +111,7 @@ export const jobs = resource(Job, {
   ],
   columns,
   generation: ({ spec }) => spec,
-  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, prepareForCreate: prepareJob, canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
+  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate, canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
   selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },
   unsupportedField: label => `field label "${label}" not supported for Job`
 })

@@ -1,7 +1,7 @@
 /** Rules on jobs, and how their selectors come about. */
 import { mismatch } from '../../core/rules/templates.js'
 import { PodTemplateSpec } from '../../core/pod-spec.js'
-import { duplicate, forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
+import { duplicate, invalid, notNegative, notSupported, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
@@ -13,7 +13,7 @@ import type { Job, JobSpec, JobStatus } from '../jobs.js'
 const UID_LABEL = 'controller-uid'
 const NAME_LABEL = 'job-name'
 
-/** Says that the controller follows the pods of a job by finalizers, which it does for those it has begun with alone. */
+/** Says that the controller follows the pods of a job by finalizers: a feature that is off in this release, but for jobs it has begun with. */
 const TRACKING = 'batch.orch.io/job-tracking'
 const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined && Object.hasOwn(annotations, TRACKING)
 
@@ -23,7 +23,17 @@ const unlabelled = new WeakSet<Job>()
 export function prepareJob (job: Job): void {
   if (isEmpty(job.metadata.labels) && isEmpty(job.spec.template.metadata.labels)) unlabelled.add(job)
   generateSelector(job)
-  if (isTracked(job)) delete job.metadata.annotations?.[TRACKING]
+  if (isTracked(job)) untrack(job)
+}
+
+export function prepareJobUpdate (job: Job, old: Job, subresource: string): void {
+  if (subresource === '' && isTracked(job) && !isTracked(old)) untrack(job)
+}
+
+/** Another record, as annotations may be those of the request. */
+function untrack ({ metadata }: Job): void {
+  const { [TRACKING]: _, ...annotations } = metadata.annotations ?? {}
+  metadata.annotations = annotations
 }
 
 const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0
@@ -111,7 +121,6 @@ const FIXED = ['completions', 'selector', 'template', 'completionMode'] as const
 
 export function validateJobUpdate (job: Job, before: Job, report: Report): void {
   const [{ spec }, { spec: old, status }] = [job, before]
-  if (isTracked(job) && !isTracked(before)) forbidden(report, `metadata.annotations[${TRACKING}]`, 'cannot add this annotation')
   checkSpec(job, report) // once more, beside the old one
   const waits = old.suspend === true && status.startTime === undefined
   const template = waits ? withPlaceOf(spec.template, old.template) : spec.template

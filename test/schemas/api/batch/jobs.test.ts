@@ -68,12 +68,21 @@ t.test('what a job runs stays', async t => {
     [{ 'spec.completionMode': 'Indexed' }, 'Invalid spec.completionMode'],
     [{ 'spec.selector.matchLabels': { app: 'y' } }, 'Invalid spec.selector', `Invalid ${T}.metadata.labels`],
     [{ [`${T}.spec.containers[0].image`]: 'b' }, `Invalid ${T}`],
-    [{ [`${T}.spec.nodeSelector`]: { a: 'b' } }, `Invalid ${T}`],
-    [{ 'metadata.annotations': { 'batch.orch.io/job-tracking': '' } }, 'Forbidden metadata.annotations[batch.orch.io/job-tracking]']
+    [{ [`${T}.spec.nodeSelector`]: { a: 'b' } }, `Invalid ${T}`]
   ])
   const tracked = made(jobs, { ...job, metadata: { ...job.metadata, annotations: { 'batch.orch.io/job-tracking': '', a: 'b' } } })
   create(tracked)
   t.same(tracked.metadata.annotations, { a: 'b' }, 'a new one is not tracked')
+  const update = (annotations: Record<string, string>, before: Record<string, string>, subresource: string) => {
+    const annotated = (annotations: Record<string, string>) => made(jobs, { ...job, metadata: { ...job.metadata, annotations } })
+    const [object, old] = [annotated(annotations), annotated(before)]
+    jobs.strategy.prepareForUpdate?.(object, old, subresource)
+    return object.metadata.annotations
+  }
+  const mark = { 'batch.orch.io/job-tracking': '' }
+  t.same(update({ ...mark, a: 'b' }, {}, ''), { a: 'b' }, 'nor is one that was not')
+  t.same(update(mark, mark, ''), mark)
+  t.same(update(mark, {}, 'status'), mark, 'but by its controller')
 })
 
 t.test('where a job will run may change until it begins', async t => {
