@@ -5,6 +5,7 @@ import type { ObjectMeta } from '../../../meta/object.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { SeccompProfile } from '../security-contexts.js'
 import { checkRelativePath } from './paths.js'
+import { checkTolerationAnnotation, TOLERATIONS } from './toleration-annotation.js'
 import { containersOf } from './visit.js'
 
 const MIRROR = 'orch.io/config.mirror'
@@ -21,6 +22,8 @@ export function checkPodAnnotations (annotations: Annotations, spec: PodSpec, at
   for (const [key, value] of Object.entries(annotations ?? {})) {
     if (key === MIRROR) {
       if ((spec.nodeName ?? '') === '') invalid(report, `${at}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')
+    } else if (key === TOLERATIONS) {
+      checkTolerationAnnotation(value, at, report)
     } else if (key === DELETION_COST) {
       if (!isInt32(value)) invalid(report, `${at}[${key}]`, value, 'must be a 32bit integer')
     } else if (key === SECCOMP_OF_POD || key.startsWith(SECCOMP_OF_CONTAINER)) {
@@ -34,8 +37,9 @@ export function checkPodAnnotations (annotations: Annotations, spec: PodSpec, at
   }
 }
 
+/** Zeros may lead behind a sign alone, as convention. */
 function isInt32 (value: string): boolean {
-  return value === '' || (/^(?:0|-?[1-9]\d{0,9}|-0)$/.test(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31)
+  return /^(?:0|[1-9]\d*|-\d+)$/.test(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31
 }
 
 /** @param value what the finding shows: the whole annotation, where that has several profiles */

@@ -115,11 +115,15 @@ table('pods are spread', [
   [{ 'spec.topologySpreadConstraints': [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }, { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'ScheduleAnyway' }] }]
 ])
 
+const tolerations = 'metadata.annotations{scheduler.alpha.orch.io/tolerations}'
 table('annotations that mean something', [
   [{ 'metadata.annotations{orch.io/config.mirror}': 'x' }, 'Invalid metadata.annotations[orch.io/config.mirror]'],
   [{ 'metadata.annotations{orch.io/config.mirror}': 'x', 'spec.nodeName': 'n' }],
-  [{ 'metadata.annotations{controller.orch.io/pod-deletion-cost}': '-10' }],
-  ...['+1', '010', '1.5', '2147483648', 'x'].map(cost => [{ 'metadata.annotations{controller.orch.io/pod-deletion-cost}': cost }, 'Invalid metadata.annotations[controller.orch.io/pod-deletion-cost]'] satisfies Row),
+  [{ 'metadata.annotations{controller.orch.io/pod-deletion-cost}': '-010' }],
+  ...['+1', '010', '1.5', '2147483648', 'x', ''].map(cost => [{ 'metadata.annotations{controller.orch.io/pod-deletion-cost}': cost }, 'Invalid metadata.annotations[controller.orch.io/pod-deletion-cost]'] satisfies Row),
+  ...['', 'null', '[]', '[{"operator":"Exists","value":null}]', '[{"key":"a","effect":"NoExecute","tolerationSeconds":5}]'].map(text => [{ [tolerations]: text }] satisfies Row),
+  ...['{', '{}', '[1]', '[{"key":5}]', '[{"tolerationSeconds":"5"}]'].map(text => [{ [tolerations]: text }, 'Invalid metadata.annotations'] satisfies Row),
+  [{ [tolerations]: '[{},{"key":"a","operator":"In"}]' }, 'Invalid metadata.annotations.scheduler.alpha.orch.io/tolerations[0].operator', 'NotSupported metadata.annotations.scheduler.alpha.orch.io/tolerations[1].operator'],
   [{ 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'runtime/default' }],
   [{ 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'other' }, 'Invalid metadata.annotations.seccomp.security.alpha.orch.io/pod'],
   [{ 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'unconfined', 'spec.securityContext.seccompProfile': { type: 'RuntimeDefault' } }, 'Forbidden spec.securityContext.seccompProfile.type'],
