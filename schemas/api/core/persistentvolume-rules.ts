@@ -93,7 +93,12 @@ function validateSource (spec: PersistentVolumeSpec, source: typeof SOURCES[numb
   if (source === 'local' && spec.nodeAffinity === undefined) required(report, `${at}.nodeAffinity`, 'Local volume requires node affinity')
 }
 
-const isRoot = (path: string): boolean => path.startsWith('/') && path.split('/').every(part => part === '' || part === '.')
+/** What leads up is refused by itself, and leads here all the same. */
+function isRoot (path: string): boolean {
+  let depth = 0
+  for (const part of path.split('/')) if (part === '..') depth = Math.max(0, depth - 1); else if (part !== '' && part !== '.') depth++
+  return depth === 0 && path.startsWith('/')
+}
 
 const sourceOf = (spec: PersistentVolumeSpec): unknown => SOURCES.map(source => spec[source])
 

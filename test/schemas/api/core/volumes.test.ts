@@ -20,6 +20,7 @@ creates(t, volumes, VOLUME, [
   ['of Ceph too', spec({ cephfs: { monitors: ['m'] } }), 'Forbidden spec.cephFS'],
   ['an unknown policy', spec({ persistentVolumeReclaimPolicy: 'Keep' }), 'NotSupported spec.persistentVolumeReclaimPolicy'],
   ['a root that is wiped', spec({ hostPath: { path: '/.//' }, persistentVolumeReclaimPolicy: 'Recycle' }), 'Forbidden spec.persistentVolumeReclaimPolicy'],
+  ['in whatever way it is told', spec({ hostPath: { path: '/a/..' }, persistentVolumeReclaimPolicy: 'Recycle' }), 'Invalid spec.hostPath.path', 'Forbidden spec.persistentVolumeReclaimPolicy'],
   ['a class', spec({ storageClassName: 'A' }), 'Invalid spec.storageClassName'],
   ['an unknown mode', spec({ volumeMode: 'Tape' }), 'NotSupported spec.volumeMode'],
   ['affinity to nothing', spec({ nodeAffinity: {} }), 'Required spec.nodeAffinity.required'],
