@@ -92,6 +92,6 @@ t.test('the status of a pod is told, and what it belongs to is not changed by th
   const { json } = await server.patch(`${url}/status`, { metadata: { ownerReferences: null }, spec: { nodeName: 'x' }, status: { phase: 'Running', podIP: '10.0.0.1' } })
   t.same(json['metadata'].ownerReferences, [owner])
   t.equal(json['spec'].nodeName, undefined)
-  t.match(json['status'], { phase: 'Running', podIP: '10.0.0.1', qosClass: 'BestEffort' })
-  t.match(await server.patch(`${url}/status`, { status: { podIPs: [{ ip: 'x' }] } }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueInvalid', field: 'status.podIPs[0]' }] } } })
+  t.match(json['status'], { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], qosClass: 'BestEffort' })
+  t.match(await server.patch(`${url}/status`, { status: { podIP: 'x', podIPs: [{ ip: 'x' }] } }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueInvalid', field: 'status.podIPs[0]' }] } } })
 })

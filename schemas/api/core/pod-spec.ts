@@ -9,6 +9,7 @@ import { PodSecurityContext } from './security-contexts.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { message } from './package.js'
+import { dropInitAnnotations } from './rules/init-annotations.js'
 import { validatePodSpec } from './rules/pod-spec.js'
 import { validatePodTemplate } from './rules/templates.js'
 
@@ -108,4 +109,4 @@ export type PodTemplateSpec = Static<typeof PodTemplateSpec>
 export const PodTemplateSpec = message('PodTemplateSpec', 'Metadata and content of the pods to make.', {
   metadata: one(1, 'Labels and annotations of the pods.', ObjectMeta, { ruled: true }),
   spec: one(2, 'What runs in the pods, and how.', PodSpec)
-}, { told: ['labels', 'annotations', 'spec'], validate: (template, at, report) => { validatePodTemplate(template, at, report) } })
+}, { told: ['labels', 'annotations', 'spec'], defaults: ({ metadata }) => { dropInitAnnotations(metadata) }, validate: (template, at, report) => { validatePodTemplate(template, at, report) } })

@@ -77,9 +77,16 @@ export const PodStatus = message('PodStatus', 'What is observed of a pod.', {
   containerStatuses: list(8, 'State of each container.', ContainerStatus),
   qosClass: string(9, 'Quality of service class: Guaranteed, Burstable or BestEffort.', { values: ['Guaranteed', 'Burstable', 'BestEffort'], closed: true, ruled: true }),
   ephemeralContainerStatuses: list(13, 'State of each ephemeral container.', ContainerStatus)
-})
+}, { defaults: status => { alignAddresses(status) } })
 
-/** Its first address: older node agents tell it in `podIP` alone, which is believed where the two differ. */
+/** The first of its addresses has a field of its own, which counts where it says another: older node agents tell that alone. */
+function alignAddresses (status: { podIP?: string | undefined, podIPs?: PodIP[] | undefined }): void {
+  const { podIP = '', podIPs: [first] = [] } = status
+  if (podIP !== '' && podIP !== first?.ip) status.podIPs = [{ ip: podIP }]
+  else if (podIP === '' && first?.ip !== undefined) status.podIP = first.ip
+}
+
+/** Its first address. */
 export const podAddress = ({ podIP, podIPs }: PodStatus): string => podIP || podIPs?.[0]?.ip || ''
 
 export type PodStatusResult = Static<typeof PodStatusResult>

@@ -7,6 +7,7 @@ import { PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
 import { podAddress, PodStatus } from './pod-status.js'
 import { dropGatedPodFields } from './rules/gated-fields.js'
+import { dropInitAnnotations } from './rules/init-annotations.js'
 import { validateEphemeralUpdate, validateNewPod, validatePod, validatePodUpdate } from './rules/pods.js'
 import { validatePodStatusUpdate } from './rules/pod-status.js'
 import { podWarnings } from './rules/pod-warnings.js'
@@ -31,7 +32,10 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
   status: one(3, 'What is observed of the pod; written by the system.', PodStatus)
 }, {
   told: ['metadata', 'spec'],
-  defaults: pod => { defaultPod(pod.spec) },
+  defaults: pod => {
+    dropInitAnnotations(pod.metadata)
+    defaultPod(pod.spec)
+  },
   validate: (pod, _at, report) => { validatePod(pod, report) },
   validateCreate: (pod, _at, report) => { validateNewPod(pod, report) },
   validateUpdate: (pod, old, _at, report) => { validatePodUpdate(pod, old, report) }

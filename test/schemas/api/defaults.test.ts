@@ -6,6 +6,8 @@ import { cronJobs } from '../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../schemas/api/batch/jobs.js'
 import { tagOf } from '../../../schemas/api/core/images.js'
 import { persistentVolumes } from '../../../schemas/api/core/persistentvolumes.js'
+import { pods } from '../../../schemas/api/core/pods.js'
+import type { Pod } from '../../../schemas/api/core/pods.js'
 import { podTemplates } from '../../../schemas/api/core/podtemplates.js'
 import { volumeAttachments } from '../../../schemas/api/storage/volumeattachments.js'
 import type { ResourceType } from '../../../schemas/index.js'
@@ -70,4 +72,25 @@ t.test('images are pulled always where their tag is latest, or would be', async 
 t.test('amounts of a pod, and what it takes beside its containers, are in thousandths', async t => {
   const [spec] = specs(jobs, { template: { ...template, spec: { ...template.spec, overhead: { cpu: '100u', memory: '1Mi' }, containers: [{ name: 'web', image: 'nginx', resources: { limits: { cpu: '1n' } } }] } } })
   t.match(spec, { template: { spec: { overhead: { cpu: '1m', memory: '1Mi' }, containers: [{ resources: { limits: { cpu: '1m' } } }] } } })
+})
+
+t.test('the address of a pod is the first of its addresses, whichever of the two is told', async t => {
+  const addresses = (status: object) => {
+    const [pod] = pods.representations.map(one => (made(one, { spec: template.spec, status }) as unknown as Pod).status)
+    return [pod?.podIP, ...pod?.podIPs?.map(({ ip }) => ip) ?? []]
+  }
+  t.same(addresses({}), [undefined])
+  t.same(addresses({ podIP: '10.0.0.1' }), ['10.0.0.1', '10.0.0.1'])
+  t.same(addresses({ podIPs: [{ ip: '10.0.0.1' }, { ip: '::1' }] }), ['10.0.0.1', '10.0.0.1', '::1'])
+  t.same(addresses({ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: '::1' }] }), ['10.0.0.1', '10.0.0.1', '::1'])
+  t.same(addresses({ podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.1' }, { ip: '::1' }] }), ['10.0.0.2', '10.0.0.2'], 'the one counts')
+})
+
+t.test('init containers in annotations are not for anybody', async t => {
+  const annotations = { 'pod.beta.orch.io/init-containers': '[]', 'pod.alpha.orch.io/init-container-statuses': '[]', a: 'b' }
+  for (const type of [pods, podTemplates]) {
+    const metadata = { name: 'web', namespace: 'default', annotations }
+    const [object] = type.representations.map(one => made(one, { metadata, spec: template.spec, template: { ...template, metadata: { annotations } } }) as unknown as { metadata: object, template?: object })
+    t.match(type === pods ? object : object?.template, { metadata: { annotations: { a: 'b', 'pod.beta.orch.io/init-containers': undefined, 'pod.alpha.orch.io/init-container-statuses': undefined } } }, type.stored.plural)
+  }
 })
