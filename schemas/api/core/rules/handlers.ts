@@ -16,7 +16,7 @@ export function validateHandler ({ exec, httpGet, tcpSocket, ...others }: ProbeH
   }
   if (httpGet !== undefined) set.push(['httpGet', (at, report) => { checkHttpGet(httpGet, at, report) }])
   if (tcpSocket !== undefined) set.push(['tcpSocket', (at, report) => { checkPort(tcpSocket.port, `${at}.port`, report) }])
-  if (grpc !== undefined) set.push(['grpc', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }])
+  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }]) // the name it is told by, as convention
   set.forEach(([field, check], index) => {
     if (index === 0) check(`${at}.${field}`, report)
     else forbidden(report, `${at}.${field}`, 'may not specify more than 1 handler type')
