@@ -34,9 +34,8 @@ function validateSource (metric: MetricSpec, source: typeof SOURCES[keyof typeof
     if (value === undefined && averageValue === undefined) required(report, `${at}.target.averageValue`, 'must set either a target value for metric or a per-pod target')
     if (value !== undefined && averageValue !== undefined) forbidden(report, `${at}.target.value`, 'may not set both a target value for metric and a per-pod target')
   } else if (source === 'pods' && pods !== undefined) {
-    const { averageValue } = pods.target
     validateNamed(pods, at, report)
-    if (averageValue === undefined || !isPositive(averageValue)) required(report, `${at}.target.averageValue`, 'must specify a positive target averageValue')
+    if (pods.target.averageValue === undefined) required(report, `${at}.target.averageValue`, 'must specify a positive target averageValue')
   } else if (source === 'resource' && resource !== undefined) validateResource(resource, at, report)
   else if (source === 'containerResource' && containerResource !== undefined) {
     if (containerResource.container === '') required(report, `${at}.container`, 'must specify a container')

@@ -24,6 +24,7 @@ const DEFAULT_CPU_TARGET = 80
 
 type Annotations = Record<string, string> | undefined
 type Metric = NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]
+type CurrentMetric = NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetrics']>[number]
 
 /** Undefined for what is no JSON of that shape. */
 function read<T> (parse: (value: unknown) => T, text: string | undefined): T | undefined {
@@ -53,6 +54,12 @@ function inLowerCase (value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.charAt(0).toLowerCase() + name.slice(1), inLowerCase(item)]))
 }
 
+/** One that says nothing is none. */
+function behaviorOf (value: unknown): v2.HorizontalPodAutoscalerBehavior | undefined {
+  const { object } = decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value))
+  return object.scaleUp === undefined && object.scaleDown === undefined ? undefined : object
+}
+
 function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavior): string {
   const rules = ({ stabilizationWindowSeconds, selectPolicy, policies }: Partial<v2.HPAScalingRules> = {}) => ({
     StabilizationWindowSeconds: stabilizationWindowSeconds ?? null,
@@ -63,6 +70,8 @@ function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavio
 }
 
 const isCpuTarget = ({ type, resource }: Metric): boolean => type === 'Resource' && resource?.name === CPU && resource.target.averageUtilization !== undefined
+const cpuUsages = (metrics: readonly CurrentMetric[]): number[] =>
+  metrics.flatMap(({ type, resource }) => type === 'Resource' && resource?.name === CPU ? resource.current.averageUtilization ?? [] : [])
 const cpuTarget = (averageUtilization: number): Metric => ({ type: 'Resource', resource: { name: CPU, target: { type: 'Utilization', averageUtilization } } })
 
 /** Whether an object of v1 names any metric; without one it has the default target. */
@@ -86,8 +95,8 @@ export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAu
   const { targetCPUUtilizationPercentage: target, ...wanted } = spec
   const { currentCPUUtilizationPercentage: usage, ...observed } = status
   const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? metricsOf(annotations, target)
-  const behavior = read(value => decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value)).object, annotations?.[BEHAVIOR])
-  const inStatus: Array<NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetrics']>[number]> = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
+  const behavior = read(behaviorOf, annotations?.[BEHAVIOR])
+  const inStatus: CurrentMetric[] = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
   const currentMetrics = read(listOf(v1.MetricStatus), annotations?.[CURRENT_METRICS])?.map(statusToV2) ?? inStatus
   const conditions = read(listOf(v1.HorizontalPodAutoscalerCondition), annotations?.[CONDITIONS])
   return {
@@ -103,7 +112,7 @@ export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAuto
   const { metrics = [], behavior, ...wanted } = spec
   const { currentMetrics = [], conditions = [], ...observed } = status
   const others = metrics.filter(one => !isCpuTarget(one))
-  const target = metrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.target.averageUtilization
+  const target = metrics.find(isCpuTarget)?.resource?.target.averageUtilization
   const annotations: Record<string, string> = {
     ...without(metadata.annotations),
     ...(others.length > 0 ? { [METRICS]: jsonOf(v1.MetricSpec, others.map(specFromV2)) } : {}),
@@ -117,6 +126,6 @@ export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAuto
     apiVersion: v1.API_VERSION,
     metadata: { ...metadata, annotations: Object.keys(annotations).length > 0 ? annotations : undefined },
     spec: { ...wanted, targetCPUUtilizationPercentage: target },
-    status: { ...observed, currentReplicas: observed.currentReplicas ?? 0, currentCPUUtilizationPercentage: currentMetrics.find(({ type, resource }) => type === 'Resource' && resource?.name === CPU)?.resource?.current.averageUtilization }
+    status: { ...observed, currentReplicas: observed.currentReplicas ?? 0, currentCPUUtilizationPercentage: cpuUsages(currentMetrics).at(-1) }
   }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { created, creates, served, updates } from '../rules.js'
+import { created, creates, served, updated, updates } from '../rules.js'
 
 const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 const VALID = { spec: { maxReplicas: 5, scaleTargetRef: target } }
@@ -35,7 +35,7 @@ for (const version of ['v2', 'v2beta2']) {
     ['an unknown one', metrics({ type: 'Weather' }), `NotSupported ${AT}.type`, `NotSupported ${AT}.type`],
     ['no source', metrics({ type: 'Pods' }), `Required ${AT}.pods`],
     ['a metric of each pod', named('Pods', 'pods', { averageValue: '5' })],
-    ['of no value', named('Pods', 'pods', { averageValue: '0' }), `Required ${AT}.pods.target.averageValue`, `Invalid ${AT}.pods.target.averageValue`],
+    ['of no value', named('Pods', 'pods', { averageValue: '0' }), `Invalid ${AT}.pods.target.averageValue`],
     ['without a name', named('Pods', 'pods', { averageValue: '5' }, { metric: { name: '' } }), `Required ${AT}.pods.metric.name`],
     ['with a name that is no path', named('Pods', 'pods', { averageValue: '5' }, { metric: { name: 'a/b' } }), `Invalid ${AT}.pods.metric.name`],
     ['a metric of an object', named('Object', 'object', { value: '5' }, { describedObject: target })],
@@ -59,6 +59,23 @@ for (const version of ['v2', 'v2beta2']) {
     ['a long period', scaleUp({ policies: [{ type: 'Pods', value: 1, periodSeconds: 1801 }] }), `Invalid ${UP}.policies[0].periodSeconds`]
   ])
 }
+
+t.test('of several metrics of the CPU the target in percent stays, wherever it is', async t => {
+  const v2 = served('autoscaling/v2', 'horizontalpodautoscalers')
+  const cpu = (target: object) => ({ type: 'Resource', resource: { name: 'cpu', target } })
+  const metrics = [cpu({ type: 'AverageValue', averageValue: '300m' }), cpu({ type: 'Utilization', averageUtilization: 70 })]
+  const { object } = created(v2, { spec: { ...VALID.spec, metrics } })
+  t.match(object, { spec: { targetCPUUtilizationPercentage: 70 } })
+  v2.type.strategy.canonicalize?.(object)
+  t.match(v2.conversion?.fromStored(object), { spec: { metrics } })
+  const used = (...all: number[]) => all.map(averageUtilization => ({ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }))
+  t.match(updated(v2, { spec: { ...VALID.spec, metrics } }, { spec: { ...VALID.spec, metrics }, status: { currentMetrics: used(10, 20) } }, 'status').object, { status: { currentCPUUtilizationPercentage: 20 } }, 'of those in use the last')
+})
+
+t.test('an annotation that says nothing of the behavior is none', async t => {
+  const { object } = created(served('autoscaling/v1', 'horizontalpodautoscalers'), { metadata: { annotations: { 'autoscaling.alpha.orch.io/behavior': '{"ScaleUp":null}' } }, spec: { scaleTargetRef: target, maxReplicas: 5 } })
+  t.equal(object.metadata.annotations, undefined)
+})
 
 t.test('causes of a metric: its type, what its source says, what it should have or not', async t => {
   const both = { type: 'Weather', pods: { metric: { name: '' }, target: { type: 'AverageValue', averageValue: '1' } }, external: { metric: { name: '' }, target: { type: 'Value', value: '1' } } }
