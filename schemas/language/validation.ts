@@ -3,7 +3,7 @@
  * then the rules of each message. Findings come in the order of the fields, at most a hundred; nothing throws.
  */
 import type { FieldFacts, Message, Plain, Report } from './types.js'
-import { validateAnyMetadata, validateMetadata, validateMetadataUpdate, validateOwnMetadata } from '../meta/metadata.js'
+import { isToldOfChanges, validateAnyMetadata, validateMetadata, validateMetadataUpdate, validateOwnMetadata } from '../meta/metadata.js'
 import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 import type { ApiObject, Representation, Subresource, UpdateRounds } from '../resource.js'
@@ -78,7 +78,10 @@ function repeat (times: number, run: (report: Report) => void, report: Report): 
 function checkMetadata (resource: Representation, { metadata }: ApiObject, { metadata: old }: ApiObject, rounds: UpdateRounds, report: Report): void {
   const found = collect(report => { validateAnyMetadata(resource, metadata, report) })
   found.forEach(report)
-  repeat(rounds.change, found => { validateMetadataUpdate(metadata, old, found) }, report)
+  repeat(rounds.change, report => {
+    validateMetadataUpdate(metadata, old, report)
+    found.filter(isToldOfChanges).forEach(report)
+  }, report)
   // What is in order by the rules of all types is looked at for those of its own alone.
   const validateAgain = found.length === 0 ? validateOwnMetadata : validateMetadata
   repeat(rounds.metadata - 1, found => { validateAgain(resource, metadata, found) }, report)

@@ -9,6 +9,7 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, valida
 import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../names.js'
 import type { NameRule } from '../names.js'
 import type { Representation } from '../resource.js'
+import type { FieldError } from '../status.js'
 import { sameValue } from '../language/values.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
@@ -93,13 +94,13 @@ function validateOwners (owners: readonly OwnerReference[], report: Report): voi
   for (const owner of owners) {
     const { apiVersion, kind, name, uid } = owner
     const parts = apiVersion.split('/')
-    if (parts.length > 2 || parts.at(-1) === '') invalid('apiVersion', apiVersion, 'must be a version or group/version')
-    if (kind === '') invalid('kind', kind, 'must not be empty')
-    if (name === '') invalid('name', name, 'must not be empty')
-    if (uid === '') invalid('uid', uid, 'must not be empty')
+    if (parts.length > 2 || parts.at(-1) === '') invalid('apiVersion', apiVersion, 'version must not be empty')
+    if (kind === '') invalid('kind', kind, 'kind must not be empty')
+    if (name === '') invalid('name', name, 'name must not be empty')
+    if (uid === '') invalid('uid', uid, 'uid must not be empty')
     if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, '/v1, Kind=Event is disallowed from being an owner')
     if (owner.controller !== true) continue
-    if (controller !== undefined) invalid('', owners.slice(0, MOST_SHOWN), `only one reference may have controller set to true, not both ${controller} and ${kind}/${name}`)
+    if (controller !== undefined) invalid('', owners.slice(0, MOST_SHOWN), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
     controller ??= `${kind}/${name}`
   }
 }
@@ -111,7 +112,7 @@ function validateFinalizers (finalizers: readonly string[], any: boolean, report
     if (!any) validateFinalizerDomain(name, `${field}[${index}]`, report)
   })
   if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
-    report({ type: 'FieldValueInvalid', field, value: finalizers, detail: `${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set` })
+    report({ type: 'FieldValueInvalid', field, value: finalizers, detail: `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set` })
   }
 }
 
@@ -131,6 +132,11 @@ export function validateManagedFields ({ managedFields }: ObjectMeta, report: Re
   })
 }
 
+const TOLD_OF_CHANGES = ['labels', 'annotations', 'ownerReferences', 'managedFields'].map(name => `metadata.${name}`)
+
+/** Whether it is found again by each look at what may not change in metadata, as convention. */
+export const isToldOfChanges = ({ field }: FieldError): boolean => TOLD_OF_CHANGES.some(at => field.startsWith(at))
+
 const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 
 export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
@@ -144,9 +150,10 @@ export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, r
   }
   if (old.deletionTimestamp !== undefined && !sameValue(metadata.finalizers, old.finalizers)) {
     const before = new Set(old.finalizers)
-    const added = (metadata.finalizers ?? []).filter(name => !before.has(name))
+    const added = [...new Set(metadata.finalizers)].filter(name => !before.has(name)).sort()
     if (added.length > 0) {
-      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` })
+      const shown = `[]string{${added.map(name => JSON.stringify(name)).join(', ')}}` // as clients know lists
+      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}` })
     }
   }
 }

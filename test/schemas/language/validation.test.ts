@@ -5,6 +5,7 @@ import { apiPackage, int32, list, map, one, string } from '../../../schemas/lang
 import { validatePart } from '../../../schemas/language/validation.js'
 import { metadata } from '../../../schemas/meta/object.js'
 import { resource } from '../../../schemas/resource.js'
+import type { UpdateRounds } from '../../../schemas/resource.js'
 import { clusterRoleBindings, configMaps, namespaces } from '../../stored.js'
 
 const { message, kind } = apiPackage('example.com', 'v1', 'com.example.v1')
@@ -123,6 +124,9 @@ t.test('the rest of the metadata', async t => {
   t.same(check({ ownerReferences: [{ ...owner, controller: true }, { ...owner, controller: true }] }), ['Invalid metadata.ownerReferences'])
   t.same(check({ ownerReferences: [{ ...owner, apiVersion: 'a/b/c' }] }), ['Invalid metadata.ownerReferences.apiVersion'])
   t.same(check({ ownerReferences: [{ ...owner, kind: 'Event' }] }), ['Invalid metadata.ownerReferences'])
+  t.same(validateObject(things, thing({ metadata: { name: 'n', ownerReferences: [{ kind: 'A', name: 'a', uid: 'u', controller: true }, { apiVersion: 'v1', kind: 'B', name: 'b', controller: true }] } }) as ApiObject).map(({ detail }) => detail), [
+    'version must not be empty', 'uid must not be empty', 'Only one reference can have Controller set to true. Found "true" in references for A/a and B/b'
+  ])
   t.same(check({ managedFields: [{ manager: 'm', operation: 'Update', fieldsType: 'FieldsV1' }] }), [])
   t.same(check({ managedFields: [{ operation: 'Create', fieldsType: 'V2', manager: 'a\u0007' }] }), ['Invalid metadata.managedFields[0].operation', 'Invalid metadata.managedFields[0].fieldsType', 'Invalid metadata.managedFields[0].manager'])
   t.same(check({ managedFields: [{ operation: 'Apply', manager: 'x'.repeat(129) }] }), ['TooLong metadata.managedFields[0].manager'])
@@ -144,6 +148,14 @@ t.test('what of the metadata an update may not change', async t => {
   const before = thing({ metadata: { ...meta, ...terminating } })
   t.same(errors({ ...terminating, finalizers: ['c/d'] }, before), [], 'finalizers may go')
   t.same(errors({ ...terminating, finalizers: ['d/d', 'a/b'] }, before), ['Forbidden metadata.finalizers'], 'no new ones once it is terminating')
+})
+
+t.test('what is wrong with labels, annotations and owners is told by each look at metadata, at what may not change in it too', async t => {
+  const old = thing({ metadata: { name: 'n' } }) as ApiObject
+  const told = (more: object, rounds: UpdateRounds) => validateUpdate({ ...things, rounds }, thing({ metadata: { name: 'n', ...more } }) as ApiObject, old).length
+  t.equal(told({ labels: { 'a b': 'c' } }, { metadata: 2, change: 2, object: 1 }), 4)
+  t.equal(told({ ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p' }] }, { metadata: 3, change: 1, object: 1 }), 4)
+  t.equal(told({ finalizers: ['a b/c'] }, { metadata: 2, change: 2, object: 1 }), 2, 'names of finalizers not')
 })
 
 t.test('defaults make their sample valid', async t => {
