@@ -43,7 +43,7 @@ export const dnsLabel: NameRule = (name, prefix) => name.length <= DNS_LABEL_MAX
     [!LABEL.test(completed(name, prefix)), LABEL_WORDS]
   )
 
-const LABEL_1035_FORM = '[a-z]([-a-z0-9]*[a-z0-9])?'
+export const LABEL_1035_FORM = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const LABEL_1035 = whole(LABEL_1035_FORM)
 const LABEL_1035_WORDS = formed("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
 

@@ -43,6 +43,9 @@ function requirementsOf ({ matchLabels = {}, matchExpressions = [] }: LabelSelec
   return requirements.every(isRequirement) ? requirements : undefined
 }
 
+/** Whether something can be selected by it: it breaks no rule, and looks for values that labels can have. */
+export const isSelector = (selector: LabelSelector): boolean => requirementsOf(selector) !== undefined
+
 function isRequirement ({ key, operator, values = [] }: Requirement): boolean {
   const several = operator === 'In' || operator === 'NotIn'
   if (!several && operator !== 'Exists' && operator !== 'DoesNotExist') return false

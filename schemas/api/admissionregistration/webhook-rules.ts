@@ -23,11 +23,12 @@ export function validateNames (webhooks: ReadonlyArray<MutatingWebhook | Validat
 export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, at: string, report: Report): void {
   const { name, rules = [], sideEffects, timeoutSeconds, namespaceSelector, objectSelector, clientConfig, admissionReviewVersions: versions = [] } = webhook
   if (name !== '') {
-    named(report, `${at}.name`, name, dnsSubdomain)
-    if (dnsSubdomain(name).length === 0 && name.split('.').length < 3) invalid(report, `${at}.name`, name, 'should be a domain with at least three segments separated by dots')
+    const wrong = dnsSubdomain(name)
+    if (wrong.length > 0) invalid(report, `${at}.name`, name, wrong.join(','))
+    else if (name.split('.').length < 3) invalid(report, `${at}.name`, name, 'should be a domain with at least three segments separated by dots')
   }
   for (const [index, rule] of rules.entries()) validateRule(rule, `${at}.rules[${index}]`, report)
-  if (sideEffects !== undefined && sideEffects !== '' && !HARMLESS.includes(sideEffects)) notSupported(report, `${at}.sideEffects`, sideEffects, HARMLESS)
+  if (sideEffects !== undefined && !HARMLESS.includes(sideEffects)) notSupported(report, `${at}.sideEffects`, sideEffects, HARMLESS)
   if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > MOST_SECONDS)) invalid(report, `${at}.timeoutSeconds`, timeoutSeconds, `the timeout value must be between 1 and ${MOST_SECONDS} seconds`)
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   if (objectSelector !== undefined) validateLabelSelector(objectSelector, `${at}.objectSelector`, report)
@@ -65,7 +66,7 @@ function validateRule ({ operations = [], apiGroups = [], apiVersions = [], reso
   validateResources(resources, `${at}.resources`, report)
 }
 
-/** What a wildcard covers does not come after it. */
+/** What a wildcard covers does not come after it; of resources without subresources the last one counts, as convention. */
 function validateResources (resources: readonly string[], at: string, report: Report): void {
   if (resources.length === 0) required(report, at)
   const before = new Set<string>()
@@ -78,7 +79,8 @@ function validateResources (resources: readonly string[], at: string, report: Re
     before.add(resource)
   }
   if (resources.length > 1 && resources.includes('*/*')) invalid(report, at, resources, "if '*/*' is present, must not specify other resources")
-  if (resources.includes(ALL) && resources.some(resource => resource !== ALL && resource !== '' && !resource.includes('/'))) invalid(report, at, resources, "if '*' is present, must not specify other resources without subresources")
+  const last = resources.filter(resource => resource !== '' && !resource.includes('/')).at(-1)
+  if (resources.includes(ALL) && last !== ALL) invalid(report, at, resources, "if '*' is present, must not specify other resources without subresources")
 }
 
 /** By URL or through a service. */
@@ -86,6 +88,7 @@ export function validateClientConfig ({ url, service }: Pick<WebhookClientConfig
   if ((url === undefined) === (service === undefined)) return required(report, at, 'exactly one of url or service is required')
   if (url !== undefined) validateUrl(url, `${at}.url`, report)
   if (service === undefined) return
+  for (const field of ['name', 'namespace'] as const) if (service[field] === '') required(report, `${at}.service.${field}`, `service ${field} is required`)
   if (service.port !== undefined && (service.port < 1 || service.port > 65535)) invalid(report, `${at}.service.port`, service.port, 'port is not valid: must be between 1 and 65535, inclusive')
   if (service.path !== undefined) validatePath(service.path, `${at}.service.path`, report)
 }

@@ -11,8 +11,8 @@ import { kind, message } from './package.js'
 
 export type ServiceReference = Static<typeof ServiceReference>
 export const ServiceReference = message('ServiceReference', 'A service through which a webhook is reached.', {
-  namespace: string(1, 'Namespace of the service.', { required: true }),
-  name: string(2, 'Name of the service.', { required: true }),
+  namespace: string(1, 'Namespace of the service.', { required: true, ruled: true }),
+  name: string(2, 'Name of the service.', { required: true, ruled: true }),
   path: string(3, 'URL path of the request.', { pointer: true }),
   port: int32(4, 'Port of the service; by default 443.', { pointer: true, default: 443 })
 })

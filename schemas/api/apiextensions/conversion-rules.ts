@@ -21,14 +21,8 @@ export function validateConversion (conversion: CustomResourceConversion | undef
     if (versions.length > 0) report({ type: 'FieldValueForbidden', field: reviews, detail: UNWANTED })
     return
   }
-  if (clientConfig === undefined) {
-    required(report, client, 'required when strategy is set to Webhook')
-  } else {
-    const { service } = clientConfig
-    if (clientConfig.url === undefined && service?.name === '') required(report, `${client}.service.name`)
-    if (clientConfig.url === undefined && service?.namespace === '') required(report, `${client}.service.namespace`)
-    validateClientConfig(clientConfig, client, report)
-  }
+  if (clientConfig === undefined) required(report, client, 'required when strategy is set to Webhook')
+  else validateClientConfig(clientConfig, client, report)
   if (versions.length === 0) required(report, reviews)
   else validateReviewVersions(versions, reviews, report, knownReviews)
 }

@@ -16,7 +16,7 @@ export const ExtraValue = special<string[]>('ExtraValue', 'What else is known of
 export type CertificateSigningRequestSpec = Static<typeof CertificateSigningRequestSpec>
 export const CertificateSigningRequestSpec = message('CertificateSigningRequestSpec', 'What is asked for, and by whom.', {
   request: bytes(1, 'Certificate request (PKCS 10) in PEM form.', { required: true, listType: 'atomic' }),
-  signerName: string(7, 'Signer that is asked, as domain/path.', { required: true }),
+  signerName: string(7, 'Signer that is asked, as domain/path.', { required: true, missing: 'signerName must be provided' }),
   expirationSeconds: int32(8, 'Seconds the certificate should be valid, at least 600.', { pointer: true }),
   usages: list(5, 'What the key may be used for, such as client auth.', 'string', { values: ['signing', 'digital signature', 'content commitment', 'key encipherment', 'key agreement', 'data encipherment', 'cert sign', 'crl sign', 'encipher only', 'decipher only', 'any', 'server auth', 'client auth', 'code signing', 'email protection', 's/mime', 'ipsec end system', 'ipsec tunnel', 'ipsec user', 'timestamping', 'ocsp signing', 'microsoft sgc', 'netscape sgc'], closed: true, listType: 'atomic' }),
   username: string(2, 'User who made the request; set by the API server.'),

@@ -1,9 +1,24 @@
 /** What a StorageVersion has to keep to. */
 import type { Report } from '../../language/types.js'
-import { dns1035Label, dnsSubdomain, qualifiedName } from '../../names.js'
+import { dns1035Label, dnsSubdomain, formed, LABEL_1035_FORM, qualifiedName } from '../../names.js'
 import type { NameRule } from '../../names.js'
 import { invalid, named, required } from '../../rules/findings.js'
 import type { ServerStorageVersion, StorageVersionCondition, StorageVersionStatus } from './storageversions.js'
+
+const VERSION_WORDS = formed("an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
+const EMPTY = 'must be non-empty'
+
+/** VERSION, or GROUP/VERSION outside of the core group. */
+const apiVersion: NameRule = text => {
+  const parts = text.split('/')
+  if (parts.length > 2) return [`${VERSION_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`]
+  const [version = '', group] = parts.reverse()
+  const wrong = (part: string, rule: NameRule): readonly string[] => part === '' ? [EMPTY] : rule(part)
+  return [
+    ...(group === undefined ? [] : wrong(group, dnsSubdomain).map(detail => `group part: ${detail}`)),
+    ...wrong(version, dns1035Label).map(detail => `version part: ${detail}`)
+  ]
+}
 
 /** GROUP.RESOURCE */
 export const storageVersionName: NameRule = name => {
@@ -24,12 +39,12 @@ export function validateStorageVersionStatus (status: StorageVersionStatus, at: 
 
 function validateServer ({ apiServerID = '', encodingVersion = '', decodableVersions = [] }: ServerStorageVersion, at: string, report: Report): void {
   named(report, `${at}.apiServerID`, apiServerID, dnsSubdomain)
-  const label = (field: string, version: string): void => {
-    const wrong = dns1035Label(version)
+  const check = (field: string, version: string): void => {
+    const wrong = apiVersion(version)
     if (wrong.length > 0) invalid(report, field, version, wrong.join(','))
   }
-  label(`${at}.encodingVersion`, encodingVersion)
-  decodableVersions.forEach((version, index) => { label(`${at}.decodableVersions[${index}]`, version) })
+  check(`${at}.encodingVersion`, encodingVersion)
+  decodableVersions.forEach((version, index) => { check(`${at}.decodableVersions[${index}]`, version) })
   if (!decodableVersions.includes(encodingVersion)) invalid(report, `${at}.decodableVersions`, decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`)
 }
 
@@ -52,7 +67,7 @@ function validateConditions (conditions: readonly StorageVersionCondition[], at:
     if (before !== undefined) invalid(report, `${field}.type`, type, `the type of the condition is not unique, it also appears in conditions[${before}]`)
     seen.set(type, index)
     named(report, `${field}.type`, type, qualifiedName)
-    for (const detail of qualifiedName(status)) invalid(report, `${field}.status`, type, detail)
+    named(report, `${field}.status`, status, qualifiedName)
     if (reason === '') required(report, `${field}.reason`, 'reason cannot be empty')
     if (message === '') required(report, `${field}.message`, 'message cannot be empty')
   }

@@ -31,7 +31,7 @@ export const IngressBackend = message('IngressBackend', 'Where requests go: a se
 export type HTTPIngressPath = Static<typeof HTTPIngressPath>
 export const HTTPIngressPath = message('HTTPIngressPath', 'A path and the backend its requests go to.', {
   path: string(1, 'Path that requests are matched with; begins with /.'),
-  pathType: string(3, 'How the path is matched: Exact, Prefix or ImplementationSpecific.', { required: true, pointer: true }),
+  pathType: string(3, 'How the path is matched: Exact, Prefix or ImplementationSpecific.', { required: true, pointer: true, missing: 'pathType must be specified' }),
   backend: one(2, 'Where matching requests go.', IngressBackend, { required: true })
 }, { told: ['path', 'pathType', 'backend'] })
 

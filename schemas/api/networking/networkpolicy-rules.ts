@@ -18,12 +18,12 @@ export function validateNetworkPolicySpec ({ podSelector, policyTypes = [] }: Ne
 
 export function validatePolicyPort ({ protocol, port, endPort }: NetworkPolicyPort, at: string, report: Report): void {
   if (protocol !== undefined && !PROTOCOLS.includes(protocol)) notSupported(report, `${at}.protocol`, protocol, PROTOCOLS)
-  if (port !== undefined) validatePort(report, `${at}.port`, port)
-  if (endPort === undefined) return
   const field = `${at}.endPort`
+  if (typeof port === 'string' && endPort !== undefined) invalid(report, field, endPort, 'may not be specified when `port` is non-numeric')
+  if (port !== undefined) validatePort(report, `${at}.port`, port)
+  if (endPort === undefined || typeof port === 'string') return
   if (port === undefined) return invalid(report, field, endPort, 'may not be specified when `port` is not specified')
-  if (typeof port === 'string') return invalid(report, field, endPort, 'may not be specified when `port` is non-numeric')
-  if (endPort < port) invalid(report, field, endPort, 'must be greater than or equal to `port`')
+  if (endPort < port) invalid(report, field, port, 'must be greater than or equal to `port`') // shows the first port, as clients know it
   validatePortNumber(report, field, endPort)
 }
 

@@ -48,7 +48,7 @@ function validateSubject (subject: Subject, at: string, report: Report): void {
     }
     case 'User': case 'Group': groupMustBe(RBAC_GROUP); return
     default:
-      report({ type: 'FieldValueNotSupported', field: `${at}.kind`, value: subject.kind, detail: 'supported values: "Group", "ServiceAccount", "User"' })
+      report({ type: 'FieldValueNotSupported', field: `${at}.kind`, value: subject.kind, detail: 'supported values: "ServiceAccount", "User", "Group"' })
   }
 }
 

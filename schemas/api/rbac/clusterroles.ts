@@ -3,7 +3,7 @@ import { list, one } from '../../language/declare.js'
 import type { Report, Static } from '../../language/declare.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
-import { validateLabelSelector } from '../../selectors/objects.js'
+import { isSelector, validateLabelSelector } from '../../selectors/objects.js'
 import { metadata } from '../../meta/object.js'
 import { common, kind, message } from './package.js'
 import { rules, validateRule } from './rules.js'
@@ -30,12 +30,9 @@ function validateClusterRole (role: ClusterRole, report: Report): void {
   }
   selectors.forEach((selector, index) => {
     const at = `aggregationRule.clusterRoleSelectors[${index}]`
-    let found = 0
-    validateLabelSelector(selector, at, finding => {
-      found++
-      report(finding)
-    })
-    if (found > 0) report({ type: 'FieldValueInvalid', field: at, value: selector, detail: 'is no label selector' })
+    validateLabelSelector(selector, at, report)
+    // As a whole it is held to more than its fields: values that no label can have. No value is shown, as clients know it.
+    if (!isSelector(selector)) report({ type: 'FieldValueInvalid', field: at, value: null, detail: 'invalid label selector.' })
   })
 }
 

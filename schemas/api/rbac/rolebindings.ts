@@ -13,7 +13,7 @@ export const RoleBinding = kind('RoleBinding', 'Grants a Role, or a ClusterRole 
   roleRef: one(3, 'The Role of the same namespace, or the ClusterRole, that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
 }, {
   told: ['roleRef.', 'subjects'],
-  validate: ({ roleRef }, _at, report) => { validateRoleKind(roleRef, ['ClusterRole', 'Role'], report) }
+  validate: ({ roleRef }, _at, report) => { validateRoleKind(roleRef, ['Role', 'ClusterRole'], report) }
 })
 
 export const roleBindings = resource(RoleBinding, { ...common, plural: 'rolebindings', namespaced: true, columns: bindingColumns })

@@ -12,7 +12,7 @@ export const MOST_SIZE = 256 * 1024
 
 export function validateStorageClass (object: StorageClass, report: Report): void {
   const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
-  if (provisioner !== '') named(report, 'provisioner', provisioner, name => qualifiedName(name.toLowerCase()))
+  if (provisioner !== '') named(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
   validateClassParameters(parameters, report)
   const policy: string = reclaimPolicy ?? '' // one that is sent empty is none
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)

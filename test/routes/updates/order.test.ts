@@ -58,7 +58,7 @@ t.test('causes of an update come in the order of the convention', async t => {
 
 t.test('kinds of roles that a binding may name are told as it knows them', async t => {
   const server = await build(t)
-  for (const [place, kinds] of [['clusterrolebindings', '"ClusterRole"'], ['rolebindings', '"ClusterRole", "Role"']] as const) {
+  for (const [place, kinds] of [['clusterrolebindings', '"ClusterRole"'], ['rolebindings', '"Role", "ClusterRole"']] as const) {
     const { url } = await given(server, `rbac.authorization.orch.io/v1 ${place}`, {})
     const { json } = await server.patch(url, { roleRef: { kind: 'X' } })
     t.equal(json['details'].causes[0].message, `Unsupported value: "X": supported values: ${kinds}`)

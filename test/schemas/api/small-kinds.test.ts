@@ -121,7 +121,30 @@ t.test('words that clients know', async t => {
   t.match(controlled('Example/a'), ['Invalid value: "Example": '])
   t.same(told('v1', 'configmaps', { data: { a: '' }, binaryData: { a: '' } }), ['Invalid value: "a": duplicate of key present in binaryData'])
   t.ok(told('apps/v1', 'daemonsets', { spec: { updateStrategy: { type: 'Never' } } }).includes('Unsupported value: {"type":"Never"}: supported values: "RollingUpdate", "OnDelete"'))
+  t.same(told('v1', 'configmaps', { metadata: { finalizers: ['orphan', 'foregroundDeletion'] } }), ['Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set'])
   t.same(told('v1', 'configmaps', { metadata: { finalizers: ['plain'] } }), ['Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'])
+})
+
+t.test('words of single kinds that clients know', async t => {
+  const told = (version: string, plural: string, body: object): string[] => created(served(version, plural), body as Plain).errors.map(describe)
+  const RBAC = 'rbac.authorization.orch.io'
+  const granted = (roleRef: object, subjects: object[] = []) => told(`${RBAC}/v1`, 'rolebindings', { roleRef: { apiGroup: RBAC, kind: 'Role', name: 'a', ...roleRef }, subjects })
+  t.same(granted({ kind: 'Pod' }), ['Unsupported value: "Pod": supported values: "Role", "ClusterRole"'])
+  t.same(granted({}, [{ kind: 'Robot', name: 'a' }]), ['Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"'])
+  const expression = { key: 'a', operator: 'In', values: ['-b'] }
+  t.same(told(`${RBAC}/v1`, 'clusterroles', { aggregationRule: { clusterRoleSelectors: [{ matchExpressions: [expression] }] } }), ['Invalid value: "null": invalid label selector.'])
+  const service = (clientConfig: object) => told('admissionregistration.orch.io/v1', 'validatingwebhookconfigurations', { webhooks: [{ name: 'a.b.c', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig }] })
+  t.same(service({ service: {} }), ['Required value: service name is required', 'Required value: service namespace is required'])
+  const paths = [{ path: '/', backend: { service: { name: 'a', port: { number: 80 } } } }]
+  t.same(told('networking.orch.io/v1', 'ingresses', { spec: { rules: [{ http: { paths } }] } }), ['Required value: pathType must be specified'])
+  const ports = (port: object) => told('networking.orch.io/v1', 'networkpolicies', { spec: { podSelector: {}, egress: [{ ports: [port] }] } })
+  t.same(ports({ port: 80, endPort: 70 }), ['Invalid value: 80: must be greater than or equal to `port`'], 'the first port is shown')
+  t.match(ports({ port: '-', endPort: 70 }), ['Invalid value: 70: may not be specified when `port` is non-numeric', 'Invalid value: "-": '])
+  t.match(told('storage.orch.io/v1', 'storageclasses', { provisioner: 'A.B/C!' }), ['Invalid value: "a.b/c!": '], 'as it is compared')
+  const api = (spec: object) => told('apiregistration.orch.io/v1', 'apiservices', { metadata: { name: 'v1.a' }, spec: { group: 'a', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, ...spec } })
+  t.same(api({ group: 'b' }), ['Invalid value: "v1.a": must be `spec.version+"."+spec.group`: "v1.b"'])
+  t.same(api({ caBundle: 'AAAA' }), ['Invalid value: "3 bytes": local APIServices may not have a caBundle'])
+  t.same(api({ service: { namespace: 'a', name: 'b', port: 0 } }), ['Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive'])
 })
 
 t.test('findings that name several things name them as clients know them', async t => {

@@ -50,7 +50,11 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
     ['what a wildcard covers', rule({ resources: ['pods/*', 'pods/log', '*/log'] }), `Invalid ${AT}.rules[0].resources[1]`],
     ['what two of them cover', rule({ resources: ['pods/*', '*/log', 'pods/log'] }), ...Array.from({ length: 2 }, () => `Invalid ${AT}.rules[0].resources[2]`)],
     ['what a wildcard covers before it comes', rule({ resources: ['pods/log', 'pods/*', 'pods'] })],
-    ['all resources, and one', rule({ resources: ['pods', '*', 'pods/log'] }), `Invalid ${AT}.rules[0].resources`]
+    ['all resources, and one', rule({ resources: ['*', 'pods', 'pods/log'] }), `Invalid ${AT}.rules[0].resources`],
+    ['one, and all of them', rule({ resources: ['pods', '*', 'pods/log'] })],
+    ['side effects of no name', webhook({ sideEffects: '' }), `NotSupported ${AT}.sideEffects`],
+    ['a long name that is none, told once', webhook({ name: `${'A'.repeat(254)}.b.c` }), `Invalid ${AT}.name`],
+    ['a place that is told twice is not looked at', webhook({ clientConfig: { ...WEBHOOK.clientConfig, service: {} } }), `Required ${AT}.clientConfig`]
   ])
   updates(t, configurations, webhook({}), [['what is new', {}, webhook({ sideEffects: 'Unknown' }), `NotSupported ${AT}.sideEffects`]])
   t.test(`${plural} are refused in the words clients know`, async t => {

@@ -16,6 +16,8 @@ const condition = { type: 'AllEncodingVersionsEqual', status: 'True', reason: 'C
 const COMMON = 'status.commonEncodingVersion'
 updates(t, versions, NAMED, [
   ['servers that agree', {}, status('v1', server('a'), server('b', 'v1', 'v2'))],
+  ['versions of a group', {}, status('apps/v1', server('a', 'apps/v1', 'apps/v1beta1'))],
+  ['of none, and of too many', {}, status('/v1', server('a', '/v1', 'a/b/c')), ...['encodingVersion', 'decodableVersions[0]', 'decodableVersions[1]'].map(field => `Invalid status.storageVersions[0].${field}`)],
   ['servers that do not', {}, status(undefined, server('a'), server('b', 'v2'))],
   ['whose common version is told', {}, status('v1', server('a'), server('b', 'v2')), `Invalid ${COMMON}`],
   ['a common version of nobody', {}, status('v1'), `Invalid ${COMMON}`],
