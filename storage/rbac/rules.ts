@@ -15,9 +15,15 @@ function namesResource (list: readonly string[] | undefined, resource: string, s
   return list.some(one => one === ALL || one === whole || (subresource !== '' && one === `*/${subresource}`))
 }
 
-/** A path itself, or with a star at the end all that begin so. */
+/** A path itself, or with stars at the end all that begin so; of two such patterns whether all that the other stands for is within. */
 const namesPath = (list: readonly string[] | undefined, path: string): boolean =>
-  list !== undefined && list.some(one => one === ALL || one === path || (one.endsWith(ALL) && path.startsWith(one.slice(0, -1))))
+  list !== undefined && list.some(one => one === ALL || one === path || (one.endsWith(ALL) && path.startsWith(withoutStars(one))))
+
+function withoutStars (pattern: string): string {
+  let end = pattern.length
+  while (pattern[end - 1] === ALL) end--
+  return pattern.slice(0, end)
+}
 
 export function ruleAllows (rule: Rule, info: RequestInfo): boolean {
   if (!names(rule.verbs, info.verb)) return false
@@ -55,16 +61,13 @@ function singles (rules: readonly Rule[]): Single[] {
 
 function covers (owner: Rule, { verbs: [verb = ''] = [], apiGroups: [group] = [], resources: [resource = ''] = [], resourceNames: [name] = [], nonResourceURLs: [url] = [] }: Single): boolean {
   if (!names(owner.verbs, verb)) return false
-  if (url !== undefined) return namesUrl(owner.nonResourceURLs, url)
+  if (url !== undefined) return namesPath(owner.nonResourceURLs, url)
   if (group === undefined || !names(owner.apiGroups, group)) return false
-  const [plural = '', subresource = ''] = resource.split('/')
+  const slash = resource.indexOf('/')
+  const [plural, subresource] = slash < 0 ? [resource, ''] : [resource.slice(0, slash), resource.slice(slash + 1)]
   if (!namesResource(owner.resources, plural, subresource)) return false
   return owner.resourceNames === undefined || owner.resourceNames.length === 0 || (name !== undefined && owner.resourceNames.includes(name))
 }
-
-/** A pattern is within another one when all it stands for is. */
-const namesUrl = (list: readonly string[] | undefined, url: string): boolean =>
-  list !== undefined && list.some(one => one === ALL || one === url || (one.endsWith(ALL) && url.startsWith(one.slice(0, -1))))
 
 /** Of what `wanted` allows, all that nothing of `owned` does. @throws RangeError when there is too much to look at */
 export function uncovered (owned: readonly Rule[], wanted: readonly Rule[]): Rule[] {
