@@ -39,7 +39,7 @@ const LABEL_WORDS = formed("a lowercase RFC 1123 label must consist of lower cas
 export const dnsLabel: NameRule = (name, prefix) => name.length <= DNS_LABEL_MAX && LABEL.test(name)
   ? NONE
   : findings(
-    [name.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
+    [completed(name, prefix).length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
     [!LABEL.test(completed(name, prefix)), LABEL_WORDS]
   )
 
@@ -49,7 +49,7 @@ const LABEL_1035_WORDS = formed("a DNS-1035 label must consist of lower case alp
 
 /** RFC 1035 label: what becomes a word of a URL or a host name, such as resources and versions of types defined at run time. */
 export const dns1035Label: NameRule = (name, prefix) => findings(
-  [name.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
+  [completed(name, prefix).length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
   [!LABEL_1035.test(completed(name, prefix)), LABEL_1035_WORDS]
 )
 
@@ -59,7 +59,7 @@ const SUBDOMAIN_WORDS = formed("a lowercase RFC 1123 subdomain must consist of l
 export const dnsSubdomain: NameRule = (name, prefix) => name.length <= DNS_SUBDOMAIN_MAX && SUBDOMAIN.test(name)
   ? NONE
   : findings(
-    [name.length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
+    [completed(name, prefix).length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
     [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
   )
 

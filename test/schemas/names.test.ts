@@ -24,5 +24,6 @@ t.test('each rule says what it asks for', async t => {
 
 t.test('the start of a name may end in a dash', async t => {
   for (const start of ['a-', 'web-', 'a.-', 'a--']) t.same(dnsSubdomain(start, true), [], start)
+  t.same(dnsSubdomain(`${'a'.repeat(253)}-`, true), [], 'the dash at its end does not count')
   for (const start of ['-', '-a-', 'A-b-']) t.equal(dnsSubdomain(start, true).length, 1, start)
 })
