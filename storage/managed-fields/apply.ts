@@ -8,6 +8,7 @@ import { fieldsOf } from './fields-of.js'
 import { isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
 import { merge } from './merge.js'
+import type { Order } from './merge.js'
 import { prune } from './prune.js'
 import { lose, remaining } from './update.js'
 import { Comparison } from './versions.js'
@@ -51,16 +52,24 @@ export function apply ({ versions, live, config, managers, who, complete, force,
   const fields = without(fieldsOf(shapes.owned, config), ignored)
   const last = managers.find(manager => isSame(manager, who))
   const others = managers.filter(manager => manager !== last)
-  const merged = merge(shapes.whole, clone(live), config) as object // both are objects
-  const object = complete(prune({ versions, merged, apiVersion: who.apiVersion, last, claims: [...others, { ...who, time: undefined, fields }] }))
+  const claims = [...others, { ...who, time: undefined, fields }]
+  const made = (order: Order): object => {
+    const merged = merge(shapes.whole, clone(live), config, order) as object // both are objects
+    return complete(prune({ versions, merged, apiVersion: who.apiVersion, last, claims }))
+  }
+  const order: Order = { ofLive: false, moved: false }
+  const object = made(order)
 
   const comparison = new Comparison(versions, who.apiVersion, live, object, ignored)
-  const own = meant(comparison.in(who.apiVersion) ?? UNCHANGED, fields)
+  const changes = comparison.in(who.apiVersion) ?? UNCHANGED
+  const own = meant(changes, fields)
   const changesIn = (version: string): Changes | undefined => version === who.apiVersion ? own : comparison.in(version)
   const conflicts = force ? [] : others.flatMap(other => conflictsWith(other, changesIn(other.apiVersion)))
   if (conflicts.length > 0) return { object: live, managers, conflicts }
   const left = managers.map(manager => manager === last ? manager : lose(manager, changesIn(manager.apiVersion)))
-  return { object, managers: put(remaining(left), who, fields, now), conflicts }
+  // The order of items alone is no change.
+  const stays = order.moved && changes === UNCHANGED
+  return { object: stays ? made({ ofLive: true, moved: false }) : object, managers: put(remaining(left), who, fields, now), conflicts }
 }
 
 /** What was said to be nothing is changed, not removed; and what was said to be empty is there. */

@@ -125,8 +125,35 @@ const STORIES: readonly Story[] = [
   {
     title: 'items of a set have an owner each',
     steps: [{ by: 'a', apply: { tags: ['x', 'y'] } }, { by: 'b', apply: { tags: ['z', 'y'] } }, { by: 'a', apply: { tags: ['y'] } }, { by: 'b', apply: { tags: ['z'] } }],
-    object: { count: 1, tags: ['y', 'z'] },
+    object: { count: 1, tags: ['z', 'y'] },
     owners: { 'Apply a': ['.tags[="y"]'], 'Apply b': ['.tags[="z"]'] }
+  },
+  {
+    title: 'items stand in the order in which they are applied, those of others before what they stood before',
+    steps: [{ by: 'a', apply: { tags: ['u', 'v'], items: [{ name: 'x' }] } }, { by: 'b', apply: { tags: ['r', 'v', 's', 'w'], items: [{ name: 'y' }, { name: 'x' }, { name: 'z' }] } }],
+    object: { count: 1, tags: ['u', 'r', 'v', 's', 'w'], items: [{ name: 'y' }, { name: 'x' }, { name: 'z' }] },
+    owners: {
+      'Apply a': ['.items[name="x"]', '.items[name="x"].name', '.tags[="u"]', '.tags[="v"]'],
+      'Apply b': [
+        '.items[name="x"]', '.items[name="x"].name', '.items[name="y"]', '.items[name="y"].name', '.items[name="z"]', '.items[name="z"].name',
+        '.tags[="r"]', '.tags[="s"]', '.tags[="v"]', '.tags[="w"]'
+      ]
+    }
+  },
+  {
+    title: 'items that are applied in another order change places when something else changes as well',
+    steps: [{ by: 'a', apply: { tags: ['x', 'y', 'z'] } }, { by: 'a', apply: { text: 't', tags: ['z', 'x', 'y'] } }],
+    object: { count: 1, text: 't', tags: ['z', 'x', 'y'] },
+    owners: { 'Apply a': ['.tags[="x"]', '.tags[="y"]', '.tags[="z"]', '.text'] }
+  },
+  {
+    title: 'another order alone changes nothing',
+    steps: [{ by: 'a', apply: { tags: ['x', 'y', 'z'], items: [{ name: 'i' }, { name: 'j' }] } }, { by: 'b', apply: { tags: ['z', 'x'], items: [{ name: 'j' }, { name: 'i' }] } }],
+    object: { count: 1, tags: ['x', 'y', 'z'], items: [{ name: 'i' }, { name: 'j' }] },
+    owners: {
+      'Apply a': ['.items[name="i"]', '.items[name="i"].name', '.items[name="j"]', '.items[name="j"].name', '.tags[="x"]', '.tags[="y"]', '.tags[="z"]'],
+      'Apply b': ['.items[name="i"]', '.items[name="i"].name', '.items[name="j"]', '.items[name="j"].name', '.tags[="x"]', '.tags[="z"]']
+    }
   },
   {
     title: 'an item that its appliers apply no more goes with what others have updated in it',
