@@ -25,6 +25,18 @@ export function positions (keys: readonly unknown[]): Map<unknown, number> {
 }
 
 /**
+ * Where the items of a list stood before it was patched. As in the convention what the patch adds takes the places of what it
+ * deletes, as many as there are, and so counts as having stood behind the rest.
+ */
+export function placesBefore (keys: readonly unknown[], deleted: ReadonlySet<unknown>, said: readonly unknown[]): Map<unknown, number> {
+  const kept = keys.filter(key => !deleted.has(key))
+  if (kept.length === keys.length) return positions(keys)
+  const there = new Set(kept)
+  const added = [...new Set(said)].filter(key => !there.has(key))
+  return positions([...kept, ...added.slice(0, keys.length - kept.length)])
+}
+
+/**
  * The items whose keys are `wanted`, in that order, and the others in the order that was `there`. Of a wanted item and another
  * one, the other goes first only where both were there in that order.
  */

@@ -13,7 +13,7 @@ import { tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../turns.js'
 import { below, directiveOf, isObject, malformed, misfit, put, readPatch, shown, taken, takenItems, takenMembers } from './strategic-directives.js'
 import type { Plain } from './strategic-directives.js'
-import { arranged, checkOrder, keyOf, keysOf, positions } from './strategic-order.js'
+import { arranged, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf } from './strategic-places.js'
 import type { Members, Place } from './strategic-places.js'
 
@@ -119,14 +119,15 @@ class Merging {
       if (!isObject(item) || !Object.hasOwn(item, mergeKey)) throw malformed(at, `each item of $setElementOrder must be an object with ${shown(mergeKey)}`)
       return item[mergeKey]
     })
-    if (patch !== undefined) {
-      const said = patch.filter((item, index) => !isObject(item) || directiveOf(item, `${at}[${index}]`) === undefined)
-      checkOrder(keysOf(said, mergeKey, at), wanted, at)
-    }
+    const directives = (patch ?? []).map((item, index) => isObject(item) ? directiveOf(item, `${at}[${index}]`) : undefined)
+    const said = keysOf((patch ?? []).filter((_, index) => directives[index] === undefined), mergeKey, at)
+    if (patch !== undefined) checkOrder(said, wanted, at)
     if (!Array.isArray(after)) return undefined
     this.#count(after.length)
-    const there: unknown[] = Array.isArray(before) ? before.map((item: unknown) => mergeKey !== undefined && isObject(item) ? own(item, mergeKey) : item) : []
-    return arranged(after, keysOf(after, mergeKey, at), positions(wanted), positions(there))
+    const keyIn = (item: unknown): unknown => mergeKey !== undefined && isObject(item) ? own(item, mergeKey) : item
+    const deleted = new Set((patch ?? []).filter((_, index) => directives[index] === 'delete').map(keyIn))
+    const there = placesBefore(Array.isArray(before) ? before.map(keyIn) : [], deleted, said)
+    return arranged(after, keysOf(after, mergeKey, at), positions(wanted), there)
   }
 
   /** True when others should have their turn. @throws StatusError 413 */

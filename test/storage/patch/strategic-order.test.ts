@@ -31,6 +31,8 @@ run(t, 'v1', 'Pod', [
   order('an empty $setElementOrder changes nothing', 'ab', ordered(''), 'ab'),
   order('several new items', 'ac', change('xy', 'axcy'), 'axcy'),
   order('one is changed, one is new', 'ab', change('bx', 'abx'), 'abx'),
+  { title: 'what is added in the place of what is deleted stands behind the others', object: containers('abd'), patch: { spec: { containers: [{ name: 'c' }, { name: 'a', $patch: 'delete' }], '$setElementOrder/containers': named('bc') } }, gives: containers('bdc') },
+  { title: 'all that is in the order stands behind them where the first of it does', object: containers('ad'), patch: { spec: { containers: [{ name: 'b' }, { name: 'c' }, { name: 'a', $patch: 'delete' }], '$setElementOrder/containers': named('bc') } }, gives: containers('dbc') },
   { title: 'a deletion need not be in the order', object: containers('abc'), patch: { spec: { containers: [{ name: 'b', $patch: 'delete' }, { name: 'x' }], '$setElementOrder/containers': named('cax') } }, gives: containers('cax') },
   { title: 'items are merged and ordered at once', object: { spec: { containers: [{ name: 'a', image: '1' }, { name: 'b', image: '2' }] } }, patch: { spec: { containers: [{ name: 'b', image: '3' }], '$setElementOrder/containers': named('ba') } }, gives: { spec: { containers: [{ name: 'b', image: '3' }, { name: 'a', image: '1' }] } } },
   { title: 'the order of a list that is not there says nothing', object: { spec: {} }, patch: ordered('ab'), gives: { spec: {} } },
