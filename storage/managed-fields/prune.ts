@@ -5,6 +5,7 @@ import { EMPTY, below, intersection, isEmpty, isMember, part, unionAll } from '.
 import type { FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
+import { childOf } from './shape.js'
 import type { Shape } from './shape.js'
 import type { Versions } from './versions.js'
 
@@ -85,12 +86,4 @@ function gone (applied: FieldSet, removed: FieldSet): FieldSet {
     if (theirs !== undefined && (isMember(theirs) || !isEmpty(sub))) found.push([element, sub])
   }
   return part(false, found) ?? EMPTY
-}
-
-function childOf (shape: Shape, element: string): Shape | undefined {
-  switch (shape.kind) {
-    case 'leaf': return undefined
-    case 'struct': return shape.field(element.slice(2))
-    default: return shape.item
-  }
 }

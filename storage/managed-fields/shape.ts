@@ -184,6 +184,15 @@ function shapeOfItem (planned: PlannedField): Shape {
   return new Shape('', element === undefined ? kindOfOne(planned) : kindOf(element), of, () => of.plan, true)
 }
 
+/** What stands at an element of a set of fields. */
+export function childOf (shape: Shape, element: string): Shape | undefined {
+  switch (shape.kind) {
+    case 'leaf': return undefined
+    case 'struct': return shape.field(element.slice(2))
+    default: return shape.item
+  }
+}
+
 /** Fields of the metadata that nobody owns: the server sets them, or they say which object it is. */
 const NEVER_OWNED: ReadonlySet<string> = new Set([
   'name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'clusterName', 'managedFields'

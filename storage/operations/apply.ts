@@ -11,7 +11,6 @@ import type { Applied, Application } from '../managed-fields/apply.js'
 import { applyConflict } from '../managed-fields/conflicts.js'
 import type { FieldSet } from '../managed-fields/field-set.js'
 import { KUBECTL, keepLastApplied, unchangedSince } from '../managed-fields/last-applied.js'
-import { stored } from '../managed-fields/managers.js'
 import type { Manager, Who } from '../managed-fields/managers.js'
 import { update } from '../managed-fields/update.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -19,7 +18,7 @@ import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { fieldsKept, setOwners, versionsOf, whoWrites } from './ownership.js'
+import { fieldsKept, ownersIn, setOwners, versionsOf, whoWrites } from './ownership.js'
 import { rewrite } from './rewrite.js'
 import { attempt } from './update.js'
 import type { Written } from './update.js'
@@ -92,7 +91,7 @@ function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest
 
 /** Of an object without owners: somebody set what is there. */
 function ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): readonly Manager[] {
-  const managers = stored(live.metadata?.managedFields)
+  const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
   return update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
 }

@@ -11,6 +11,7 @@ import { EMPTY, setOf } from '../managed-fields/field-set.js'
 import type { FieldSet } from '../managed-fields/field-set.js'
 import { entriesOf, isReset, stored, submitted } from '../managed-fields/managers.js'
 import type { Manager, Operation, Who } from '../managed-fields/managers.js'
+import { reconciled } from '../managed-fields/reconcile.js'
 import { isIdentical, shapesOf } from '../managed-fields/shape.js'
 import type { Shape } from '../managed-fields/shape.js'
 import { update } from '../managed-fields/update.js'
@@ -80,6 +81,12 @@ const notOfCreator = (store: ResourceStore): FieldSet => store.stored.subresourc
 
 type Entries = ApiObject['metadata']['managedFields']
 
+/** The entries of what is stored. Types that are defined at run time may be declared otherwise by now. */
+export function ownersIn (store: ResourceStore, entries: Entries): readonly Manager[] {
+  const managers = stored(entries)
+  return store.stored.protobuf ? managers : managers.map(manager => reconciled(manager, versionsOf(store, false)))
+}
+
 /** Entries of a new object: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
 export function trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): void {
   const { metadata } = object
@@ -107,7 +114,7 @@ export function trackChange (store: ResourceStore, object: ApiObject, old: ApiOb
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
-  const managers = same ? stored(before) : sent.length === 0 ? [] : read(store, object) ?? stored(before)
+  const managers = same ? ownersIn(store, before) : sent.length === 0 ? [] : read(store, object) ?? ownersIn(store, before)
   if (managers.length === 0) {
     delete object.metadata.managedFields
     return

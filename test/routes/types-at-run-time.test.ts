@@ -8,7 +8,7 @@ import { resource } from '../../schemas/resource.js'
 import type { ResourceType } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../storage/registry.js'
 import { client, PROTOBUF, TABLE, types, Watch } from '../build.js'
-import type { Client, Json, Test } from '../build.js'
+import type { Answer, Client, Json, Test } from '../build.js'
 
 const SCHEMA: StructuralSchema = {
   type: 'object',
@@ -91,6 +91,31 @@ for (const [title, sizes] of [['kept in memory', {}], ['answered by the store al
     t.equal((await server.get(WIDGETS)).json.items.length, 2, 'what was stored is there when it comes back')
   })
 }
+
+t.test('who owned a part of what is owned as one by now owns it as one', async t => {
+  const { call, resources } = await start(t)
+  const served = (atomic: object): ResourceType => {
+    const spec = { type: 'object', properties: { map: { type: 'object', additionalProperties: { type: 'string' }, ...atomic }, size: { type: 'integer' } } } as const
+    const type = resource(fromStructural({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec } }), {
+      plural: 'widgets', namespaced: true, protobuf: false, storagePrefix: 'example.com/widgets'
+    })
+    resources.add(type)
+    resources.serve(type.stored)
+    return type
+  }
+  const apply = (by: string, spec: Json, force = ''): Promise<Answer> => call('PATCH', `${WIDGETS}/one?fieldManager=${by}${force}`,
+    JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' }, spec }), { 'content-type': 'application/apply-patch+yaml' })
+  const parts = served({})
+  t.equal((await apply('a', { map: { x: '1' }, size: 1 })).code, 201)
+  t.equal((await apply('b', { map: { y: '1' } })).code, 200)
+  resources.remove(parts)
+  served({ 'x-orch-map-type': 'atomic' })
+  const causes = (await apply('c', { map: { z: '1' } })).json.details.causes
+  t.match(causes, [{ message: 'conflict with "a"', field: '.spec.map' }, { message: 'conflict with "b"', field: '.spec.map' }])
+  const { json } = await apply('c', { map: { z: '1' } }, '&force=true')
+  t.same(json.spec, { map: { z: '1' }, size: 1 })
+  t.same(json.metadata.managedFields.map(({ manager, fieldsV1 }: Json) => [manager, fieldsV1]), [['a', { 'f:spec': { 'f:size': {} } }], ['c', { 'f:spec': { 'f:map': {} } }]])
+})
 
 t.test('a version that is withdrawn is gone, while the type stays', async t => {
   const { resources, get } = await start(t)
