@@ -60,12 +60,18 @@ function differ (shape: Shape, a: unknown, b: unknown): Parts | undefined {
     case 'leaf': return shape.same(a, b) ? undefined : CHANGED
     case 'items':
     case 'set': return differByItem(shape, itemsOf(a), itemsOf(b))
-    case 'open': return isObject(a) && isObject(b) ? differByMember(shape, a, b) : differOpenly(shape, a, b)
+    case 'open': return areMembers(a, b) ? differByMember(shape, a, b) : differOpenly(shape, a, b)
     default: return differByMember(shape, a, b)
   }
 }
 
-/** Of values that are no objects both. */
+/** Null and an object that has something differ by what that has, as nothing and an object do elsewhere. */
+function areMembers (a: unknown, b: unknown): boolean {
+  if (isObject(a)) return isObject(b) || (b === null && Object.keys(a).length > 0)
+  return a === null && isObject(b) && Object.keys(b).length > 0
+}
+
+/** Of other values. */
 function differOpenly (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   if (!isObject(a) && !isObject(b)) return shape.same(a, b) ? undefined : CHANGED
   return { changed: wholePart(shape, b), removed: isObject(a) ? wholePart(shape, a) : undefined }

@@ -58,8 +58,8 @@ const without = (shape: Shape, object: object, fields: FieldSet): object => remo
 
 /**
  * The fields of a set that nobody claims. A field of a struct in which nobody claims anything goes with all that is in it,
- * defaults too; so does an item or entry, which is a field itself. An item goes with what others own in it, for without its
- * keys it would be none: only who owns the item as such keeps it.
+ * defaults too; so does an item or entry, which is a field itself. That goes with what others own in it, for an item would be none without
+ * its keys: only who owns it as such keeps it.
  * @param whole false for sets that say themselves what goes as a whole
  */
 function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet, whole = true): FieldSet {
@@ -68,7 +68,7 @@ function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet, whole = tr
     const [mine, claimed] = [fields[element] ?? EMPTY, claims[element]]
     const child = childOf(shape, element)
     if (claimed === undefined) left.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
-    else if (shape.kind === 'items' && isMember(mine) && !isMember(claimed)) left.push([element, EMPTY])
+    else if (shape.kind !== 'struct' && isMember(mine) && !isMember(claimed)) left.push([element, EMPTY])
     else {
       const sub = child === undefined ? EMPTY : unclaimed(child, mine, claimed, whole)
       if (!isEmpty(sub)) left.push([element, sub])

@@ -39,7 +39,8 @@ export const Box = kind('Box', 'A toy.', {
   items: list(8, 'A list by name.', Item, { patchStrategy: 'merge', patchMergeKey: 'name' }),
   tags: list(9, 'A set.', 'string', { listType: 'set' }),
   lines: list(10, 'An atomic list.', 'string'),
-  status: string(11, 'What is found.')
+  status: string(11, 'What is found.'),
+  named: map(12, 'A granular map of structs.', Item)
 })
 /** The same with another word for its text. */
 export const BoxV2 = apiPackage('toys', 'v2', 'io.orch.toys.v2').kind('Box', 'A toy.', {

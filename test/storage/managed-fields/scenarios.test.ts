@@ -166,6 +166,26 @@ const STORIES: readonly Story[] = [
     owners: { 'Apply a': ['.items[name="x"]', '.items[name="x"].name'] }
   },
   {
+    title: 'so does an entry of a map',
+    steps: [
+      { by: 'a', apply: { named: { x: { name: 'i', value: '1' }, y: { name: 'j' } } } },
+      { by: 'b', update: { named: { x: { name: 'i', value: '1', more: { k: 'v' } }, y: { name: 'j' } } } },
+      { by: 'a', apply: { named: { y: { name: 'j' } } } }
+    ],
+    object: { count: 1, named: { y: { name: 'j' } } },
+    owners: { 'Apply a': ['.named.y', '.named.y.name'] }
+  },
+  {
+    title: 'an entry that somebody else has made as well stays',
+    steps: [
+      { by: 'a', update: { named: { x: { name: 'i' } } } },
+      { by: 'b', apply: { named: { x: { value: '1' } } } },
+      { by: 'b', apply: { text: 't' } }
+    ],
+    object: { count: 1, text: 't', named: { x: { name: 'i' } } },
+    owners: { 'Apply b': ['.text'], 'Update a': ['.count', '.named', '.named.x', '.named.x.name'] }
+  },
+  {
     title: 'items of a list are told apart by their key, wherever they stand',
     steps: [{ by: 'a', apply: { items: [{ name: 'x', value: '1' }, { name: 'y' }] } }, { by: 'b', apply: { items: [{ name: 'y', value: '2' }, { name: 'z' }] } }, { by: 'a', apply: { items: [{ name: 'y' }] } }],
     object: { count: 1, items: [{ name: 'y', value: '2' }, { name: 'z' }] },
