@@ -7,6 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Authenticated, Authenticator } from '../../schemas/auth/authenticator.js'
+import { isReview } from '../../schemas/auth/review-answer.js'
 import type { UserInfo } from '../../schemas/auth/user.js'
 import type { OrchServer } from '../server.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -87,8 +88,9 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
  * @throws TypeError for what is no review, Error with what the service says is wrong
  */
 export function verdict (answered: unknown, apiVersion: string, wanted: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
-  const { kind, apiVersion: version, status } = fields(answered, 'the answer')
-  if (kind !== 'TokenReview' || version !== apiVersion) throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)
+  const review = fields(answered, 'the answer')
+  const { status } = review
+  if (!isReview(review, { kind: 'TokenReview', apiVersion })) throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)
   const { authenticated = false, error = '', audiences, user } = fields(status, 'status')
   if (typeof authenticated !== 'boolean') throw new TypeError('status.authenticated is neither true nor false')
   if (!authenticated) {

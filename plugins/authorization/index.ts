@@ -24,6 +24,8 @@ const DECISION = 'authorization.orch.io/decision'
 const REASON = 'authorization.orch.io/reason'
 /** Of most requests. */
 const ALLOWED = Object.freeze({ [DECISION]: 'allow', [REASON]: '' })
+/** Where nobody could say. */
+const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 
 /**
  * The chain as one function, which neither throws nor rejects; synchronous as long as the authorizers asked are. One that
@@ -53,12 +55,12 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
 
 const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
 
-/** Two without an opinion as one. */
+/** Two without an opinion as one, a line of reasons each, as convention. */
 function joined (before: Ruling, { reason = '', evaluationError }: Ruling): Ruling {
   if (reason === '' && evaluationError === undefined) return before
   const error = before.evaluationError ?? evaluationError
   const said = before.reason ?? ''
-  return { decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}, ${reason}`, ...(error === undefined ? {} : { evaluationError: error }) }
+  return { decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}\n${reason}`, ...(error === undefined ? {} : { evaluationError: error }) }
 }
 
 const failed = (before: Ruling, error: unknown): Ruling => joined(before, { decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason') })
@@ -96,9 +98,10 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
 
   const settle = (request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling): StatusError | undefined => {
     const allowed = decision === 'Allow'
-    if (decision === 'NoOpinion' && evaluationError !== undefined) return internalError(evaluationError)
-    const said = allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
+    const unknown = !allowed && evaluationError !== undefined
+    const said = unknown ? UNKNOWN : allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
     request.orch.annotations = Object.keys(request.orch.annotations).length === 0 ? said : { ...request.orch.annotations, ...said }
+    if (unknown) return internalError(evaluationError)
     return allowed ? undefined : refusal(attributes, reason)
   }
 

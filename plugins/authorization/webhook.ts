@@ -7,6 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../schemas/auth/authorizer.js'
+import { isReview } from '../../schemas/auth/review-answer.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../occasionally.js'
 import type { TimeReview } from '../review-metrics.js'
@@ -71,17 +72,15 @@ const filled = (fields: object): object => Object.fromEntries(Object.entries(fie
 
 /** @throws TypeError for what is no review */
 export function verdict (answered: unknown, apiVersion: string): Ruling {
-  const { kind, apiVersion: version, status } = (answered ?? {}) as Record<string, unknown> // looked into field by field
-  if (kind !== 'SubjectAccessReview' || version !== apiVersion) throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)
+  const review = (answered ?? {}) as Record<string, unknown> // looked into field by field
+  const { status } = review
+  if (!isReview(review, { kind: 'SubjectAccessReview', apiVersion })) throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)
   if (typeof status !== 'object' || status === null) throw new TypeError('status is missing or no object')
-  const { allowed, denied = false, reason = '', evaluationError = '' } = status as Record<string, unknown>
+  const { allowed = false, denied = false, reason = '' } = status as Record<string, unknown>
   if (typeof allowed !== 'boolean') throw new TypeError('status.allowed is neither true nor false')
   if (typeof denied !== 'boolean') throw new TypeError('status.denied is neither true nor false')
-  if (typeof reason !== 'string' || typeof evaluationError !== 'string') throw new TypeError('status.reason or status.evaluationError is no text')
-  if (allowed && denied) throw new TypeError('status.allowed and status.denied are both true')
-  return {
-    decision: allowed ? 'Allow' : denied ? 'Deny' : 'NoOpinion',
-    reason: reason.slice(0, MOST_OF_TEXT),
-    ...(evaluationError === '' ? {} : { evaluationError: new Error(evaluationError.slice(0, MOST_OF_TEXT)) })
-  }
+  if (typeof reason !== 'string') throw new TypeError('status.reason is no text')
+  // What it could not look up is the business of the service: it has decided all the same.
+  const ruling: Ruling = { decision: denied ? 'Deny' : allowed ? 'Allow' : 'NoOpinion', reason: reason.slice(0, MOST_OF_TEXT) }
+  return allowed && denied ? { ...ruling, evaluationError: new Error('status.allowed and status.denied are both true') } : ruling
 }

@@ -59,6 +59,21 @@ t.test('a denial ends the question, no opinion leaves it to the modes behind', a
   t.equal((await server.get(BINDINGS)).code, 200)
   service.answer = () => ({ allowed: false, denied: true })
   t.equal((await server.get(BINDINGS)).code, 403)
+  service.answer = () => ({ allowed: true, denied: true })
+  t.equal((await server.get(`${BINDINGS}/both`)).code, 500, 'both at once are no permission of anybody')
+})
+
+t.test('an answer says what has been decided, and need not say more', async t => {
+  const service = await reviewer(t, YES)
+  const server = await serve(t, service.port, '--authorization-webhook-cache-unauthorized-ttl=0')
+  const bare = (status: object): Reviewer['answer'] => (_review, reply) => { reply.setHeader('content-type', 'application/json').end(JSON.stringify({ status })); return undefined }
+  const cases: ReadonlyArray<readonly [object, number]> = [
+    [{ allowed: true }, 404], [{ allowed: false, evaluationError: 'one list failed' }, 403], [{ denied: true }, 403], [{ reason: 'not on Sundays' }, 403], [{}, 403]
+  ]
+  for (const [index, [status, code]] of cases.entries()) {
+    service.answer = bare(status)
+    t.equal((await server.get(`${BINDINGS}/b${index}`)).code, code, JSON.stringify(status))
+  }
 })
 
 t.test('a service that is not well allows nothing, and is told with its host', async t => {
@@ -86,9 +101,10 @@ t.test('a service that is not well allows nothing, and is told with its host', a
 
 t.test('an answer that allows too much is read strictly', async t => {
   const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'SubjectAccessReview', status })
-  t.same(verdict(review({ allowed: true, reason: 'ok', evaluationError: 'one list failed' }), 'a/v1'), { decision: 'Allow', reason: 'ok', evaluationError: new Error('one list failed') })
+  t.same(verdict(review({ allowed: true, denied: true }), 'a/v1'), { decision: 'Deny', reason: '', evaluationError: new Error('status.allowed and status.denied are both true') })
   t.throws(() => verdict(null, 'a/v1'), TypeError)
   t.throws(() => verdict(review({ allowed: true, reason: 1 }), 'a/v1'), TypeError)
+  t.throws(() => verdict({ ...review({ allowed: true }), kind: 'TokenReview' }, 'a/v1'), TypeError)
 })
 
 t.test('what is kept is bounded in time, number and length, and so is what is under way', async t => {

@@ -18,7 +18,7 @@ t.test('the first that allows or denies ends it', async t => {
     t.equal(await decide(says('NoOpinion'), says('NoOpinion')), 'NoOpinion')
     t.equal(await decide(), 'NoOpinion')
   }
-  t.match(await chain([says('NoOpinion', 'one'), says('NoOpinion', 'two')])(about('GET', '/x')), { reason: 'one, two' })
+  t.match(await chain([says('NoOpinion', 'one'), says('NoOpinion', 'two')])(about('GET', '/x')), { reason: 'one\ntwo' })
 })
 
 t.test('a refusal says who cannot do what to which', async t => {

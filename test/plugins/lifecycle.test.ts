@@ -43,7 +43,7 @@ t.test('whoever reviews access asks the chain of the server', async t => {
   const { server: { authorizer } } = await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [rules] } })
   t.same(authorizer.authorize(list('ann')), { decision: 'Allow', reason: 'list is hers' }, 'at once')
   t.same(authorizer.authorize(list('eve')), { decision: 'Deny' })
-  t.same(authorizer.authorize(list('bob')), { decision: 'NoOpinion', reason: 'no rule, Everything is forbidden.' })
+  t.same(authorizer.authorize(list('bob')), { decision: 'NoOpinion', reason: 'no rule\nEverything is forbidden.' })
 })
 
 t.test('a review is told what could not be looked up', async t => {
@@ -52,7 +52,7 @@ t.test('a review is told what could not be looked up', async t => {
   const broken: Authorizer = { name: 'broken', authorize: () => { throw failure } }
   const rejects: Authorizer = { name: 'rejects', authorize: async () => { throw failure } }
   const ask = async (...authorizers: Authorizer[]) => await (await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers } })).server.authorizer.authorize(list('ann'))
-  t.same(await ask(unsure('NoOpinion')), { decision: 'NoOpinion', reason: 'unsure, Everything is forbidden.', evaluationError: failure })
+  t.same(await ask(unsure('NoOpinion')), { decision: 'NoOpinion', reason: 'unsure\nEverything is forbidden.', evaluationError: failure })
   t.same(await ask(unsure('Allow')), { decision: 'Allow', reason: 'unsure', evaluationError: failure })
   const allows: Authorizer = { name: 'allows', authorize: () => ({ decision: 'Allow' }) }
   t.same(await ask(unsure('NoOpinion'), allows), { decision: 'Allow' }, 'others are still asked')

@@ -87,6 +87,13 @@ t.test('a service that is overloaded is asked again, one that refuses is not', a
   t.equal(await ask('another'), 200, 'and nothing of a failure is kept')
 })
 
+t.test('an answer need not say again what it is', async t => {
+  const service = await reviewer(t, yes)
+  const { ask } = await serve(t, service.port)
+  service.answer = (_review, reply) => { reply.setHeader('content-type', 'application/json').end(JSON.stringify({ status: { authenticated: true, user: { username: 'bare' } } })); return undefined }
+  t.equal(await ask('bare'), 200)
+})
+
 t.test('an answer that is none makes nobody, and is told once with the host', async t => {
   const service = await reviewer(t, yes)
   let followed = 0

@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../../../schemas/api/core/pods.js'
 import { pods } from '../../../schemas/api/core/pods.js'
+import { isReview } from '../../../schemas/auth/review-answer.js'
 import { qualifiedName } from '../../../schemas/names.js'
 import { during } from '../../../schemas/trace.js'
 import { systemClock, type Clock } from '../../clock.js'
@@ -79,9 +80,10 @@ function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { an
 
 /** @throws Error for what is no review */
 function readStatus (answer: unknown): Status {
-  const { kind, apiVersion, status } = (answer ?? {}) as Record<string, unknown> // looked into field by field
-  if (kind !== 'ImageReview' || apiVersion !== API_VERSION) throw new Error(`the answer is no ImageReview of ${API_VERSION}`)
-  const { allowed, reason = '', auditAnnotations } = (status ?? {}) as Record<string, unknown>
+  const review = (answer ?? {}) as Record<string, unknown> // looked into field by field
+  const { status } = review
+  if (!isReview(review, { kind: 'ImageReview', apiVersion: API_VERSION })) throw new Error(`the answer is no ImageReview of ${API_VERSION}`)
+  const { allowed = false, reason = '', auditAnnotations } = (status ?? {}) as Record<string, unknown>
   const texts = auditAnnotations ?? {}
   if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error('the answer does not say whether the images are allowed')
   if (typeof texts !== 'object' || Array.isArray(texts) || !Object.values(texts).every(value => typeof value === 'string')) throw new Error('the answer has status.auditAnnotations that are no texts')

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Authorizer } from '../../../schemas/auth/authorizer.js'
 import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
 import { build, listen, Watch, type Client, type Json, type Test } from '../../build.js'
 
@@ -131,4 +132,17 @@ t.test('a defect of ours leaves an event of its own stage', async t => {
   const events = readFileSync(path, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Json).filter(({ verb }) => verb === 'create')
   t.match(events, [{ stage: 'RequestReceived' }, { stage: 'Panic', responseStatus: { code: 500, reason: 'InternalError' } }])
   t.notMatch(JSON.stringify(events), /broken/)
+})
+
+t.test('where nobody could say whether a request is allowed an event says no more', async t => {
+  const path = join(t.testdir(), 'audit.log')
+  const unsure = new Error('secret detail')
+  const authorizer: Authorizer = { name: 'unsure', authorize: ({ info }) => info.isResourceRequest ? { decision: info.name === 'denied' ? 'Deny' : 'NoOpinion', reason: 'unsure', evaluationError: unsure } : { decision: 'Allow' } }
+  const server = await build(t, { audit: { path }, authorization: { authorizers: [authorizer], modes: ['AlwaysDeny'] } })
+  for (const name of ['one', 'denied']) t.equal((await server.get(`${CONFIGS}/${name}`)).code, 500)
+  await server.app.close()
+  const written = readFileSync(path, 'utf8')
+  t.notMatch(written, /secret detail/)
+  const done = written.split('\n').filter(Boolean).map(line => JSON.parse(line) as Json).filter(({ stage, objectRef }) => stage !== 'RequestReceived' && objectRef?.resource === 'configmaps')
+  t.strictSame(done.map(({ annotations }) => annotations as unknown), [{ 'authorization.orch.io/reason': 'internal error' }, { 'authorization.orch.io/reason': 'internal error' }])
 })

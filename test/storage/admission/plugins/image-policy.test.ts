@@ -59,11 +59,13 @@ t.test('while it cannot be asked pods are refused, or let in with a mark where t
   const images = await reviewer(t, fails)
   const strict = await serving(t, images.port, { allowTTL: -1 })
   t.match(await strict.post(PODS, pod('a', 'good')), { code: 403, json: { message: 'pods "a" is forbidden: the server could not find the requested resource' } })
+  images.answer = () => ({})
+  t.match(await strict.post(PODS, pod('a', 'unknown')), { code: 403, json: { message: /one or more images rejected/ } }, 'what is not allowed is denied')
   images.answer = () => ({ allowed: 'perhaps' })
   t.match(await strict.post(PODS, pod('a', 'good')), { code: 403, json: { message: /the answer does not say whether the images are allowed/ } })
   images.answer = judged
   for (const name of ['a', 'b']) t.equal((await strict.post(PODS, pod(name, 'good'))).code, 201)
-  t.equal(images.asked.length, 4, 'with a time of none nothing is remembered')
+  t.equal(images.asked.length, 5, 'with a time of none nothing is remembered')
 
   images.answer = fails
   const lenient = await serving(t, images.port, { defaultAllow: true })
