@@ -152,7 +152,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
       return { name: check.name, state } satisfies CheckResult
     }))
     const names = new Set(mine.map(check => check.name))
-    const text = report(endpoint, results, [...excluded].filter(name => !names.has(name)))
+    const text = report(endpoint, results, [...excluded].filter(name => !names.has(name)).sort())
     const failed = results.some(({ state }) => state === 'failed')
     plain(reply).code(failed ? 500 : 200)
     return reply.send(failed || query.has('verbose') ? text : 'ok')

@@ -20,9 +20,9 @@ import { removeHeaders } from './sent-headers.js'
 
 const PATH = '/impersonate'
 
-/** As a question to the authorizer: may the one who asks impersonate this? */
+/** As a question to the authorizer: may the one who asks impersonate this? Users and groups are of no version, as convention. */
 const question = ({ group, resource, subresource = '', namespace = '', name }: Claim): RequestInfo =>
-  ({ path: PATH, isResourceRequest: true, verb: 'impersonate', group, version: 'v1', resource, subresource, namespace, name })
+  ({ path: PATH, isResourceRequest: true, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
 
 function headersOf (rawHeaders: readonly string[]): Impersonation {
   try {

@@ -53,11 +53,11 @@ function pathRule ({ verbs, nonResourceURLs = [] }: NonResourcePolicyRule): (inf
   return info => verb(info.verb) && (path(info.path) || prefixes.some(prefix => info.path.startsWith(prefix)))
 }
 
-/** @returns `namespace/name`, undefined for other users */
+/** @returns `namespace/name`, undefined for other users; the name is whatever follows, as convention */
 function accountOf (username: string): string | undefined {
   if (!username.startsWith(ACCOUNT_PREFIX)) return undefined
-  const parts = username.slice(ACCOUNT_PREFIX.length).split(':')
-  return parts.length === 2 ? parts.join('/') : undefined
+  const [namespace = '', ...name] = username.slice(ACCOUNT_PREFIX.length).split(':')
+  return name.length > 0 ? `${namespace}/${name.join(':')}` : undefined
 }
 
 export class Matcher<T extends Ordered> {

@@ -1,6 +1,5 @@
 /** What a request is expected to cost, in seats: a list by the objects that it goes through, a write by the watches that it wakes. */
 import type { RequestInfo } from '../../schemas/auth/request-info.js'
-import { READ_ONLY } from '../../schemas/auth/request-info.js'
 import type { ResourceRegistry } from '../registry.js'
 import { ONE_SEAT, type Work } from './ticket.js'
 
@@ -39,6 +38,9 @@ const askedBy = (query: URLSearchParams): Asked => ({ limit: Number(query.get('l
 
 export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
 
+/** What wakes watches once; of a collection nobody knows how often. */
+const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
+
 const READ: Estimate = Object.freeze({ work: ONE_SEAT, watches: undefined })
 
 /** What is not kept in memory is counted as one: nobody knows how much of it there is without asking the store. */
@@ -50,7 +52,7 @@ export function estimate (info: RequestInfo, request: { readonly query: URLSearc
     const { start, end } = store.range(info.namespace)
     return { work: workOfList(store.cache.snapshot.map.count(start, end), askedBy(request.query)), watches: undefined }
   }
-  if (READ_ONLY.has(info.verb)) return READ
+  if (!WRITES.has(info.verb)) return READ
   const store = resources?.find(info.group, info.resource)
   if (store?.cache === undefined) return READ
   const watches = store.cache.watchesOf(info.name === '' ? store.scope(info.namespace) : store.key(info.namespace, info.name))

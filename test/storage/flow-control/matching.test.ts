@@ -38,7 +38,8 @@ t.test('subjects', t => {
     [account('other', '*'), robot, false],
     [account('ns', 'other'), robot, false],
     [account('ns', '*'), user('system:serviceaccount:ns'), false],
-    [account('ns', '*'), user('system:serviceaccount:ns:robot:more'), false],
+    [account('ns', '*'), user('system:serviceaccount:ns:robot:more'), true],
+    [account('ns', 'robot'), user('system:serviceaccount:ns:robot:more'), false],
     [{ kind: 'User', user: { name: 'system:serviceaccount:ns:robot' } }, robot, true]
   ]
   for (const [subject, who, expected] of cases) t.equal(matched([named('one', rule(subject))], who, info('get', 'pods')) === 'one', expected, `${JSON.stringify(subject)} ${who.username}`)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { workOfList, workOfWrite } from '../../../storage/flow-control/work.js'
+import { estimate, workOfList, workOfWrite } from '../../../storage/flow-control/work.js'
+import type { ResourceRegistry } from '../../../storage/registry.js'
 
 t.test('a list is as wide as the objects that it goes through, up to ten seats', t => {
   const seats = (objects: number, limit = 0, selects = false): number => workOfList(objects, { limit, selects }).seats
@@ -18,5 +19,14 @@ t.test('a write is followed by the events that it causes', t => {
   t.match(workOfWrite(10), { seats: 1, finalSeats: 1, finalMs: 5 })
   t.match(workOfWrite(95), { seats: 1, finalSeats: 10, finalMs: 5 })
   t.match(workOfWrite(1000), { seats: 1, finalSeats: 10, finalMs: 50 }, 'more seats than one may have are more time')
+  t.end()
+})
+
+t.test('only what writes one object is followed by its event', t => {
+  const store = { cache: { watchesOf: () => 50 }, key: () => '', scope: () => '' }
+  const resources = { find: () => store } as unknown as ResourceRegistry // as far as it is asked
+  const seats = (verb: string): number =>
+    estimate({ path: '', isResourceRequest: true, verb, group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: 'b' }, { query: new URLSearchParams() }, resources).work.finalSeats
+  t.same(['create', 'update', 'patch', 'delete', 'deletecollection', 'get', 'connect'].map(seats), [5, 5, 5, 5, 0, 0, 0])
   t.end()
 })

@@ -2,8 +2,10 @@ import t from 'tap'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AdmissionPlugin } from '../../../../app.js'
+import type { AdmissionPlugin, AdmissionRequest } from '../../../../app.js'
+import { podSecuritySettings } from '../../../../storage/admission/pod-security/configuration.js'
 import { procMount } from '../../../../storage/admission/pod-security/privilege-checks.js'
+import { podSecurity } from '../../../../storage/admission/plugins/pod-security.js'
 import { refusal } from '../../../../storage/admission/refusal.js'
 import type { Json } from '../../../build.js'
 import { until } from '../../../interop/server.js'
@@ -87,6 +89,23 @@ t.test('what is only warned of or audited is told, of pods and of what they are 
   const enforced = await namespace(served, 'both', { enforce: 'baseline', warn: 'baseline' })
   t.equal((await served.post(enforced, pod('p', spec))).headers['warning'], undefined, 'what is refused anyway is not warned of')
   t.equal((await served.post('/apis/apps/v1/namespaces/both/deployments', deployment)).code, 201, 'templates are not held to what is enforced')
+})
+
+t.test('labels that were there before anybody understood them are told to the audit log, several as a list', async t => {
+  const annotations: Record<string, string> = {}
+  const labels = (more: Json): Json => Object.fromEntries(Object.entries(more).map(([key, value]) => [LABEL + key, value]))
+  const plugin = podSecurity(podSecuritySettings(undefined))
+  for (const [of, told] of [
+    [{ enforce: 'strict' }, `metadata.labels[${LABEL}enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted`],
+    [{ enforce: 'strict', 'warn-version': '1.2' }, `[metadata.labels[${LABEL}enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, metadata.labels[${LABEL}warn-version]: Invalid value: "1.2": must be "latest" or "v1.x"]`]
+  ] as const) {
+    const request = {
+      operation: 'CREATE', group: '', resource: 'pods', subresource: '', kind: 'Pod', namespace: 'n', name: 'p', object: pod('p', { containers: [secure(HARDENED)] }), warn: () => {},
+      annotate: (key: string, value: string) => { annotations[key] = value }, reader: { get: async () => ({ metadata: { name: 'n', labels: labels(of) } }) }
+    }
+    await plugin.validate?.(request as unknown as AdmissionRequest) // as far as it is asked
+    t.equal(annotations[`${LABEL}error`], `Failed to parse policy: ${told}`)
+  }
 })
 
 t.test('whoever is refused is warned all the same, of the deprecated version and of the pods', async t => {
