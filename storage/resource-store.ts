@@ -68,8 +68,8 @@ export class ResourceStore {
   /** What clients of this one send and get. */
   readonly shown: Representation
   readonly strategy: Strategy
-  /** What a deletion does with dependents where nobody says. */
-  readonly dependents: Strategy['dependents']
+  /** What a deletion does with dependents where nobody says; `left` where nobody collects garbage, and no finalizer would be taken away. */
+  readonly dependents: Strategy['dependents'] | 'left'
   readonly backend: Backend
   readonly admission: AdmissionChain
   readonly reader: AdmissionReader
@@ -98,7 +98,7 @@ export class ResourceStore {
     this.stored = type.stored
     this.shown = shown
     this.strategy = type.strategy
-    this.dependents = options.garbageCollection === false ? 'none' : shown.dependents
+    this.dependents = options.garbageCollection === false ? 'left' : shown.dependents
     this.backend = backend
     this.admission = options.admission
     this.reader = options.reader ?? NOTHING_ELSE

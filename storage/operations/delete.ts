@@ -4,7 +4,7 @@
  * (Interface: Deletion of an object.)
  */
 import { decode, nextGeneration, timestamp } from '../../schemas/index.js'
-import type { ApiObject, Int64 } from '../../schemas/index.js'
+import type { ApiObject, Int64, Strategy } from '../../schemas/index.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
 import { conflict, invalid, notFound } from '../../schemas/status.js'
 import type { KeyValue } from '../backend.js'
@@ -135,16 +135,7 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
   if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shorten(metadata, gracePeriodSeconds)) return object
   // A namespace that is being emptied: what it was asked to do with dependents at first holds.
   if (begun && store.strategy.blocksRemoval?.(object) === true) return object
-  const { dependents } = store
-  if (dependents !== 'none' && (!begun || propagationPolicy !== undefined)) {
-    // What the object itself says comes before what its type says.
-    const said = propagationPolicy !== undefined || (metadata.finalizers ?? []).some(finalizer => PROPAGATION_FINALIZERS.has(finalizer))
-    const wanted = propagationPolicy !== undefined ? BY_PROPAGATION[propagationPolicy] : !said && dependents === 'orphaned' ? ORPHAN_FINALIZER : undefined
-    const kept = (metadata.finalizers ?? []).filter(finalizer => propagationPolicy === undefined || !PROPAGATION_FINALIZERS.has(finalizer) || finalizer === wanted)
-    if (wanted !== undefined && !kept.includes(wanted)) kept.push(wanted)
-    if (kept.length > 0) metadata.finalizers = kept
-    else delete metadata.finalizers
-  }
+  if (store.dependents !== 'left') tellDependents(metadata, store.dependents, propagationPolicy)
   if (!begun) {
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
     metadata.deletionTimestamp = now(grace)
@@ -154,6 +145,17 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
     store.strategy.beginDelete?.(object)
   }
   return object
+}
+
+/** A finalizer says what becomes of dependents: what the request asks for, else what the object itself says, else its type. */
+function tellDependents (metadata: ApiObject['metadata'], ofType: Strategy['dependents'], policy: Propagation | undefined): void {
+  const { finalizers = [] } = metadata
+  const byItself = finalizers.find(finalizer => PROPAGATION_FINALIZERS.has(finalizer)) ?? (ofType === 'orphaned' ? ORPHAN_FINALIZER : undefined)
+  const wanted = ofType === 'none' ? undefined : policy === undefined ? byItself : BY_PROPAGATION[policy]
+  const kept = finalizers.filter(finalizer => !PROPAGATION_FINALIZERS.has(finalizer) || finalizer === wanted)
+  if (wanted !== undefined && !kept.includes(wanted)) kept.push(wanted)
+  if (kept.length > 0) metadata.finalizers = kept
+  else delete metadata.finalizers
 }
 
 /** A grace period that has begun can only become shorter. @returns false when it does not: then all is left as it is, whatever else was asked for */

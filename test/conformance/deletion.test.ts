@@ -107,6 +107,25 @@ t.test('the way dependents are dealt with is asked for by a finalizer', async t 
   }
 })
 
+t.test('an event has no dependents, and what it says of them keeps nobody waiting', async t => {
+  const server = await build(t)
+  const events = '/api/v1/namespaces/default/events'
+  for (const [finalizers, code] of [[['orphan'], 200], [['foregroundDeletion'], 200], [['orphan', ONE], 202]] as const) {
+    t.equal((await server.post(events, { metadata: { name: 'a', finalizers }, involvedObject: { namespace: 'default' } })).code, 201)
+    t.equal((await server.delete(`${events}/a`, { propagationPolicy: 'Orphan' })).code, code, finalizers.join())
+  }
+  t.same((await server.get(`${events}/a`)).json.metadata.finalizers, [ONE])
+})
+
+t.test('a type that orphans says so with each deletion that says nothing else', async t => {
+  const server = await build(t)
+  const controllers = '/api/v1/namespaces/default/replicationcontrollers'
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  await server.post(controllers, { metadata: { name: 'one', finalizers: [ONE] }, spec: { selector: { a: 'b' }, template } })
+  const steps: ReadonlyArray<readonly [object | undefined, string[]]> = [[{ propagationPolicy: 'Background' }, [ONE]], [undefined, [ONE, 'orphan']], [{ propagationPolicy: 'Foreground' }, [ONE, 'foregroundDeletion']], [undefined, [ONE, 'foregroundDeletion']]]
+  for (const [options, finalizers] of steps) t.match(await server.delete(`${controllers}/one`, options), { code: 202, json: { metadata: { finalizers } } }, JSON.stringify(options))
+})
+
 t.test('without a garbage collector no deletion waits for one', async t => {
   const server = await build(t, { storage: { garbageCollection: false } })
   const controllers = '/api/v1/namespaces/default/replicationcontrollers'
