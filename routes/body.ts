@@ -3,8 +3,9 @@
  * not know is ignored, warned about or refused as fieldValidation says.
  */
 import type { FastifyRequest } from 'fastify'
-import { applyDefaults, decode, decodeProtobuf, MAX_VALUES, parseJson, parseYamlBody, strictFindings, stringify, toJson } from '../schemas/index.js'
-import type { Message } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, findingsOfJson, findingsOfYaml, MAX_VALUES, parseJson, parseYamlBody, strictFindings, stringify, toJson, warningsOf } from '../schemas/index.js'
+import type { Message, Parsed } from '../schemas/index.js'
+import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { during } from '../schemas/trace.js'
@@ -29,7 +30,7 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
 }
 
 /** JSON or YAML as a plain value. @throws StatusError 415; DecodeError */
-export async function parseText (type: string, body: Uint8Array, signal?: () => AbortSignal): Promise<{ value: unknown, duplicates: string[] }> {
+export async function parseText (type: string, body: Uint8Array, signal?: () => AbortSignal): Promise<Parsed> {
   return type === YAML_TYPE ? await parseYamlBody(body, signal?.()) : parseJson(body)
 }
 
@@ -47,9 +48,11 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
     await yieldToEventLoop(body.length)
     return made
   })
-  const object = applyFieldValidation(request, validation, decoded, why => misfit(message, {}, why))
-  recordSent(request, message as Message<object>, object as object)
-  return object
+  if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
+    judge(request, validation, findingsOf(type, body, message, decoded), why => badRequest(misfit(message, {}, `strict decoding error: ${why}`)))
+  }
+  recordSent(request, message as Message<object>, decoded.object as object)
+  return decoded.object
 }
 
 /** Tells the audit event what was sent, in the version and with the defaults of the request. */
@@ -66,29 +69,25 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 }
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
-  const { value, duplicates } = await telling(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
+  const { value, ...found } = await telling(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
   await yieldToEventLoop(body.length)
-  return { ...await telling(why => misfit(message, value, why), () => decode(message, value)), duplicates }
+  return { ...await telling(why => misfit(message, value, why), () => decode(message, value)), ...found }
 }
 
-interface Found<T> { readonly object: T, readonly unknown: readonly string[], readonly duplicates: readonly string[] }
+interface Found { readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[] }
 
-/**
- * Lets what the schema does not know pass, warns of it, or refuses it.
- * @param words what a refusal says of its reason
- * @throws StatusError 400
- */
-export function applyFieldValidation<T> (request: FastifyRequest, validation: FieldValidation, { object, unknown, duplicates }: Found<T>, words = (why: string): string => why): T {
-  judge(request, validation, validation === 'Ignore' ? [] : strictFindings(unknown, duplicates), why => badRequest(words(`strict decoding error: ${why}`)))
-  return object
+/** What the schema does not know, and what was said twice. */
+function findingsOf (type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: Found): string[] {
+  if (type === YAML_TYPE) return findingsOfYaml(unknown, lines)
+  // Types that are defined at run time have no protobuf form.
+  return type === JSON_TYPE && message[Facts].protobuf ? findingsOfJson(body, unknown, duplicates) : strictFindings(unknown, duplicates)
 }
 
 const MOST_FINDINGS = 20
 
-/** The same of findings. @param refusal what Strict throws */
+/** Lets what was found pass, warns of it, or refuses it. @param refusal what Strict throws */
 export function judge (request: FastifyRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
   if (validation === 'Ignore' || findings.length === 0) return
-  const told = findings.slice(0, MOST_FINDINGS)
-  if (validation === 'Strict') throw refusal(told.join(', '))
-  request.orch.warnings.push(...told)
+  if (validation === 'Strict') throw refusal(findings.slice(0, MOST_FINDINGS).join(', '))
+  request.orch.warnings.push(...findings.flatMap(warningsOf).slice(0, MOST_FINDINGS))
 }

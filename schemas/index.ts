@@ -20,7 +20,8 @@ export { toYaml } from './codec/yaml/yaml-write.js'
 export { parseYamlBody } from './codec/yaml/yaml-thread.js'
 
 // Plain values to objects.
-export { decode, strictFindings } from './language/decode.js'
+export { decode } from './language/decode.js'
+export { findingsOfJson, findingsOfYaml, strictFindings, warningsOf } from './language/strict-findings.js'
 export type { Decoded } from './language/decode.js'
 export { applyDefaults } from './language/defaults.js'
 export { emptyField } from './language/plan.js'

@@ -1,6 +1,6 @@
 /** PATCH with an apply: from its body to what was said, and through the operation to the wire. (Interface: Generic request shapes 5.) */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode, isDecodeError, parseJson, strictFindings } from '../../schemas/index.js'
+import { decode, findingsOfYaml, isDecodeError, parseJson } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Message, Parsed, SubresourceView } from '../../schemas/index.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
@@ -48,12 +48,12 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const validation = fieldValidation(query, 'PATCH')
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parsed(request, body))
+  const { value, lines } = await during(request.orch.trace, 'Decode', () => parsed(request, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   checkType(message, value)
   const { object, unknown } = decode(message, value)
-  judge(request, validation, strictFindings([], duplicates), why => badRequest(`error strict decoding YAML: ${why}`))
+  judge(request, validation, findingsOfYaml([], lines), why => badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   const { whole, owned } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
@@ -69,7 +69,8 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
 async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parsed> {
   if (body[0] === 0x7b) {
     try {
-      return parseJson(body)
+      const read = parseJson(body)
+      if (read.duplicates.length === 0) return read
     } catch (error) {
       if (!isDecodeError(error)) throw error
     }

@@ -1,6 +1,6 @@
 /** POST, PUT and PATCH: body to object, object through its operation, the result to the wire. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
+import { decode, findingsOfJson, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
 import type { ApiObject, Decoded } from '../../schemas/index.js'
 import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
@@ -132,7 +132,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
-  const ofPatch = validation === 'Ignore' ? [] : findingsOf(type, value, duplicates)
+  const ofPatch = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
     type,
     value,
@@ -146,11 +146,11 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
 
 const OPERATION: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
 
-function findingsOf (type: PatchType, value: unknown, duplicates: readonly string[]): string[] {
+function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicates: readonly string[]): string[] {
   if (type !== 'application/json-patch+json') return strictFindings([], duplicates)
   const operations: unknown[] = Array.isArray(value) ? value : []
   const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null ? [] : Object.keys(operation).filter(name => !OPERATION.has(name)).map(name => `[${at}].${name}`))
-  return strictFindings(unknown, duplicates).map(finding => `json patch ${finding}`)
+  return findingsOfJson(body, unknown, duplicates).map(finding => `json patch ${finding}`)
 }
 
 export function patchHandler (store: ResourceStore): Handler {

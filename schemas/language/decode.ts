@@ -6,7 +6,8 @@
 import { Facts } from './types.js'
 import type { Declaration, Message, Plain, ScalarName } from './types.js'
 import { DecodeError, nameOfType } from './decode-error.js'
-import { MAX_VALUES, pathText, tooManyValues } from '../codec/json/parse.js'
+import { MAX_VALUES, tooManyValues } from '../codec/json/parse.js'
+import { pathText } from '../codec/json/repeated-keys.js'
 import { alternativeOf, fillRequired, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
 import { canonicalBase64, setMember } from './values.js'
@@ -225,9 +226,4 @@ function keepUnknown (plan: Plan, source: Plain, target: Plain): void {
 
 function isUnknown (plan: Plan, name: string): boolean {
   return !plan.byName.has(name) && (plan.message.type === undefined || (name !== 'kind' && name !== 'apiVersion'))
-}
-
-/** The sentences fieldValidation Strict refuses with and Warn warns with. */
-export function strictFindings (unknown: readonly string[], duplicates: readonly string[]): string[] {
-  return [...unknown.map(path => `unknown field "${path}"`), ...duplicates.map(path => `duplicate field "${path}"`)]
 }

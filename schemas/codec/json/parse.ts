@@ -10,6 +10,7 @@
 import { isUtf8 } from 'node:buffer'
 import { DecodeError } from '../../language/decode-error.js'
 import { hasLongDigits, parseLong } from './exact.js'
+import { findDuplicates } from './repeated-keys.js'
 
 /** Levels of lists and objects; the deepest declared type has far fewer. */
 export const MAX_DEPTH = 1000
@@ -19,12 +20,13 @@ export const MAX_DEPTH = 1000
  */
 export const MAX_VALUES = 50_000
 export const tooManyValues = (most: number) => new DecodeError(`the body holds more than ${most} values`)
-const MAX_DUPLICATES = 100
 
 export interface Parsed {
   readonly value: unknown
   /** Paths of keys that occur more than once, such as `spec.foo`; at most 100. */
   readonly duplicates: string[]
+  /** The same as clients are told of them where the text is YAML, with lines for paths. */
+  readonly lines?: string[]
 }
 
 const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
@@ -94,70 +96,4 @@ function complaint (text: string, error: unknown): string {
   const position = /at position (\d+)/.exec(message)?.[1]
   if (position !== undefined) return `something unexpected at character ${position}`
   return message.includes('end of JSON') ? 'it ends in the middle of a value' : 'it holds an unexpected character'
-}
-
-/** Walks text that JSON.parse has accepted, so the grammar needs no checks. */
-function findDuplicates (text: string): string[] {
-  const found: string[] = []
-  const path: Array<string | number> = []
-  let at = 0
-
-  const string = (): string => {
-    const start = at++
-    while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
-    return JSON.parse(text.slice(start, ++at)) as string
-  }
-  const skipTo = (wanted: RegExp) => {
-    wanted.lastIndex = at
-    at = wanted.exec(text)?.index ?? text.length
-  }
-  const value = (): void => {
-    skipTo(/[^\s]/g)
-    const first = text.charCodeAt(at)
-    if (first === QUOTE) string()
-    else if (first === OPEN_OBJECT) object()
-    else if (first === OPEN_LIST) list()
-    else skipTo(/[\s,\]}]/g)
-  }
-  const object = (): void => {
-    const keys = new Set<string>()
-    at++
-    for (;;) {
-      skipTo(/["}]/g)
-      if (text.charCodeAt(at) !== QUOTE) break
-      const key = string()
-      path.push(key)
-      if (keys.has(key)) {
-        if (found.length < MAX_DUPLICATES) found.push(pathText(path))
-      } else keys.add(key)
-      skipTo(/:/g)
-      at++
-      value()
-      path.pop()
-    }
-    at++
-  }
-  const list = (): void => {
-    at++
-    for (let index = 0; ; index++) {
-      skipTo(/[^\s,]/g)
-      if (text.charCodeAt(at) === CLOSE_LIST) break
-      path.push(index)
-      value()
-      path.pop()
-    }
-    at++
-  }
-  value()
-  return found
-}
-
-/** `spec.list[0].name`. */
-export function pathText (path: ReadonlyArray<string | number>): string {
-  let text = ''
-  for (const part of path) {
-    if (typeof part === 'number') text += `[${part}]`
-    else text += text === '' ? part : `.${part}`
-  }
-  return text
 }

@@ -18,7 +18,7 @@ const KEEP_FOR = 10_000
 const MEMORY_LIMIT = { maxOldGenerationSizeMb: 512 }
 
 /** What a thread answers. */
-export type Answer = { readonly json: string, readonly duplicates: string[] } | { readonly refused: string }
+export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } | { readonly refused: string }
 
 let running = 0
 const waiting: Array<() => void> = []
@@ -55,7 +55,7 @@ async function parseInThread (bytes: Uint8Array, signals: AbortSignal[]): Promis
     const [answer] = await once(worker, 'message', { signal: AbortSignal.any([AbortSignal.timeout(TIME_LIMIT), gone.signal, ...signals]) }) as [Answer] // our own worker
     keep(worker)
     if ('refused' in answer) throw new DecodeError(answer.refused)
-    return { value: parseLong(answer.json), duplicates: answer.duplicates }
+    return { value: parseLong(answer.json), ...answer.found }
   } catch (error) {
     if (error instanceof DecodeError) throw error
     await worker.terminate()

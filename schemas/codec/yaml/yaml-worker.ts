@@ -7,8 +7,8 @@ import type { Answer } from './yaml-thread.js'
 
 function answer (bytes: Uint8Array): Answer {
   try {
-    const { value, duplicates } = parseYaml(bytes)
-    return { json: stringify(value) ?? 'null', duplicates }
+    const { value, ...found } = parseYaml(bytes)
+    return { json: stringify(value) ?? 'null', found }
   } catch (error) {
     if (isDecodeError(error)) return { refused: error.message }
     throw error

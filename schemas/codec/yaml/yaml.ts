@@ -5,8 +5,9 @@
  */
 import type * as Yaml from 'yaml'
 import { DecodeError } from '../../language/decode-error.js'
-import { decodeText, parseJson, pathText, tooManyValues, MAX_DEPTH, MAX_VALUES } from '../json/parse.js'
+import { decodeText, parseJson, tooManyValues, MAX_DEPTH, MAX_VALUES } from '../json/parse.js'
 import type { Parsed } from '../json/parse.js'
+import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
 import { onDemand } from '../../on-demand.js'
 import { setMember } from '../../language/values.js'
 
@@ -16,7 +17,6 @@ const yaml = onDemand<typeof Yaml>('yaml')
 const NODES = 2
 /** Those of them that aliases repeat: a bomb is small, and not worth the time of more. */
 const MAX_REPEATED = 10_000
-const MAX_DUPLICATES = 100
 /** Block collections on one line nest by their indicators; the parser recurses on them before anything can be counted. */
 const DEEP_LINE = /(?:[-?:][ \t]+){200}/
 const MAX_FLOW_DEPTH = 200
@@ -26,9 +26,10 @@ export function parseYaml (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
   const text = decodeText(bytes)
   if (/^\s*[{[]/.test(text)) {
     try {
-      return parseJson(bytes, maxValues)
+      const parsed = parseJson(bytes, maxValues)
+      if (parsed.duplicates.length === 0) return parsed
     } catch {
-      // Flow style that is no JSON: the parser below has the last word.
+      // Flow style that is no JSON: the parser below has the last word. So it has where a line is to be told.
     }
   }
   refuseDepth(text)
@@ -44,7 +45,7 @@ export function parseYaml (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
     if (first.code === 'MULTIPLE_DOCS') throw new DecodeError('the body holds more than one YAML document')
     throw new DecodeError(`the body is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
   }
-  return new Conversion(document, maxValues).result()
+  return new Conversion(document, text, maxValues).result()
 }
 
 const lineOf = (text: string, position: number) => text.slice(0, position).split('\n').length
@@ -76,8 +77,10 @@ function isMergeKey (key: unknown): boolean {
 
 class Conversion {
   readonly #document: Yaml.Document.Parsed
+  readonly #text: string
   readonly #maxValues: number
   readonly #duplicates: string[] = []
+  readonly #lines: string[] = []
   readonly #path: Array<string | number> = []
   /** The latest node of each anchor so far, which is the one an alias means. */
   readonly #anchors = new Map<string, unknown>()
@@ -85,13 +88,15 @@ class Conversion {
   #repeated = 0
   #following = 0
 
-  constructor (document: Yaml.Document.Parsed, maxValues: number) {
+  constructor (document: Yaml.Document.Parsed, text: string, maxValues: number) {
     this.#document = document
+    this.#text = text
     this.#maxValues = maxValues
   }
 
   result (): Parsed {
-    return { value: this.#value(this.#document.contents, 0), duplicates: this.#duplicates }
+    const value = this.#value(this.#document.contents, 0)
+    return { value, duplicates: this.#duplicates, ...this.#lines.length === 0 ? {} : { lines: this.#lines } }
   }
 
   #value (node: unknown, depth: number): unknown {
@@ -137,12 +142,19 @@ class Conversion {
       if (typeof name === 'object' && name !== null) throw new DecodeError(`the body has a YAML key that is a list or map, at ${pathText(this.#path) || 'the top'}`)
       const key = String(name)
       this.#path.push(key)
-      if (Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES) this.#duplicates.push(pathText(this.#path))
+      const again = Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES
+      if (again) this.#duplicates.push(pathText(this.#path))
       setMember(target, key, this.#value(pair.value, depth + 1))
+      if (again) this.#lines.push(`line ${this.#lineOf(pair.value) ?? this.#lineOf(pair.key) ?? 1}: key ${JSON.stringify(name)} already set in map`)
       this.#path.pop()
     }
     for (const other of merged.flat()) this.#mergeInto(target, other)
     return target
+  }
+
+  #lineOf (node: unknown): number | undefined {
+    const start = yaml().isNode(node) ? node.range?.[0] : undefined
+    return start === undefined ? undefined : lineOf(this.#text, start)
   }
 
   /** What the map says itself counts, and of several that are merged the first. */

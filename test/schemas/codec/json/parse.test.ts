@@ -1,5 +1,6 @@
 import t from 'tap'
 import { MAX_VALUES, parseJson } from '../../../../schemas/index.js'
+import { inOrderOfText } from '../../../../schemas/codec/json/repeated-keys.js'
 
 const parse = (text: string | Uint8Array) => parseJson(typeof text === 'string' ? Buffer.from(text) : text)
 const refused = (t: { throws: typeof import('tap')['throws'] }, input: string | Uint8Array, expected: RegExp) =>
@@ -52,6 +53,20 @@ t.test('repeated keys are told by path; the last one counts', async t => {
   t.same(parse('{"1":1,"2":2,"1":3}').duplicates, ['1'])
   t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key elsewhere is none')
   t.equal(parse(`{${'"a":1,'.repeat(1000)}"a":1}`).duplicates.length, 100, 'at most a hundred')
+})
+
+t.test('keys nobody knows stand among them as they are read', async t => {
+  const told = (text: string, unknown: string[]) => inOrderOfText(text, unknown).map(([finding, path]) => `${finding} ${path}`)
+  t.same(told('{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']), ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a'])
+  const long = 'x'.repeat(2000)
+  t.same(told(`{"${long}":1,"a":1,"a":2}`, [long]), ['duplicate a', `unknown ${long}`], 'long ones come last')
+})
+
+t.test('what is looked for among deep keys takes no time to speak of', async t => {
+  const deep = `${'{"d":'.repeat(900)}[${'{"kk":1},'.repeat(40_000)}{}]${'}'.repeat(900)}`
+  const started = process.cpuUsage()
+  t.equal(inOrderOfText(`{"data":${deep},"a":1,"a":2,"${'u'.repeat(999)}":1}`, ['u'.repeat(999), 'kk']).length, 3)
+  t.ok(process.cpuUsage(started).user < 2_000_000)
 })
 
 t.test('__proto__ is a key like any other', async t => {
