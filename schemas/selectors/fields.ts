@@ -142,7 +142,7 @@ function parseTerm (term: string, whole: string): Term {
   const match = /^((?:[^\\=!]|\\.|!(?!=))*?)(!=|==?)(.*)$/s.exec(term)
   if (match === null) throw new DecodeError(`invalid selector: '${bare(whole)}'; can't understand '${bare(term)}'`)
   const [, field = '', operator, value = ''] = match
-  return { field: field.trim(), equal: operator !== '!=', value: unescape(value, whole) }
+  return { field, equal: operator !== '!=', value: unescape(value, whole) }
 }
 
 function unescape (value: string, whole: string): string {
@@ -151,10 +151,10 @@ function unescape (value: string, whole: string): string {
     const character = value[at] ?? ''
     if (character === '\\') {
       const next = value[++at] ?? ''
-      if (next === '' || !'\\,='.includes(next)) throw new DecodeError(`the field selector ${shown(whole)} has a backslash before something other than \\, comma or =`)
+      if (next === '' || !'\\,='.includes(next)) throw new DecodeError(`invalid field selector: invalid escape sequence: \\${next}`)
       out += next
     } else if (character === '=') {
-      throw new DecodeError(`the field selector ${shown(whole)} has an = in a value without a backslash before it`)
+      throw new DecodeError('invalid field selector: unescaped character in value: 61') // as convention has it, by its number
     } else if (character === '\0') throw new DecodeError(`the field selector ${shown(whole)} has the character NUL in a value; no field has it`)
     else out += character
   }

@@ -99,7 +99,7 @@ class Test {
       case 'exists': return value !== undefined
       case '!': return value === undefined
       default: {
-        if (value === undefined || !INTEGER.test(value)) return false
+        if (value === undefined || !isInteger(value)) return false
         const bound = BigInt(this.#values.all()[0] ?? '')
         return this.#operator === '>' ? BigInt(value) > bound : BigInt(value) < bound
       }
@@ -120,6 +120,8 @@ function print (key: string, operator: Operator, values: readonly string[]): str
 }
 
 const INTEGER = /^-?\d+$/
+/** Of 64 bits. */
+const isInteger = (text: string): boolean => INTEGER.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 /* An operator or bracket, or a run of anything else. */
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+|$)/y
 const UNABLE = 'unable to parse requirement: '
@@ -167,8 +169,8 @@ class Parser {
     if (not) this.#next()
     if (SYMBOLS.has(this.#token)) this.#refuse('identifier')
     const key = this.#next()
-    const [why] = qualifiedName(key)
-    if (why !== undefined) throw new DecodeError(`${UNABLE}<nil>: Invalid value: ${shown(key)}: ${why}`)
+    const why = qualifiedName(key)
+    if (why.length > 0) throw new DecodeError(`${UNABLE}<nil>: Invalid value: ${shown(key)}: ${why.join('; ')}`)
     if (not) return { key, operator: '!', values: [] }
     switch (this.#token) {
       case '': case ',': return { key, operator: 'exists', values: [] }
@@ -177,7 +179,7 @@ class Parser {
       case '>': case '<': {
         const operator = this.#next() === '>' ? '>' : '<'
         const value = this.#only(key)
-        if (!INTEGER.test(value)) throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${shown(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
+        if (!isInteger(value)) throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${shown(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
         return { key, operator, values: [value] }
       }
       case 'in': case 'notin': return { key, operator: this.#next() === 'in' ? 'in' : 'notin', values: this.#values(key) }
@@ -188,26 +190,23 @@ class Parser {
   #only (key: string): string {
     if (this.#token === ',' || this.#token === '') return ''
     if (SYMBOLS.has(this.#token)) this.#refuse('identifier')
-    return this.#value(key, 0)
+    return checked(key, [this.#value(0)])[0] ?? ''
   }
 
   /** A value may be empty, which is when a comma or bracket follows at once. */
-  #value (key: string, index: number): string {
+  #value (index: number): string {
     if (this.#token === ',' || this.#token === ')') return ''
     if (SYMBOLS.has(this.#token)) this.#refuse(index === 0 ? "',', ')' or identifier" : "',', or identifier")
-    const value = this.#next()
-    const [why] = labelValue(value)
-    if (why !== undefined) throw new DecodeError(`${UNABLE}values[${index}][${key}]: Invalid value: ${shown(value)}: ${why}`)
-    return value
+    return this.#next()
   }
 
   /** Nothing between the brackets is one empty value. */
   #values (key: string): string[] {
     if (!this.#take('(')) this.#refuse("'('")
-    const values = [this.#value(key, 0)]
-    while (this.#take(',')) values.push(this.#value(key, values.length))
+    const values = [this.#value(0)]
+    while (this.#take(',')) values.push(this.#value(values.length))
     if (!this.#take(')')) this.#refuse("',' or ')'")
-    return values
+    return checked(key, values)
   }
 
   /** Steps over the token if it is that one. */
@@ -218,5 +217,16 @@ class Parser {
   }
 }
 
+/** The values, where labels may have them. All that are bad are told, in the order of the alphabet, as convention. */
+function checked (key: string, values: string[]): string[] {
+  if (values.every(value => labelValue(value).length === 0)) return values
+  const findings = [...new Set(values)].sort().flatMap((value, index) => {
+    const why = labelValue(value)
+    return why.length === 0 ? [] : [`values[${index}][${key}]: Invalid value: ${shown(value)}: ${why.join('; ')}`]
+  })
+  throw new DecodeError(UNABLE + (findings.length > 1 ? `[${findings.slice(0, MOST_FINDINGS).join(', ')}]` : findings.join('')))
+}
+
+const MOST_FINDINGS = 20
 const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
 const shown = (text: string) => JSON.stringify(bare(text))

@@ -31,6 +31,12 @@ t.test('bad text is refused', async t => {
   for (const text of ['metadata.name', '=x', 'metadata.name=a=b', 'metadata.name=a\\', 'metadata.name=a\\b', '!metadata.name', 'metadata.name=a\\\\\\']) {
     t.throws(() => parseFieldSelector(text, configMaps), { name: 'DecodeError' }, text)
   }
+  for (const [text, message] of [
+    ['metadata.name=a\\b', 'invalid field selector: invalid escape sequence: \\b'],
+    ['metadata.name=a\\', 'invalid field selector: invalid escape sequence: \\'],
+    ['metadata.name=a==b', 'invalid field selector: unescaped character in value: 61'],
+    ['metadata.name =a', '"metadata.name " is not a known field selector: only "metadata.name", "metadata.namespace"']
+  ] as const) t.throws(() => parseFieldSelector(text, configMaps), { message }, text)
   t.throws(() => parseFieldSelector(`metadata.name=${'!'.repeat(100_000)}`, configMaps), { name: 'DecodeError', message: /longer than/ })
 })
 
