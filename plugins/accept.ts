@@ -20,6 +20,9 @@ const MOST_HEADER = 4096
 /** As much of a header as anybody needs, in whole clauses. */
 const bounded = (header: string): string => header.length <= MOST_HEADER ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MOST_HEADER)))
 
+/** How much a clause leaves open: of those of the same quality what is named comes before what is not. */
+const range = ({ type }: Clause): number => type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
+
 /** The clauses of an Accept header, best first, those with q=0 last and marked by it. */
 function parseAccept (header: string): Clause[] {
   const clauses = bounded(header).split(',').map(clause => {
@@ -33,7 +36,7 @@ function parseAccept (header: string): Clause[] {
     const quality = parameters.q === undefined ? 1 : Number(parameters.q)
     return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? Math.min(Math.max(quality, 0), 1) : 0 }
   }).filter(({ type }) => type !== '')
-  return clauses.sort((one, other) => other.quality - one.quality)
+  return clauses.sort((one, other) => other.quality - one.quality || range(one) - range(other))
 }
 
 /** What a resource can do: everything but protobuf is open to all. */
@@ -66,7 +69,7 @@ function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undef
   if (format === undefined) return undefined
   if (format === 'protobuf' && !offer.protobuf) return undefined
   if (offer.watch && format === 'yaml') return undefined // a stream of YAML documents has no convention
-  if (parameters.stream !== undefined && (!offer.watch || parameters.stream !== 'watch')) return undefined
+  if (parameters.stream && (!offer.watch || parameters.stream !== 'watch')) return undefined
   const { as, g, v } = parameters
   if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: indents(parameters.pretty) }
   if (!offer.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
