@@ -22,17 +22,17 @@ export function includeObject (request: FastifyRequest): IncludeObject {
   throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`)
 }
 
-/** One row, with the object in the form asked for. */
+/** One row, with the object in the form asked for; as convention, null where none is. */
 export function row (shown: Tabular, object: ApiObject, include: IncludeObject, form: Form, now: number): object {
   const { cells, conditions } = tableRow(shown, object, now)
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
-  if (include === 'None') return made
+  if (include === 'None') return { ...made, object: null }
   return { ...made, object: include === 'Object' ? object : partialMetadata(object, form.asVersion) }
 }
 
-/** `columns: false` leaves the definitions empty, as in a watch after its first event. */
+/** `columns: false` says nothing of columns, not even that there are none, as in a watch after its first event. */
 export function table (shown: Tabular, metadata: object, rows: object[], form: Form, columns = true): object {
-  return { kind: 'Table', apiVersion: form.asVersion, metadata, columnDefinitions: columns ? tableColumns(shown) : [], rows }
+  return { kind: 'Table', apiVersion: form.asVersion, metadata, columnDefinitions: columns ? tableColumns(shown) : null, rows }
 }
 
 /** One object in the form of its request; a Buffer is protobuf. */

@@ -139,7 +139,7 @@ t.test('a Table of bindings has named and typed columns, and a row per object', 
   for (const { cells } of json.rows) t.equal(cells.length, json.columnDefinitions.length, 'a cell per column')
   t.match(json.rows[0].object, { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'n-000' } })
   t.match((await server.get(`${BINDINGS}?includeObject=Object`, { accept: TABLE })).json.rows[0].object, { kind: 'ClusterRoleBinding', roleRef: { name: 'view' } })
-  t.equal((await server.get(`${BINDINGS}?includeObject=None`, { accept: TABLE })).json.rows[0].object, undefined)
+  t.equal((await server.get(`${BINDINGS}?includeObject=None`, { accept: TABLE })).json.rows[0].object, null)
   t.match((await server.get(`${BINDINGS}/n-001`, { accept: TABLE })).json, { kind: 'Table', rows: [{ cells: ['n-001'] }] }, 'of one object too')
   const page = await server.get(`${BINDINGS}?limit=2`, { accept: TABLE })
   t.match(page.json, { metadata: { remainingItemCount: 1, continue: String }, rows: { length: 2 } }, 'and of a page')
