@@ -63,7 +63,9 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (token !== '') {
     if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
-    const { revision, next } = decodeToken(token) ?? refuseToken()
+    const decoded = decodeToken(token)
+    if ('problem' in decoded) return refuseToken(decoded.problem)
+    const { revision, next } = decoded
     if (resourceVersion !== '' && parseRevision(resourceVersion) !== 0 && parseRevision(resourceVersion) !== revision) {
       throw badRequest('specifying resource version is not allowed when using continue')
     }
@@ -76,8 +78,8 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
 }
 
-function refuseToken (): never {
-  throw badRequest('invalid continue token: continue key is not valid: it is none of this server; start the list again')
+function refuseToken (problem: string): never {
+  throw badRequest(`invalid continue token: continue key is not valid: ${problem}`)
 }
 
 /** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' naming an object there that can't be shown */
@@ -106,7 +108,7 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
   const { start, end } = store.range(request.namespace)
   const { labels, fields } = request
   const first = from === undefined ? start : start + from
-  if (first < start || first >= end) refuseToken()
+  if (first < start || first >= end) refuseToken((from ?? '').slice(0, 100))
   const everything = labels.empty && fields.empty
   const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
   return { start, end, first, everything, wanted }

@@ -48,6 +48,27 @@ t.test('selectors choose, and leave the remaining count out', async t => {
   }
 })
 
+t.test('what is wrong with a token or a version is told in the words of the convention', async t => {
+  const server = await build(t)
+  const token = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+  const v = 'meta.orch.io/v1'
+  const tokens: ReadonlyArray<readonly [string, string]> = [
+    ['abc!', 'illegal base64 data at input byte 3'], ['abcde', 'illegal base64 data at input byte 4'], ['YWI=', 'illegal base64 data at input byte 3'],
+    [token({ v: 'meta.orch.io/v2', rv: 1, start: 'a' }), 'server does not recognize this encoded version "meta.orch.io/v2"'],
+    [token({}), 'server does not recognize this encoded version ""'], [token({ v, start: 'a' }), `incorrect encoded start resourceVersion (version ${v})`],
+    [token({ v, rv: 0, start: '' }), `incorrect encoded start resourceVersion (version ${v})`], [token({ v, rv: 1, start: '' }), `encoded start key empty (version ${v})`],
+    [token({ v, rv: 1 }), `encoded start key empty (version ${v})`], [token({ v, rv: 1, start: '../a' }), '../a'], [token({ v, rv: 1, start: 'a/../../b' }), 'a/../../b'],
+    [token('junk'), 'it is none of this server; start the list again'], [token({ v, rv: '1', start: 'a' }), 'it is none of this server; start the list again']
+  ]
+  for (const [sent, why] of tokens) {
+    t.equal((await server.get(`${BINDINGS}?limit=1&continue=${encodeURIComponent(sent)}`)).json.message, `invalid continue token: continue key is not valid: ${why}`, sent)
+  }
+  for (const [sent, why] of [['abc', 'invalid syntax'], ['-1', 'invalid syntax'], ['18446744073709551616', 'value out of range']] as const) {
+    const message = `invalid resource version: resourceVersion: Invalid value: "${sent}": strconv.ParseUint: parsing "${sent}": ${why}`
+    for (const query of ['', '&limit=1', '&watch=1']) t.match((await server.get(`${BINDINGS}?resourceVersion=${sent}${query}`)).json, { code: 400, message }, sent)
+  }
+})
+
 t.test('a forged token reads nothing beyond the request', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces/orch-system/secrets', { metadata: { name: 'hidden' } })
