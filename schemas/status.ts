@@ -119,8 +119,9 @@ export const unexplained = (message: string, cause?: unknown) => new StatusError
 export const notOffered = (what: string) => new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
-export const alreadyExists = (resource: GroupResource, name: string) =>
-  new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
+/** @param going whether its deletion has begun, which who asks for the name may wait for */
+export const alreadyExists = (resource: GroupResource, name: string, going = false) =>
+  new StatusError('AlreadyExists', `${going ? 'object is being deleted: ' : ''}${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
 /** Of a generated name, whose next try may have better luck. */
 export const noUniqueName = (resource: GroupResource, name: string) =>
   new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })

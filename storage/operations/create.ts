@@ -61,8 +61,18 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
     if (generated) metadata.name = request.name = generatedName(metadata.generateName as string) // not empty: `generated`
     const made = await attemptCreate(store, object, target.namespace, request, judgement, context)
     if (made !== undefined) return made
-    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '')
+    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '', await isGoing(store, store.key(target.namespace, metadata.name ?? '')))
     if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
+  }
+}
+
+/** Whether what has the name is held by finalizers or a grace period alone, so that whoever waits may have the name later. */
+async function isGoing (store: ResourceStore, key: string): Promise<boolean> {
+  try {
+    const { kv } = await store.backend.get(key)
+    return kv !== undefined && store.decode(kv, kv.modRevision).read().metadata.deletionTimestamp !== undefined
+  } catch {
+    return false // the name is taken, whatever can't be read about it
   }
 }
 

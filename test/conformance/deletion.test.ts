@@ -149,6 +149,16 @@ t.test('a watch sees the marking, each step, and the removal', async t => {
   t.same(events.map(({ object }) => object.metadata.deletionTimestamp !== undefined), [false, true, true, true])
 })
 
+t.test('whoever creates what is being deleted is told so', async t => {
+  const server = await held(t)
+  const taken = 'clusterrolebindings.rbac.authorization.orch.io "a" already exists'
+  t.match((await server.post(BINDINGS, binding('a'))).json, { code: 409, reason: 'AlreadyExists', message: taken })
+  await server.delete(url)
+  for (const create of [BINDINGS, `${BINDINGS}?dryRun=All`]) {
+    t.match((await server.post(create, binding('a'))).json, { code: 409, reason: 'AlreadyExists', message: `object is being deleted: ${taken}`, details: { name: 'a' } })
+  }
+})
+
 t.test('a collection is deleted object by object: what is held stays, marked', async t => {
   const server = await held(t)
   for (const name of ['b', 'c']) await server.post(BINDINGS, binding(name))
