@@ -5,7 +5,8 @@ import { duplicate, invalid, named, notSupported, required } from '../../rules/f
 import { validateLabelSelector } from '../../selectors/objects.js'
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from './webhooks.js'
 
-const REVIEWS = ['v1', 'v1beta1']
+/** Versions of reviews, of admission and of conversion, that are known here. */
+export const REVIEWS = ['v1', 'v1beta1']
 const HARMLESS = ['None', 'NoneOnDryRun']
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const MOST_SECONDS = 30

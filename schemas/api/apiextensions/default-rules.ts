@@ -5,11 +5,11 @@ import { describe } from '../../status.js'
 import { embeddedFindings } from './embedded-objects.js'
 import type { Patterns } from './patterns.js'
 import { isPruned } from './pruning.js'
+import { OF_EVERY_KIND } from './schema-types.js'
 import { ValueJudge } from './schema-values.js'
 import { isSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
-const OF_EVERY_KIND = ['metadata', 'kind', 'apiVersion']
 /** What an object within which a default stands has, where its schema does not say. */
 const AROUND = { apiVersion: 'validation/v1', kind: 'Validation' }
 
@@ -35,7 +35,7 @@ function check (
   if (schema.default !== undefined) judgeDefault(schema, schema.default, `${at}.default`, place, pruned, judge, report)
   if (isSchema(schema.items)) check(schema.items, `${at}.items`, { ...place, around: value => place.around([value]) }, pruned, judge, report)
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const inMeta = place.inMeta || (isObject && OF_EVERY_KIND.includes(name))
+    const inMeta = place.inMeta || (isObject && OF_EVERY_KIND.has(name))
     check(property, `${at}.properties[${name}]`, { ...place, around: inside(name, place), inMeta }, pruned, judge, report)
   }
 }

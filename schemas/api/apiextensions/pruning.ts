@@ -1,8 +1,7 @@
 /** What objects of a type keep: whether a value, such as a default, has anything that its schema does not name. */
 import { isSchema } from './schemas.js'
+import { OF_EVERY_KIND } from './schema-types.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
-
-const OF_EVERY_KIND = new Set(['metadata', 'kind', 'apiVersion'])
 
 /** Without a schema nothing is kept of an object. */
 export function isPruned (value: unknown, schema: Schema | undefined): boolean {

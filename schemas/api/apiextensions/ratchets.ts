@@ -3,6 +3,7 @@
  * later hold for those alone who keep to them.
  */
 import { collect } from '../../language/validation.js'
+import { REVIEWS } from '../admissionregistration/webhook-rules.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 import { TYPES } from './schema-types.js'
@@ -25,7 +26,6 @@ export interface Asked {
 }
 
 const ALL: Asked = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
-const REVIEWS = ['v1', 'v1beta1']
 
 function isStructural (schema: Schema): boolean {
   return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0

@@ -4,10 +4,9 @@ import { forbidden, invalid, notSupported, required } from '../../rules/findings
 import type { JSONSchemaProps as Schema } from './schemas.js'
 import type { Asked } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-list-rules.js'
-import { TYPES } from './schema-types.js'
+import { OF_EVERY_KIND, TYPES } from './schema-types.js'
 import { eachWithin } from './schema-walk.js'
 
-const OF_EVERY_KIND = ['metadata', 'kind', 'apiVersion']
 /** Keywords of JSON Schema that are never followed. */
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const
 
@@ -52,7 +51,7 @@ function ofOther (part: Schema, { additionalProperties }: Schema, inner: Place):
 }
 
 function ofProperty (property: string, schema: Schema, { isRoot = false }: Place, inner: Place): Place {
-  if (!(isRoot || schema['x-orch-embedded-resource'] === true) || !OF_EVERY_KIND.includes(property)) return inner
+  if (!(isRoot || schema['x-orch-embedded-resource'] === true) || !OF_EVERY_KIND.has(property)) return inner
   return { ...inner, inMeta: true, ...isRoot ? { noDefault: `in top-level ${property}` } : {} }
 }
 
