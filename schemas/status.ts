@@ -166,6 +166,9 @@ const PHRASES: Record<FieldError['type'], string> = {
 }
 const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong'])
 
+/** What is wrong, as one: several in brackets. */
+export const listed = (findings: readonly string[]): string => findings.length === 1 ? findings.join() : `[${findings.join(', ')}]`
+
 /** `subjects[0].name: Required value`, with values cut to a bounded length. */
 export function describe ({ type, value, detail }: FieldError): string {
   // What is not there is told as the word in quotes, as convention.
@@ -178,7 +181,7 @@ const clip = (text: string): string => cut(text, 200)
 /** 422 with a cause per finding. `kind` is the object's kind, `group` its group. */
 export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
   const lines = [...new Set(errors.map(error => `${error.field}: ${describe(error)}`))]
-  const shown = lines.length === 1 ? lines[0] : `[${lines.slice(0, 20).join(', ')}]`
+  const shown = listed(lines.slice(0, 20))
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   return new StatusError('Invalid', `${subject} ${quoted(name)} is invalid: ${shown}`, {
     details: {

@@ -1,7 +1,7 @@
 /** Defaults of a structural schema are values that it allows, with nothing in them that would not be kept. */
 import type { Report } from '../../language/declare.js'
 import { invalid } from '../../rules/findings.js'
-import { describe } from '../../status.js'
+import { describe, listed } from '../../status.js'
 import { embeddedFindings } from './embedded-objects.js'
 import type { Patterns } from './patterns.js'
 import { isPruned } from './pruning.js'
@@ -46,5 +46,5 @@ function judgeDefault (schema: Schema, value: unknown, at: string, { root, aroun
   if (found.length === 0) return judge.validate(schema, value, at, report)
   if (!inMeta) return found.forEach(report)
   const lines = found.map(error => `${error.field}: ${describe(error)}`)
-  invalid(report, at, value, `must result in valid metadata: ${lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`}`)
+  invalid(report, at, value, `must result in valid metadata: ${listed(lines)}`)
 }

@@ -7,8 +7,7 @@
 import type { Namespace } from '../../../schemas/api/core/namespaces.js'
 import type { Pod } from '../../../schemas/api/core/pods.js'
 import { sameValue } from '../../../schemas/index.js'
-import { describe, invalid } from '../../../schemas/status.js'
-import type { FieldError } from '../../../schemas/status.js'
+import { describe, invalid, listed } from '../../../schemas/status.js'
 import { typed } from '../contract.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
 import { podIn, podPath } from '../pod-templates.js'
@@ -25,12 +24,6 @@ import { refusal } from '../refusal.js'
 const ANNOTATION = 'pod-security.orch.io/'
 /** Of a pod, beside itself, that can bring in containers. */
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
-
-/** Several as a list. */
-function told (findings: readonly FieldError[]): string {
-  const all = [...new Set(findings.map(one => `${one.field}: ${describe(one)}`))]
-  return all.length === 1 ? all.join() : `[${all.join(', ')}]`
-}
 
 export function podSecurity (settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED): AdmissionPlugin {
   const { defaults, usernames, namespaces, runtimeClasses } = settings
@@ -78,7 +71,7 @@ export function podSecurity (settings: PodSecuritySettings, observer: PodSecurit
     if (isExemptRuntime(pod)) return exemptFor('runtimeClass')
     if (findings.length > 0) {
       observer.failed(request, false)
-      annotate(`${ANNOTATION}error`, `Failed to parse policy: ${told(findings)}`)
+      annotate(`${ANNOTATION}error`, `Failed to parse policy: ${listed([...new Set(findings.map(one => `${one.field}: ${describe(one)}`))])}`)
     }
 
     const audited = inDetail(violations(policy.audit, pod))
