@@ -4,6 +4,7 @@
  */
 import { DecodeError } from '../language/decode-error.js'
 import { labelValue, qualifiedName } from '../names.js'
+import { listed } from '../status.js'
 import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 
 export type Labels = Readonly<Record<string, string>>
@@ -224,7 +225,7 @@ function checked (key: string, values: string[]): string[] {
     const why = labelValue(value)
     return why.length === 0 ? [] : [`values[${index}][${key}]: Invalid value: ${shown(value)}: ${why.join('; ')}`]
   })
-  throw new DecodeError(UNABLE + (findings.length > 1 ? `[${findings.slice(0, MOST_FINDINGS).join(', ')}]` : findings.join('')))
+  throw new DecodeError(UNABLE + listed(findings.slice(0, MOST_FINDINGS)))
 }
 
 const MOST_FINDINGS = 20

@@ -3,7 +3,7 @@
  * an object. Needs its limits from the configuration. (Off by default.)
  */
 import type { Event } from '../../../schemas/api/core/events.js'
-import { StatusError } from '../../../schemas/status.js'
+import { listed, StatusError } from '../../../schemas/status.js'
 import { typed } from '../contract.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
 import { Buckets } from '../buckets.js'
@@ -32,7 +32,7 @@ export function eventRateLimit (limits: readonly Limit[], elapsed = (): number =
       const reached = all.map(({ type, buckets }) => ({ type, key: KEYS[type](request), buckets })).filter(({ key, buckets }) => !buckets.take(key))
       if (reached.length === 0) return
       const told = [...new Set(reached.map(({ type, key }) => `limit reached on type ${type} for key ${key}`))]
-      throw new StatusError('TooManyRequests', `Too many requests: ${told.length === 1 ? told.join() : `[${told.join(', ')}]`}`)
+      throw new StatusError('TooManyRequests', `Too many requests: ${listed(told)}`)
     }
   }
 }

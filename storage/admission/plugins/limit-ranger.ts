@@ -7,6 +7,7 @@
 import type { LimitRange } from '../../../schemas/api/core/limitranges.js'
 import type { PersistentVolumeClaim } from '../../../schemas/api/core/persistentvolumeclaims.js'
 import type { Pod } from '../../../schemas/api/core/pods.js'
+import { listed } from '../../../schemas/status.js'
 import { typed } from '../contract.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
 import { claimFindings, podFindings } from '../limits.js'
@@ -27,7 +28,7 @@ export const limitRanger: AdmissionPlugin = {
     if (typed(request).oldObject?.metadata.deletionTimestamp !== undefined) return
     for (const { spec: { limits = [] } } of await rangesOf(request)) {
       const findings = [...new Set(request.resource === 'pods' ? podFindings(typed<Pod>(request).object, limits) : claimFindings(typed<PersistentVolumeClaim>(request).object, limits))]
-      if (findings.length > 0) throw refusal(request, findings.length === 1 ? findings[0] ?? '' : `[${findings.join(', ')}]`)
+      if (findings.length > 0) throw refusal(request, listed(findings))
     }
   }
 }
