@@ -21,7 +21,7 @@ export function readDocument<T extends object> (flag: FlagName, path: string, me
 }
 
 /** Of a file: who starts the server may have more to say than a client. */
-const MOST_VALUES = 1_000_000
+const BOUNDS = { values: 1_000_000, entries: 1_000_000 }
 
 /**
  * What YAML or JSON says, without members that are there twice.
@@ -33,7 +33,7 @@ export function documentIn (flag: FlagName, flagged: string, path = flagged, wha
   const where = path === flagged ? '' : `${what} in ${path}: `
   const bytes = Buffer.from(readFile(flag, path, flagged, where))
   try {
-    const { value, duplicates } = parseYaml(bytes, MOST_VALUES)
+    const { value, duplicates } = parseYaml(bytes, BOUNDS)
     if (duplicates.length > 0) throw new FlagError(flag, flagged, `${where}duplicate field "${duplicates[0] ?? ''}"`)
     return value
   } catch (error) {

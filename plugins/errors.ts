@@ -28,7 +28,7 @@ function statusOfStorage (error: StorageError): StatusError {
     })
     // Without a Retry-After: clients don't repeat by themselves what waits for an operator.
     case 'NoSpace': return new StatusError('ServiceUnavailable', 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on', { cause: error })
-    case 'TooLarge': return tooLarge('the object is larger than the store of the cluster state takes')
+    case 'TooLarge': return tooLarge(error.message)
     case 'Unavailable':
     case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })

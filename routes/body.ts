@@ -3,7 +3,7 @@
  * not know is ignored, warned about or refused as fieldValidation says.
  */
 import type { FastifyRequest } from 'fastify'
-import { applyDefaults, decode, decodeProtobuf, findingsOfJson, findingsOfYaml, MAX_VALUES, parseJson, parseYamlBody, strictFindings, stringify, toJson, warningsOf } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, findingsOfJson, findingsOfYaml, OF_BODIES, parseJson, parseYamlBody, strictFindings, stringify, toJson, warningsOf } from '../schemas/index.js'
 import type { Message, Parsed } from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
@@ -44,7 +44,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest(unrecognized(message, 'unexpected end of JSON input (<empty>)'))
   const decoded = await during(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE ? await telling(why => misfit(message, {}, why), () => decodeProtobuf(message, body, MAX_VALUES)) : await decodeText(request, type, body, message)
+    const made = type === PROTOBUF_TYPE ? await telling(why => misfit(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
     await yieldToEventLoop(body.length)
     return made
   })

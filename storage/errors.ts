@@ -14,7 +14,7 @@ export type StorageErrorCode =
   | 'Unavailable'
   /** A write was sent and its outcome could not be learnt. */
   | 'UnknownOutcome'
-  /** The value is larger than the store takes; nothing was written. */
+  /** The value is larger than the store takes, the message says by how much; nothing was written. */
   | 'TooLarge'
   /** The disk is nearly full; nothing was written, and values are refused until there is room. */
   | 'NoSpace'

@@ -3,7 +3,7 @@
  * that reads are answered from. The operations are functions over it and know what is stored alone; `as` gives the same
  * store as another representation of the type shows it, whose objects are derived from what is stored.
  */
-import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, encodeProtobufOnce, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, encodeProtobufOnce, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls, UNBOUNDED } from '../schemas/index.js'
 import type { ApiObject, Representation, ResourceType, Strategy } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
@@ -254,7 +254,7 @@ export class ResourceStore {
       const { message } = this.stored
       const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
         ? decodeProtobuf(message, bytes).object
-        : decode(message, parseExactly(bytes), Infinity).object
+        : decode(message, parseExactly(bytes), UNBOUNDED).object
       applyDefaults(message, object) // of fields that were added since it was stored
       return object
     } catch (cause) {

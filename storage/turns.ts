@@ -4,6 +4,8 @@
  * would do so one after the other, and nobody else would be heard between.
  */
 
+import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
+
 /** Milliseconds. Whoever keeps an account of its own, as the queue of the watches does, has as much. */
 export const TURN_MS = 8
 
@@ -86,10 +88,35 @@ function afterIt (run: () => void): void {
   queueMicrotask(() => { process.nextTick(run) })
 }
 
-/** Each step with an object of so many bytes (decoding, validating, encoding) takes a millisecond or more. */
-const LARGE_BYTES = 128 * 1024
+/** Whether each step with an object of so many bytes (decode, validate, encode) takes a millisecond or more. */
+export const isLarge = (bytes: number): boolean => bytes > LARGE_OBJECT_BYTES
 
-/** Between two steps with a large object: a turn of the event loop for everybody else. */
+/** Between two steps with a large object: a turn of the event loop for everybody else. Hot paths ask `isLarge` first and don't wait at all. */
 export async function yieldToEventLoop (bytes: number): Promise<void> {
-  if (bytes > LARGE_BYTES) await new Promise(resolve => { setImmediate(resolve) })
+  if (isLarge(bytes)) await nextTurn()
+}
+
+/** Work in steps, each of which a turn of the event loop has room for. */
+export type Steps<T> = Generator<undefined, T, undefined>
+
+/** All steps at once. */
+export function finish<T> (steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** All steps at once, or where they are for so many bytes that each needs a turn, in turns. Hot paths ask `isLarge` first. */
+export async function stepped<T> (steps: Steps<T>, bytes: number): Promise<T> {
+  return isLarge(bytes) ? await inTurns(steps) : finish(steps)
+}
+
+/** Each step in a turn of its own. */
+export async function inTurns<T> (steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    await nextTurn()
+  }
 }

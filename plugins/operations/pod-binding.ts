@@ -33,7 +33,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
       const pod = base.copy() as Pod // of the store of pods
       bind(pod, binding)
       return pod
-    }, () => {}) // a binding is no update: the owners stay those there are, and nobody owns where a pod is
+    }, function * () {}) // a binding is no update: the owners stay those there are, and nobody owns where a pod is
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })

@@ -156,11 +156,16 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 export function patchHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     const { type, value, decode: decoded } = await patchOf(request, store)
+    const context = contextOf(request)
     const { entry } = await patch(store, {
       type,
       patch: value,
-      decode: patched => store.take(decoded(patched, made => decode(store.shown.message, made)))
-    }, targetOf(request), contextOf(request))
+      decode: async patched => {
+        const object = decoded(patched, made => decode(store.shown.message, made))
+        await yieldToEventLoop(context.size ?? 0)
+        return store.take(object)
+      }
+    }, targetOf(request), context)
     return sendEntry(request, reply, store, entry)
   }
 }

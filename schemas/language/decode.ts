@@ -6,7 +6,8 @@
 import { Facts } from './types.js'
 import type { Declaration, Message, Plain, ScalarName } from './types.js'
 import { DecodeError, nameOfType } from './decode-error.js'
-import { MAX_VALUES, tooManyValues } from '../codec/json/parse.js'
+import { OF_BODIES, tooManyEntries, tooManyValues } from '../codec/json/parse.js'
+import type { ValueBounds } from '../codec/json/parse.js'
 import { pathText } from '../codec/json/repeated-keys.js'
 import { alternativeOf, fillRequired, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
@@ -22,10 +23,10 @@ export interface Decoded<T> {
 
 /**
  * @throws DecodeError naming the path and what was expected there. For a kind, a missing kind or apiVersion is
- * filled in and another one refused. `maxValues` bounds list elements and map entries: Infinity for what is already stored.
+ * filled in and another one refused. `most` bounds items of lists and entries of maps, all together: UNBOUNDED for what is already stored.
  */
-export function decode<T> (message: Message<T>, value: unknown, maxValues = MAX_VALUES): Decoded<T> {
-  const decoding = new Decoding(message, maxValues)
+export function decode<T> (message: Message<T>, value: unknown, most = OF_BODIES): Decoded<T> {
+  const decoding = new Decoding(message, most)
   const object = decoding.root(value)
   return { object: object as T, unknown: decoding.unknown } // made field by field from the declaration of T
 }
@@ -52,12 +53,13 @@ class Decoding {
   readonly #message: Message
   readonly #path: Array<string | number> = []
 
-  readonly #maxValues: number
+  readonly #most: ValueBounds
   #values = 0
+  #entries = 0
 
-  constructor (message: Message, maxValues: number) {
+  constructor (message: Message, most: ValueBounds) {
     this.#message = message
-    this.#maxValues = maxValues
+    this.#most = most
   }
 
   root (value: unknown): unknown {
@@ -166,7 +168,8 @@ class Decoding {
 
   /** Of a list or map, where null stands for zero. */
   #element (field: PlannedField, value: unknown): unknown {
-    if (++this.#values > this.#maxValues) throw tooManyValues(this.#maxValues)
+    if (++this.#values > this.#most.values) throw tooManyValues(this.#most.values)
+    if (field.keyed && ++this.#entries > this.#most.entries) throw tooManyEntries(this.#most.entries)
     if (field.element !== undefined) return value === null && field.element.nullable ? null : this.#field(field.element, value)
     if (field.scalar !== undefined) return value === null || value === undefined ? field.zero : this.#scalar(field.scalar, value)
     if (value === null) return field.special !== undefined ? field.zero : field.alternatives ? undefined : fillRequired(field.plan, {})

@@ -27,6 +27,8 @@ export class PlannedField {
   readonly tag: number
   /** Of the scalar, or of a special type that has one; undefined for other messages. */
   readonly zero: string | number | boolean | undefined
+  /** Its entries or items are found by name: a map, or a list that is owned item by item. */
+  readonly keyed: boolean
   #plan: Plan | undefined
 
   constructor (name: string, field: FieldFacts) {
@@ -35,6 +37,7 @@ export class PlannedField {
     this.key = `${JSON.stringify(name)}:`
     this.field = field
     this.shape = field.shape
+    this.keyed = field.shape === 'map' || (field.shape === 'list' && (field.listType === undefined ? field.patchStrategy?.split(',').includes('merge') === true : field.listType !== 'atomic'))
     this.scalar = typeof of === 'string' ? of : undefined
     const facts = typeof of === 'string' ? undefined : (typeof of === 'function' ? of() : of)[Facts]
     this.message = facts === undefined || 'shape' in facts ? undefined : facts

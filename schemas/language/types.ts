@@ -114,6 +114,12 @@ type Resolved<V, T> = V extends Self ? Within<T> : V extends Self[] ? Array<With
 /** The two members every object of a kind begins with. */
 export interface TypeMembers { kind: string, apiVersion: string }
 
+/** What reading a protobuf body may still come to. */
+export interface ValueBudget {
+  /** List items and object members; those of raw JSON are counted by whoever reads it. */
+  valuesLeft: number
+}
+
 /** The forms of a type that is no plain object of its fields in JSON or protobuf (times, raw JSON, int-or-string …). */
 export interface Special<T = unknown> {
   /** From a JSON value; `undefined` for unset. Calls `refuse` with what was expected instead. */
@@ -122,7 +128,7 @@ export interface Special<T = unknown> {
   readonly json: (value: T | undefined) => string
   /** The body of its protobuf message, perhaps in memory that the next call writes over. */
   readonly toProtobuf: (value: T | undefined) => Uint8Array
-  readonly fromProtobuf: (body: Uint8Array) => T | undefined
+  readonly fromProtobuf: (body: Uint8Array, budget: ValueBudget) => T | undefined
   /** What an unset one is where nothing is unset: in lists, maps and required fields. */
   readonly zero?: string | number
   /** Its OpenAPI type, `{}` for anything. */

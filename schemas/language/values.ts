@@ -31,10 +31,7 @@ function copy (value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy)
   const source = value as Record<string, unknown>
   const target: Record<string, unknown> = Object.getPrototypeOf(value) === null ? Object.create(null) : {}
-  for (const key of Object.keys(source)) {
-    if (key === '__proto__') setMember(target, key, copy(source[key]))
-    else target[key] = copy(source[key])
-  }
+  for (const key of Object.keys(source)) setMember(target, key, copy(source[key]))
   return target
 }
 
@@ -58,9 +55,10 @@ export function putAt (object: Record<string, unknown>, path: string, value: unk
   else object[name] = value
 }
 
-/** Sets a member whatever its name. */
+/** Sets a member of plain data, whatever its name. */
 export function setMember (target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  else (target as Record<string, unknown>)[key] = value
 }
 
 export function byteLengthOfBase64 (text: string): number {

@@ -1,12 +1,14 @@
 /** The types of meta v1 that are no plain objects of their fields: times, durations, raw JSON, verbs. */
 import { bytes, int32, int64, list } from '../language/declare.js'
 import type { Special } from '../language/declare.js'
+import type { ValueBudget } from '../language/types.js'
 import { message, special } from './package.js'
 import { nameOfType } from '../language/decode-error.js'
 import { formatDuration, parseDuration } from '../duration.js'
 import { formatTime, isZeroTime, parseTime } from '../time.js'
 import { quote, rawJson } from '../codec/json/escape.js'
-import { MAX_VALUES, parseJson } from '../codec/json/parse.js'
+import { countValues, parseJson } from '../codec/json/parse.js'
+import { MOST_ENTRIES } from '../limits.js'
 import { Reader, Scratch, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
 
 const NOTHING = new Uint8Array(0)
@@ -81,9 +83,12 @@ export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   decode: value => value,
   json: rawJson,
   toProtobuf: value => value === undefined ? NOTHING : rawMessage(rawJson(value)),
-  fromProtobuf: body => {
+  fromProtobuf: (body, budget) => {
     const raw = wrapped(body)
-    return raw === undefined || raw.length === 0 ? undefined : parseJson(raw, 4 * MAX_VALUES).value // more than there are in any body it came with
+    if (raw === undefined || raw.length === 0) return undefined
+    const most = { values: budget.valuesLeft, entries: budget.valuesLeft === Infinity ? Infinity : MOST_ENTRIES }
+    if (budget.valuesLeft !== Infinity) budget.valuesLeft -= countValues(raw, most).values
+    return parseJson(raw, most).value
   },
   openapi
 })
@@ -122,13 +127,13 @@ const knownTrees = new Map<string, unknown>()
 const MOST_KNOWN = 512
 const LONGEST_KNOWN = 8192
 
-function treeOf (body: Uint8Array): unknown {
+function treeOf (body: Uint8Array, budget: ValueBudget): unknown {
   const raw = wrapped(body)
-  if (raw === undefined || raw.length > LONGEST_KNOWN) return tree.fromProtobuf(body)
+  if (raw === undefined || raw.length > LONGEST_KNOWN) return tree.fromProtobuf(body, budget)
   const key = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1')
   let value = knownTrees.get(key)
   if (value === undefined) {
-    value = frozen(tree.fromProtobuf(body))
+    value = frozen(tree.fromProtobuf(body, budget))
     const [oldest] = knownTrees.keys()
     if (knownTrees.size === MOST_KNOWN && oldest !== undefined) knownTrees.delete(oldest)
     knownTrees.set(key, value)

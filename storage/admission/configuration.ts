@@ -2,7 +2,7 @@
  * What plugins are configured with: a document of the file that `--admission-control-config-file` names, or a value of the
  * host, strictly decoded. An error names the plugin, the file and the field.
  */
-import { applyDefaults, decode, isDecodeError, validateMessage } from '../../schemas/index.js'
+import { applyDefaults, decode, isDecodeError, validateMessage, UNBOUNDED } from '../../schemas/index.js'
 import type { Message } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/declare.js'
 import { describe } from '../../schemas/status.js'
@@ -43,7 +43,7 @@ export function readConfiguration<T extends object> (plugin: string, given: Plug
     return refuse(kind === '' || apiVersion === '' ? `it needs kind and apiVersion: ${known.join(' or ')}` : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)
   }
   try {
-    const { object, unknown } = decode(message, value, Infinity) // whoever reads a file bounds it
+    const { object, unknown } = decode(message, value, UNBOUNDED) // whoever reads a file bounds it
     if (unknown.length > 0) return refuse(`unknown field ${unknown.map(path => JSON.stringify(path)).join(', ')}`)
     applyDefaults(message, object)
     const [finding] = validateMessage(message, object)

@@ -2,10 +2,11 @@
  * The JSON of an object in bytes, with room where its resourceVersion goes: what it will be is known after the write, and what is
  * there before is compared with it. The text becomes bytes once, for both.
  */
-import { joinJson } from '../../schemas/index.js'
+import { countValues, joinJson, UNBOUNDED } from '../../schemas/index.js'
 import type { SplitJson } from '../../schemas/index.js'
 
 const NEWLINE = 0x0a
+const SPACE = 0x20
 const NEWLINE_LENGTH = 1
 
 /** What stands in the room, all ASCII. */
@@ -30,6 +31,15 @@ export class UnversionedJson {
     this.#bytes.write(head, 0, this.#headEnd)
     this.#bytes.write(tail, this.#tailStart, end - this.#tailStart)
     this.#bytes[end] = NEWLINE
+  }
+
+  /** Bytes, with room for the resourceVersion. */
+  get length (): number { return this.#bytes.length }
+
+  /** List items and object members. To be asked before it is given a version. */
+  values (): number {
+    this.#bytes.fill(SPACE, this.#headEnd, this.#tailStart)
+    return countValues(this.#bytes, UNBOUNDED).values
   }
 
   /** Whether an entry with these bytes shows the same object, whatever its version. */

@@ -1,16 +1,17 @@
 /** Apply: what somebody says an object must have is put into it, and what they no longer say is taken out. */
 import { clone } from '../../schemas/index.js'
-import { EMPTY, below, difference, intersection, isEmpty, isMember, part, paths, setOf, union, without } from './field-set.js'
+import { EMPTY, below, difference, intersection, isEmpty, isMember, part, union, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { UNCHANGED } from './compare.js'
 import type { Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
-import { isSame, put } from './managers.js'
+import { cap, isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
 import { merge } from './merge.js'
 import type { Order } from './merge.js'
 import { prune } from './prune.js'
 import { lose, remaining } from './update.js'
+import type { Steps } from '../turns.js'
 import { Comparison } from './versions.js'
 import type { Versions } from './versions.js'
 
@@ -23,7 +24,7 @@ export interface Application {
   readonly managers: readonly Manager[]
   readonly who: Who
   /** What is stored of an object that was put together: decoded, with its defaults, which were said in saying nothing. */
-  readonly complete: (object: object) => object
+  readonly complete: (object: object) => Steps<object>
   /** Others lose what they have set to another value. */
   readonly force: boolean
   readonly now: () => string
@@ -31,10 +32,10 @@ export interface Application {
   readonly ignored?: FieldSet
 }
 
-/** A field that somebody else has set to another value. */
+/** Fields that somebody else has set to other values. */
 export interface Conflict {
   readonly with: Manager
-  readonly path: readonly string[]
+  readonly fields: FieldSet
 }
 
 export interface Applied {
@@ -45,31 +46,49 @@ export interface Applied {
   readonly conflicts: readonly Conflict[]
 }
 
-/** @throws TypeError for a version that is not there */
-export function apply ({ versions, live, config, managers, who, complete, force, now, ignored = EMPTY }: Application): Applied {
+/** In steps. @throws TypeError for a version that is not there */
+export function * apply ({ versions, live, config, managers, who, complete, force, now, ignored = EMPTY }: Application): Steps<Applied> {
   const shapes = versions.shapes(who.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${who.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)
+  yield
   const last = managers.find(manager => isSame(manager, who))
   const others = managers.filter(manager => manager !== last)
   const claims = [...others, { ...who, time: undefined, fields }]
-  const made = (order: Order): object => {
-    const merged = merge(shapes.whole, clone(live), config, order) as object // both are objects
-    return complete(prune({ versions, merged, apiVersion: who.apiVersion, last, claims }))
+  const making = function * (order: Order): Steps<object> {
+    const copy = clone(live)
+    yield
+    const merged = merge(shapes.whole, copy, config, order) as object // both are objects
+    yield
+    const pruned = yield * prune({ versions, merged, apiVersion: who.apiVersion, last, claims })
+    yield
+    return yield * complete(pruned)
   }
   const order: Order = { ofLive: false, moved: false }
-  const object = made(order)
+  const object = yield * making(order)
+  yield
 
   const comparison = new Comparison(versions, who.apiVersion, live, object, ignored)
   const changes = comparison.in(who.apiVersion) ?? UNCHANGED
+  yield
   const own = meant(changes, fields)
   const changesIn = (version: string): Changes | undefined => version === who.apiVersion ? own : comparison.in(version)
-  const conflicts = force ? [] : others.flatMap(other => conflictsWith(other, changesIn(other.apiVersion)))
+  const conflicts: Conflict[] = []
+  if (!force) {
+    for (const other of others) {
+      conflicts.push(...conflictsWith(other, changesIn(other.apiVersion)))
+      yield
+    }
+  }
   if (conflicts.length > 0) return { object: live, managers, conflicts }
-  const left = managers.map(manager => manager === last ? manager : lose(manager, changesIn(manager.apiVersion)))
+  const left: Manager[] = []
+  for (const manager of managers) {
+    left.push(manager === last ? manager : lose(manager, changesIn(manager.apiVersion)))
+    yield
+  }
   // The order of items alone is no change.
   const stays = order.moved && changes === UNCHANGED
-  return { object: stays ? made({ ofLive: true, moved: false }) : object, managers: put(remaining(left), who, fields, now), conflicts }
+  return { object: stays ? yield * making({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), who, fields, now)), conflicts }
 }
 
 /** What was said to be nothing is changed, not removed; and what was said to be empty is there. */
@@ -91,9 +110,10 @@ function zeros (removed: FieldSet, said: FieldSet): FieldSet {
 
 function conflictsWith (other: Manager, changes: Changes | undefined): Conflict[] {
   if (changes === undefined || changes === UNCHANGED) return []
-  return [...paths(intersection(other.fields, changes.changed))].map(path => ({ with: other, path }))
+  const fields = intersection(other.fields, changes.changed)
+  return isEmpty(fields) ? [] : [{ with: other, fields }]
 }
 
 /** Without conflicts over some fields. */
 export const except = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] =>
-  conflicts.filter(({ path }) => !isEmpty(difference(setOf([path]), allowed)))
+  conflicts.map(conflict => ({ ...conflict, fields: difference(conflict.fields, allowed) })).filter(({ fields }) => !isEmpty(fields))

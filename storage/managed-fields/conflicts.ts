@@ -2,7 +2,11 @@
 import { StatusError } from '../../schemas/status.js'
 import type { Conflict } from './apply.js'
 import { pathText } from './elements.js'
+import { paths, size } from './field-set.js'
 import type { Who } from './managers.js'
+
+/** Causes that one answer has. */
+const MOST_CAUSES = 100
 
 /** `"kubectl" with subresource "scale" using apps/v1`; appliers are known by their name in any version. */
 function nameOf ({ manager, operation, subresource }: Who, apiVersion: string): string {
@@ -11,18 +15,26 @@ function nameOf ({ manager, operation, subresource }: Who, apiVersion: string): 
 }
 
 /**
- * 409 with a cause per field.
+ * 409 with a cause per field, for the first hundred.
  * @param shownAs the version in which all entries are shown to who applies; default each in its own
  */
 export function applyConflict (conflicts: readonly Conflict[], shownAs?: string): StatusError {
-  const causes = conflicts.map(({ with: who, path }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(who, shownAs ?? who.apiVersion)}`, field: pathText(path) }))
-  return new StatusError('Conflict', `Apply failed with ${summary(causes)}`, { details: { causes } })
+  const causes: Array<{ reason: string, message: string, field: string }> = []
+  for (const { with: who, fields } of conflicts) {
+    for (const path of paths(fields)) {
+      if (causes.length === MOST_CAUSES) break
+      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(who, shownAs ?? who.apiVersion)}`, field: pathText(path) })
+    }
+  }
+  const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)
+  return new StatusError('Conflict', `Apply failed with ${summary(causes, count)}`, { details: { causes } })
 }
 
-function summary (causes: ReadonlyArray<{ message: string, field: string }>): string {
+function summary (causes: ReadonlyArray<{ message: string, field: string }>, count: number): string {
   const [first] = causes
-  if (causes.length === 1 && first !== undefined) return `1 conflict: ${first.message}: ${first.field}`
+  if (count === 1 && first !== undefined) return `1 conflict: ${first.message}: ${first.field}`
   const messages = [...new Set(causes.map(({ message }) => message))].sort() // by manager
   const lines = messages.flatMap(wanted => [wanted.replace('conflict', 'conflicts') + ':', ...causes.filter(({ message }) => message === wanted).map(({ field }) => `- ${field}`)])
-  return `${causes.length} conflicts: ${lines.join('\n')}`
+  const more = count - causes.length
+  return `${count} conflicts: ${lines.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`
 }

@@ -157,13 +157,24 @@ export function equals (a: FieldSet, b: FieldSet): boolean {
   })
 }
 
+/** How many fields it has. */
+export function size (set: FieldSet): number {
+  let count = 0
+  for (const element in set) {
+    if (element === SELF) continue
+    const child = set[element] as FieldSet // its own element
+    count += (isMember(child) ? 1 : 0) + size(child)
+  }
+  return count
+}
+
 /** The path of each field. */
 export function * paths (set: FieldSet, at: readonly string[] = []): Generator<string[]> {
   for (const element of below(set)) {
     const path = [...at, element]
     const child = set[element] as FieldSet // its own element
     if (isMember(child)) yield path
-    yield * paths(child, path)
+    if (!isEmpty(child)) yield * paths(child, path)
   }
 }
 

@@ -21,8 +21,10 @@ export interface Manager extends Who {
   readonly fields: FieldSet
 }
 
-/** At most so many entries of updates are kept apart. */
+/** At most so many entries of updates are kept apart, as upstream. */
 const MOST_UPDATERS = 10
+/** And so many of applies. Upstream keeps all of them, so that strangers can fill an object; few have more than five. */
+const MOST_APPLIERS = 32
 const ANCIENT = 'ancient-changes'
 
 export const isSame = (a: Who, b: Who): boolean =>
@@ -95,20 +97,32 @@ export function put (managers: readonly Manager[], who: Who, fields: FieldSet, n
   return before === undefined ? [...managers, made] : managers.with(index, made)
 }
 
-/** Merges the oldest of too many entries of updates, those of one version into one. */
+/**
+ * Merges the oldest of too many entries, those of one version into one. What appliers have said that are too many counts as set by updates of
+ * long ago: whoever takes such a field over still has to force it, and no apply takes it away any more.
+ */
 export function cap (managers: readonly Manager[]): readonly Manager[] {
+  const appliers = managers.filter(({ operation }) => operation === 'Apply')
+  if (appliers.length <= MOST_APPLIERS) return capUpdaters(managers)
+  const pools = new Map<string, Manager[]>()
+  for (const old of appliers.sort(byAge).slice(0, appliers.length - MOST_APPLIERS)) {
+    const pool = pools.get(old.apiVersion)
+    if (pool === undefined) pools.set(old.apiVersion, [old])
+    else pool.push(old)
+  }
+  for (const one of managers) if (one.manager === ANCIENT && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
+  const merged = new Set([...pools.values()].flat())
+  return capUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(together)])
+}
+
+const byAge = (a: Manager, b: Manager): number => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager)
+
+function capUpdaters (managers: readonly Manager[]): readonly Manager[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= MOST_UPDATERS) return managers
   const pools = new Map<string, Set<Manager>>()
-  const ancient = new Map<string, Manager[]>()
-  for (const one of updaters) {
-    if (one.manager !== ANCIENT) continue
-    const same = ancient.get(one.apiVersion)
-    if (same === undefined) ancient.set(one.apiVersion, [one])
-    else same.push(one)
-  }
   let count = updaters.length
-  for (const updater of updaters.sort((a, b) => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager))) {
+  for (const updater of updaters.sort(byAge)) {
     if (count <= MOST_UPDATERS) break
     // What was merged before goes with what is merged now.
     const pool = pools.get(updater.apiVersion) ?? new Set(updaters.filter(({ manager, apiVersion }) => manager === ANCIENT && apiVersion === updater.apiVersion))

@@ -7,6 +7,7 @@ import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
 import { childOf } from './shape.js'
 import type { Shape } from './shape.js'
+import type { Steps } from '../turns.js'
 import type { Versions } from './versions.js'
 
 export interface Pruning {
@@ -22,27 +23,37 @@ export interface Pruning {
 /** Which object it is stays, whatever is owned of it. */
 const IDENTITY: FieldSet = Object.freeze({ 'f:metadata': Object.freeze({ 'f:name': EMPTY }) })
 
-export function prune ({ versions, merged, apiVersion, last, claims }: Pruning): object {
+/** In steps. */
+export function * prune ({ versions, merged, apiVersion, last, claims }: Pruning): Steps<object> {
   const shapes = last === undefined ? undefined : versions.shapes(last.apiVersion)
   if (last === undefined || shapes === undefined) return merged
   const claimedIn = (version: string): FieldSet => unionAll([IDENTITY, ...claims.filter(claim => claim.apiVersion === version).map(({ fields }) => fields)])
-  const doomed = unclaimed(shapes.whole, last.fields, claimedIn(last.apiVersion))
+  const claimed = claimedIn(last.apiVersion)
+  yield
+  const doomed = unclaimed(shapes.whole, last.fields, claimed)
   if (isEmpty(doomed)) return merged
+  yield
   const elsewhere = [...new Set(claims.map(claim => claim.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
   if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, doomed)
 
   const convert = (object: object, from: string, to: string): object => from === to ? clone(object) : versions.convert(object, from, to)
   const whole = convert(merged, apiVersion, last.apiVersion)
+  yield
   let pruned = without(shapes.whole, clone(whole), doomed)
   // What others own in words of their own comes back.
   for (const version of elsewhere) {
     const theirs = versions.shapes(version)
     if (theirs === undefined) continue
-    const [all, left] = [convert(merged, apiVersion, version), convert(pruned, last.apiVersion, version)]
+    const all = convert(merged, apiVersion, version)
+    yield
+    const left = convert(pruned, last.apiVersion, version)
+    yield
     const { changed, removed } = compare(theirs.owned, all, left)
+    yield
     const free = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version), false)
     pruned = convert(taking(theirs.whole, all, left, free(changed), free(removed)), version, last.apiVersion)
   }
+  yield
   // And nothing goes, or is its default again, that was not applied.
   const { changed, removed } = compare(shapes.owned, whole, pruned)
   return convert(taking(shapes.whole, whole, pruned, intersection(last.fields, changed), gone(last.fields, removed)), last.apiVersion, apiVersion)

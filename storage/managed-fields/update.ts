@@ -5,6 +5,7 @@ import { EMPTY, difference, holds, isEmpty, union, without } from './field-set.j
 import type { FieldSet } from './field-set.js'
 import { cap, isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
+import type { Steps } from '../turns.js'
 import { Comparison } from './versions.js'
 import type { Versions } from './versions.js'
 
@@ -21,15 +22,21 @@ export interface Update {
   readonly ignored?: FieldSet
 }
 
-/** The very same managers when none of their sets has changed. */
-export function update ({ versions, before, after, managers, who, now, ignored = EMPTY }: Update): readonly Manager[] {
+/** In steps. The very same managers when none of their sets has changed. */
+export function * update ({ versions, before, after, managers, who, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
   const comparison = new Comparison(versions, who.apiVersion, before, after, ignored)
   const changes = comparison.in(who.apiVersion) ?? UNCHANGED
   if (changes === UNCHANGED) return managers
-  const others = managers.map(manager => isSame(manager, who) ? manager : lose(manager, comparison.in(manager.apiVersion)))
+  yield
+  const others: Manager[] = []
+  for (const manager of managers) {
+    others.push(isSame(manager, who) ? manager : lose(manager, comparison.in(manager.apiVersion)))
+    yield
+  }
   const own = managers.find(manager => isSame(manager, who))?.fields ?? EMPTY
   // Mostly who changes a field owns it already.
   const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(left(own, changes), changes.changed)
+  yield
   const owners = put(remaining(others), who, fields, now)
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
 }

@@ -14,6 +14,8 @@ import { KUBECTL, keepLastApplied, unchangedSince } from '../managed-fields/last
 import type { Manager, Who } from '../managed-fields/managers.js'
 import { update } from '../managed-fields/update.js'
 import type { ResourceStore } from '../resource-store.js'
+import { stepped, yieldToEventLoop } from '../turns.js'
+import type { Steps } from '../turns.js'
 import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
@@ -42,16 +44,16 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
   for (let attempts = 0; ; attempts++) {
     const entry = await rewrite(store, target, context, base => {
       let owners: readonly Manager[] = []
-      return attempt(store, base, target, context, () => {
-        const made = objectOf(store, request, base, target, context)
+      return attempt(store, base, target, context, async () => {
+        const made = await objectOf(store, request, base, target, context)
         owners = made.owners
         return made.object
-      }, object => { setOwners(object, owners) })
+      }, function * (object) { setOwners(object, owners) })
     }, () => undefined)
     if (entry !== undefined) return { entry, created: false }
     if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
     try {
-      const { object, owners } = objectOf(store, request, undefined, target, context)
+      const { object, owners } = await objectOf(store, request, undefined, target, context)
       refuseIdentity(store, object, target)
       await context.mayCreate?.()
       return { entry: await create(store, object, target, context, owners), created: true }
@@ -69,20 +71,26 @@ function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceV
 
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
-function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
+async function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<Made> {
   const { message } = store.shown
+  const size = Math.max(context.size ?? 0, base?.json.length ?? 0)
   const live = base === undefined ? {} : store.convertCopy(base)
+  await yieldToEventLoop(size)
   const config = configOf(base)
   const who = whoWrites(store, context, 'Apply', target.subresource)
   const ignored = fieldsKept(store, target.subresource ?? '')
-  const complete = (made: object): ApiObject => {
-    const { object } = decode(message, made, Infinity)
+  const complete = function * (made: object): Steps<ApiObject> {
+    const { object } = decode(message, made)
+    yield
     view?.complete(object)
     applyDefaults(message, object)
     return object
   }
-  const application = { versions: versionsOf(store, true), complete, live, config, managers: ownersOf(store, live, who, ignored), who, force, now, ignored }
-  const { object, managers } = settled(applied(application), application, store, view?.version)
+  const owners = await stepped(ownersOf(store, live, who, ignored), size)
+  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, who, force, now, ignored }
+  const outcome = await stepped(applied(application), size)
+  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await stepped(applied({ ...application, force: true }), size)
+  await yieldToEventLoop(size)
   if (who.manager === KUBECTL) keepLastApplied(object, config)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)
@@ -90,18 +98,20 @@ function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest
 }
 
 /** Of an object without owners: somebody set what is there. */
-function ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): readonly Manager[] {
+function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
   const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
-  return update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
+  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
 }
 
-/** @throws StatusError 409 for what conflicts, but for what kubectl itself has applied before there were owners */
-function settled (outcome: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): Applied {
-  const { conflicts } = outcome
-  if (conflicts.length === 0) return outcome
+/**
+ * False where all that conflicts is what kubectl itself has applied before there were owners, which it takes over.
+ * @throws StatusError 409 for what conflicts otherwise
+ */
+function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
+  if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.who
   const left = manager === KUBECTL ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
   if (left.length > 0) throw applyConflict(left, viewVersion)
-  return applied({ ...application, force: true })
+  return false
 }

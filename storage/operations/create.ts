@@ -9,6 +9,7 @@ import { isKey } from '../key.js'
 import type { Manager } from '../managed-fields/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { SUFFIX_LENGTH, randomSuffix } from '../suffix.js'
+import { finish, inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
 import { allocating } from './allocation.js'
 import { claiming } from './claim.js'
 import { admissionRequest } from './admission-request.js'
@@ -18,6 +19,8 @@ import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
+import { storable } from './storable.js'
+import type { Storable } from './storable.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
@@ -40,14 +43,18 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   mergeOwnerReferences(object, context.warn)
   const judgement: Judgement = {}
   // Before admission: who writes does not own what plugins of the server add.
-  if (applied === undefined) trackCreation(store, object, context)
-  else setOwners(object, applied)
+  const large = isLarge(context.size ?? 0)
+  if (applied !== undefined) setOwners(object, applied)
+  else if (large) await inTurns(trackCreation(store, object, context))
+  else finish(trackCreation(store, object, context))
+  if (large) await nextTurn()
   let { managedFields } = object.metadata
   const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, {
     restsOn: basis => { judgement.basis = basis },
     claim: applied === undefined ? claiming(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
   })
   await mutate(store, request, object)
+  if (large) await nextTurn()
   mergeOwnerReferences(object, context.warn, true)
   // What admission has made of it: a client that names an object gets that one or none.
   if (target.name === '') matchNamespace(store, object, target)
@@ -98,6 +105,7 @@ interface Judgement { basis?: Basis | undefined }
 /** Undefined when the name is taken. */
 async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
   prepareNew(store, object, context.user)
+  await yieldToEventLoop(context.size ?? 0)
   const write = async (): Promise<Entry | undefined> => {
     await validateNew(store, object, context)
     return await writeNew(store, object, namespace, request, judgement, context)
@@ -112,11 +120,13 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     await store.admission.validate(request)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
     if (context.dryRun) {
+      const json = store.unversioned(object)
+      if (isLarge(json.length)) await storable(store, object, json)
       const { kv } = await store.backend.get(key)
       return kv === undefined ? store.unstored(key, object) : undefined
     }
     const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-    const { value, entry } = offer(store, key, object)
+    const { value, entry } = offer(store, key, object, await storable(store, object, store.unversioned(object)))
     const { basis } = judgement
     const result = await transact(store, context, 'create', () => createOn(basis, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)
@@ -130,11 +140,11 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
  * The bytes to store under the key, and the entry they become at the revision they get. The cache is offered
  * both before the write; whoever needs the entry first, the cache or the answer, makes it.
  */
-export function offer (store: ResourceStore, key: string, object: ApiObject, json = store.unversioned(object)): Offer {
+export function offer (store: ResourceStore, key: string, object: ApiObject, { json, value }: Storable): Offer {
   const make = store.entries(key, object, json)
   let made: Entry | undefined
   const offered: Offer = {
-    value: store.encode(object),
+    value,
     entry: revision => made?.revision === revision ? made : made = make(revision)
   }
   store.cache?.offer(key, offered)

@@ -3,7 +3,7 @@
  * with a deletionTimestamp and stays until the last holder lets go; any other is removed at once.
  * (Interface: Deletion of an object.)
  */
-import { decode, nextGeneration, timestamp } from '../../schemas/index.js'
+import { decode, nextGeneration, timestamp, UNBOUNDED } from '../../schemas/index.js'
 import type { ApiObject, Int64, Strategy } from '../../schemas/index.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
 import { conflict, invalid, notFound } from '../../schemas/status.js'
@@ -69,7 +69,7 @@ async function removeDamaged (store: ResourceStore, target: Target, { preconditi
   if (!result.succeeded) throw conflict(store.resource, target.name, 'the object has been modified; please apply your changes to the latest version and try again')
   const { kind, group, version } = store.stored
   const metadata = { name: target.name, ...(target.namespace === '' ? {} : { namespace: target.namespace }) }
-  const { object } = decode(store.stored.message, { kind, apiVersion: group === '' ? version : `${group}/${version}`, metadata }, Infinity)
+  const { object } = decode(store.stored.message, { kind, apiVersion: group === '' ? version : `${group}/${version}`, metadata }, UNBOUNDED)
   return { entry: store.entry(key, object, result.revision), removed: true }
 }
 

@@ -3,7 +3,7 @@
  * a store and a request know. Objects that have no owners, because they are older than this or somebody wanted them to have none, get
  * some with the first apply.
  */
-import { applyDefaults, decode } from '../../schemas/index.js'
+import { applyDefaults, decode, UNBOUNDED } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Representation, Subresource } from '../../schemas/index.js'
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../managed-fields/elements.js'
@@ -17,6 +17,8 @@ import type { Shape } from '../managed-fields/shape.js'
 import { update } from '../managed-fields/update.js'
 import type { Versions } from '../managed-fields/versions.js'
 import type { ResourceStore } from '../resource-store.js'
+import { finish } from '../turns.js'
+import type { Steps } from '../turns.js'
 import { now, refuse } from './context.js'
 import type { WriteContext } from './context.js'
 
@@ -38,7 +40,7 @@ export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
     convert: (object, from, to) => {
       const [there, here] = [find(from), find(to)]
       if (there === undefined || here === undefined) throw new TypeError(`${type.plural} have no version ${there === undefined ? from : to}`)
-      const typed = raw ? decode(there.message, object, Infinity).object : object as ApiObject // an object of the type
+      const typed = raw ? decode(there.message, object, UNBOUNDED).object : object as ApiObject // an object of the type
       const inStore = there.conversion?.toStored(typed) ?? typed
       if (raw) applyDefaults(type.stored.message, inStore)
       return here.conversion?.fromStored(inStore) ?? inStore
@@ -87,17 +89,17 @@ export function ownersIn (store: ResourceStore, entries: Entries): readonly Mana
   return store.stored.protobuf ? managers : managers.map(manager => reconciled(manager, versionsOf(store, false)))
 }
 
-/** Entries of a new object: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
-export function trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): void {
+/** Entries of a new object, in steps: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
+export function * trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): Steps<void> {
   const { metadata } = object
   if (metadata.managedFields !== undefined) read(store, object)
   delete metadata.managedFields
-  setOwners(object, tracked(store, {}, object, [], whoWrites(store, context, 'Update'), notOfCreator(store)))
+  setOwners(object, yield * tracked(store, {}, object, [], whoWrites(store, context, 'Update'), notOfCreator(store)))
 }
 
 /** Entries of a new object that has been changed on its way, in the name of whoever makes it. */
 export function trackAddition (store: ResourceStore, entries: Entries, before: ApiObject, after: ApiObject, context: WriteContext): Entries {
-  return entriesOf(tracked(store, before, after, stored(entries), whoWrites(store, context, 'Update'), notOfCreator(store)))
+  return entriesOf(finish(tracked(store, before, after, stored(entries), whoWrites(store, context, 'Update'), notOfCreator(store))))
 }
 
 /** The entries that count for a change: those that were sent with it, or else those that are there. Subresources cannot send any. */
@@ -109,8 +111,8 @@ export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFie
   else delete metadata.managedFields
 }
 
-/** Entries of an object that has been changed. @throws StatusError 422 for those that were sent and are none */
-export function trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): void {
+/** Entries of an object that has been changed, in steps. @throws StatusError 422 for those that were sent and are none */
+export function * trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): Steps<void> {
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
@@ -119,15 +121,16 @@ export function trackChange (store: ResourceStore, object: ApiObject, old: ApiOb
     delete object.metadata.managedFields
     return
   }
-  const owners = tracked(store, old, object, managers, whoWrites(store, context, 'Update', subresource), fieldsKept(store, subresource))
+  yield
+  const owners = yield * tracked(store, old, object, managers, whoWrites(store, context, 'Update', subresource), fieldsKept(store, subresource))
   if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
   else setOwners(object, owners)
 }
 
-function tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): readonly Manager[] {
+function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
   const versions = versionsOf(store, false)
   const spoken = (object: object): object => store.shown === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
-  return update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })
+  return yield * update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })
 }
 
 export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {

@@ -7,6 +7,7 @@ import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
+import { yieldToEventLoop } from '../turns.js'
 import type { Target, WriteContext } from './context.js'
 import { matchTarget } from './identity.js'
 import { change } from './update.js'
@@ -17,14 +18,19 @@ export interface PatchRequest {
   /** The parsed patch. */
   readonly patch: unknown
   /** Makes an object of the patched JSON: decodes it and judges unknown fields. Throws a StatusError. */
-  readonly decode: (patched: unknown) => ApiObject
+  readonly decode: (patched: unknown) => Promise<ApiObject>
 }
 
 /** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
   const apply = patched(request, store.shown.message)
   const entry = await change(store, target, context, async current => {
-    const object = request.decode(await apply(store.convertCopy(current)))
+    const { length } = current.json
+    const copy = store.convertCopy(current)
+    await yieldToEventLoop(length)
+    const made = await apply(copy)
+    await yieldToEventLoop(Math.max(length, context.size ?? 0))
+    const object = await request.decode(made)
     matchTarget(store, object, target)
     return object
   })
@@ -39,6 +45,5 @@ export function patched ({ type, patch }: Pick<PatchRequest, 'type' | 'patch'>, 
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')
   if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
-  // A patch applied twice must start from itself, not from what the first attempt made of it.
-  return copy => mergePatch(copy, structuredClone(patch))
+  return copy => mergePatch(copy, patch)
 }

@@ -14,9 +14,10 @@ import type { WriteResult } from '../backend.js'
 import type { Entry } from '../cache/entry.js'
 import { holdWritten } from '../cache/written.js'
 import type { ResourceStore } from '../resource-store.js'
-import { yieldToEventLoop } from '../turns.js'
+import { isLarge } from '../turns.js'
 import type { Target, WriteContext } from './context.js'
 import { offer } from './create.js'
+import { storable } from './storable.js'
 import { transact } from './transact.js'
 
 /** What one attempt came to. `instead` stood in its way, undefined where the object is gone. */
@@ -69,13 +70,15 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
 
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
 export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
-  const { dryRun, size = 0 } = context
+  const { dryRun } = context
   const json = store.unversioned(object)
   if (json.isOf(base.json, base.revision)) return { done: base, unwritten: true }
-  await yieldToEventLoop(Math.max(size, base.json.length))
-  if (dryRun) return { done: store.entry(base.key, object, base.revision), unwritten: true }
+  if (dryRun) {
+    if (isLarge(json.length)) await storable(store, object, json)
+    return { done: store.entry(base.key, object, base.revision), unwritten: true }
+  }
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-  const { value, entry } = offer(store, base.key, object, json)
+  const { value, entry } = offer(store, base.key, object, await storable(store, object, json))
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
   if ('done' in outcome) {

@@ -8,7 +8,8 @@ import type { ApiObject } from '../../schemas/index.js'
 import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { yieldToEventLoop } from '../turns.js'
+import { finish, inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
+import type { Steps } from '../turns.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
@@ -22,8 +23,8 @@ import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rew
 /** From what is there to what shall be, an object of its own; `old` is what is there, decoded, and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
 
-/** Says who owns what of the object then. */
-export type Track = (object: ApiObject, old: ApiObject) => void
+/** Says who owns what of the object then, in steps. */
+export type Track = (object: ApiObject, old: ApiObject) => Steps<void>
 
 export interface Written {
   readonly entry: Entry
@@ -91,7 +92,7 @@ export async function change (store: ResourceStore, target: Target, context: Wri
  * One attempt at a change.
  * @param track says who owns which of its fields then
  */
-export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => { trackChange(store, object, old, context, target.subresource ?? '') }): Promise<Outcome<Entry>> {
+export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => trackChange(store, object, old, context, target.subresource ?? '')): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
   const old = store.readStored(base)
   await yieldToEventLoop(size)
@@ -101,15 +102,21 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
 
   const request = admissionRequest(store, context, target, 'UPDATE', object, old)
   await mutate(store, request, object)
+  const large = isLarge(size)
+  if (large) await nextTurn()
   mergeOwnerReferences(object, context.warn, true)
   inherit(object, old)
   inheritOwners(object, old, target.subresource ?? '')
   const { subresource = '' } = target
   prepareChange(store, object, old, subresource)
+  if (large) await nextTurn()
   const allocates = store.allocation !== undefined && subresource === '' && !removable(store, object)
   const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context.warn)
   if (!allocates) await validate()
-  track(object, old) // before the allocation: who writes does not own what is allocated
+  // Before the allocation: who writes does not own what is allocated.
+  const tracking = track(object, old)
+  if (large) await inTurns(tracking)
+  else finish(tracking)
   const write = async (): Promise<Outcome<Entry>> => {
     await store.admission.validate(request)
     return await replace(store, base, object, context)

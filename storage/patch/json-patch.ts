@@ -5,12 +5,21 @@
  * As in the convention a `test` for null holds where there is nothing.
  */
 import { clone } from '../../schemas/index.js'
+import { MOST_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../turns.js'
 
 const MOST_OPERATIONS = 10_000
 /** Copies can double a document each time; what they add is bounded as a body is. */
 const MOST_COPIED_BYTES = 3 * 1024 * 1024
+/** List items and object members that copies add: more make no object. */
+const MOST_COPIED_VALUES = MOST_VALUES
+/** List items and object members that tests compare and copies go through. */
+const MOST_STEPS = 1_000_000
+/** Between two looks at the clock: a fraction of a millisecond. */
+const STEPS_PER_CHECK = 2000
+/** What an operation takes beside what it compares, copies or moves. */
+const STEPS_OF_OPERATION = 100
 const MOST_DEPTH = 1000
 /** Characters of a path in complaints. */
 const MOST_SHOWN = 200
@@ -61,7 +70,7 @@ function pointer (text: unknown, at: number, member: string): Pointer {
 
 /**
  * Changes `document`, but never the operations, which a retry applies anew.
- * @throws StatusError 422 when an operation does not fit the object, a `test` among them
+ * @throws StatusError 422 when an operation does not fit the object, a `test` among them; 413 for one that takes too long
  */
 export async function applyJsonPatch (document: unknown, operations: readonly Operation[]): Promise<unknown> {
   const patching = new Patching(document)
@@ -73,7 +82,7 @@ export async function applyJsonPatch (document: unknown, operations: readonly Op
       if (!(error instanceof Misfit)) throw error
       throw new StatusError('Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`)
     }
-    if (at % 16 === 0 && turnIsOver()) await nextTurn()
+    if (patching.isDue() && turnIsOver()) await nextTurn()
   }
   return patching.document
 }
@@ -87,8 +96,26 @@ const shown = (key: string): string => JSON.stringify(key.slice(0, 100))
 class Patching {
   document: unknown
   #copied = 0
+  #copiedValues = 0
+  /** Left of all, and until the next look at the clock. */
+  #left = MOST_STEPS
+  #pause = STEPS_PER_CHECK
 
   constructor (document: unknown) { this.document = document }
+
+  /** After each operation: whether it is time to look at the clock. */
+  isDue (): boolean {
+    this.#pause -= STEPS_OF_OPERATION
+    if (this.#pause > 0) return false
+    this.#pause = STEPS_PER_CHECK
+    return true
+  }
+
+  /** @throws StatusError 413 */
+  #step (): void {
+    this.#pause--
+    if (--this.#left < 0) throw tooLarge(`the JSON patch goes through more than ${MOST_STEPS} values`)
+  }
 
   apply ({ op, path, from, value }: Operation): void {
     switch (op) {
@@ -97,14 +124,14 @@ class Patching {
       case 'remove': this.#remove(path); return
       case 'copy': {
         const found = this.#get(from)
-        this.#copied += bytesOf(found, MOST_COPIED_BYTES - this.#copied, 0)
+        this.#copied += this.#bytesOf(found, MOST_COPIED_BYTES - this.#copied, 0)
         return this.#put(path, clone(found), true)
       }
       case 'move':
         if (from.length < path.length && from.every((part, at) => part === path[at])) throw new Misfit('an object cannot be moved into itself')
         return this.#put(path, this.#remove(from), true)
       case 'test':
-        if (!same(this.#find(path) ?? null, value)) throw new Misfit('the test failed')
+        if (!this.#same(this.#find(path) ?? null, value)) throw new Misfit('the test failed')
     }
   }
 
@@ -163,6 +190,33 @@ class Patching {
     Reflect.deleteProperty(parent, key)
     return removed
   }
+
+  /** About the length of the value as JSON. */
+  #bytesOf (value: unknown, most: number, depth: number): number {
+    if (depth > MOST_DEPTH) throw new Misfit(`the copies nest more than ${MOST_DEPTH} levels deep`)
+    this.#step()
+    if (++this.#copiedValues > MOST_COPIED_VALUES) throw new Misfit(`the copies add up to more than ${MOST_COPIED_VALUES} values`)
+    let bytes = 1
+    if (typeof value === 'string') bytes += value.length + 2
+    else if (isParent(value)) {
+      for (const key of Object.keys(value)) {
+        bytes += (Array.isArray(value) ? 1 : key.length + 4) + this.#bytesOf((value as Record<string, unknown>)[key], most - bytes, depth + 1)
+        if (bytes > most) break
+      }
+    } else bytes += 4
+    if (bytes > most) throw new Misfit('the copies add up to more than 3 MiB')
+    return bytes
+  }
+
+  /** Equality of JSON values. */
+  #same (one: unknown, other: unknown): boolean {
+    this.#step()
+    if (!isParent(one) || !isParent(other)) return one === other
+    if (Array.isArray(one) !== Array.isArray(other)) return false
+    const keys = Object.keys(one)
+    if (keys.length !== Object.keys(other).length) return false
+    return keys.every(key => Object.hasOwn(other, key) && this.#same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
+  }
 }
 
 /** -1 for what is no index below `length`. As convention a sign and leading zeros are taken, and what is negative counts from the end. */
@@ -170,28 +224,4 @@ function indexOf (key: string, length: number): number {
   if (!/^[+-]?\d{1,9}$/.test(key)) return -1
   const index = Number(key)
   return index >= length || index < -length ? -1 : index < 0 ? index + length : index
-}
-
-/** About the length of the value as JSON. */
-function bytesOf (value: unknown, most: number, depth: number): number {
-  if (depth > MOST_DEPTH) throw new Misfit(`the copies nest more than ${MOST_DEPTH} levels deep`)
-  let bytes = 1
-  if (typeof value === 'string') bytes += value.length + 2
-  else if (isParent(value)) {
-    for (const key of Object.keys(value)) {
-      bytes += (Array.isArray(value) ? 1 : key.length + 4) + bytesOf((value as Record<string, unknown>)[key], most - bytes, depth + 1)
-      if (bytes > most) break
-    }
-  } else bytes += 4
-  if (bytes > most) throw new Misfit('the copies add up to more than 3 MiB')
-  return bytes
-}
-
-/** Equality of JSON values. */
-function same (one: unknown, other: unknown): boolean {
-  if (!isParent(one) || !isParent(other)) return one === other
-  if (Array.isArray(one) !== Array.isArray(other)) return false
-  const keys = Object.keys(one)
-  if (keys.length !== Object.keys(other).length) return false
-  return keys.every(key => Object.hasOwn(other, key) && same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
 }

@@ -1,23 +1,20 @@
 /** JSON merge patch (RFC 7396). */
+import { clone } from '../../schemas/index.js'
+import { setMember } from '../../schemas/language/values.js'
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A plain property whatever its name, `__proto__` too. */
-function put (object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-  else object[name] = value
-}
-
-/** Changes and returns `target` where it is an object. Depth is bounded by the parser of both. */
+/**
+ * Changes and returns `target` where it is an object, but never the patch, which a retry applies anew: they share nothing then. Depth
+ * is bounded by the parser of both.
+ */
 export function mergePatch (target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
+  if (!isObject(patch)) return clone(patch)
   const merged = isObject(target) ? target : {}
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) {
-      if (Object.hasOwn(merged, name)) Reflect.deleteProperty(merged, name)
-    } else {
-      put(merged, name, mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value))
-    }
+  for (const name of Object.keys(patch)) {
+    const value = patch[name]
+    if (value !== null) setMember(merged, name, mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value))
+    else if (Object.hasOwn(merged, name)) Reflect.deleteProperty(merged, name)
   }
   return merged
 }

@@ -94,10 +94,10 @@ t.test('patches that grow are stopped', async t => {
   const many = repeat(40_000, index => index)
   await refuses(t, server, [
     operations(repeat(10_001, () => kind), '10,001 operations', { codes: [413], says: /is 10000, got 10001/ }),
-    operations([{ op: 'add', path: '/x', value: 'x'.repeat(1000) }, ...repeat(40, index => ({ op: 'copy', from: '', path: `/y${index}` }))], 'the whole doubled 40 times', { says: /3 MiB/ }),
-    operations(repeat(40, index => ({ op: 'copy', from: '/metadata', path: `/metadata/x${index}` })), 'metadata doubled 40 times', { says: /3 MiB/ }),
+    operations([{ op: 'add', path: '/x', value: 'x'.repeat(1000) }, ...repeat(40, index => ({ op: 'copy', from: '', path: `/y${index}` }))], 'the whole doubled 40 times', { says: /copies add up to more than/ }),
+    operations(repeat(40, index => ({ op: 'copy', from: '/metadata', path: `/metadata/x${index}` })), 'metadata doubled 40 times', { says: /copies add up to more than/ }),
     operations([{ op: 'add', path: '/x', value: ['x'.repeat(100_000)] }, ...repeat(9000, () => ({ op: 'copy', from: '/x/0', path: '/x/-' }))], 'a long text copied', { says: /3 MiB/ }),
-    operations([{ op: 'add', path: '/x', value: {} }, ...repeat(1200, () => ({ op: 'copy', from: '/x', path: '/x/x' }))], 'nested by copies', { says: /3 MiB|deep/ }),
+    operations([{ op: 'add', path: '/x', value: {} }, ...repeat(1200, () => ({ op: 'copy', from: '/x', path: '/x/x' }))], 'nested by copies', { says: /copies add up|deep/ }),
     operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'add', path: '/x/0', value: 0 })), { op: 'test', path: '/kind', value: '' }], 'a long list filled at its head'),
     operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'remove', path: '/x/0' })), { op: 'test', path: '/kind', value: '' }], 'a long list emptied at its head'),
     operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'test', path: '/x', value: 0 }))], 'a long list tested'),
@@ -134,7 +134,7 @@ t.test('strategic merge patches that are none, nest, repeat or contradict themse
   const strategic = (body: string, codes: number[], says?: RegExp): Case => merge(body, body.slice(0, 80), { headers: { 'content-type': STRATEGIC }, codes, ...(says === undefined ? {} : { says }) })
   await refuses(t, server, [
     strategic('[]', [400], /must be an object/), strategic('null', [400], /must be an object/), strategic('{', [400], /not valid JSON/), strategic('', [400], /empty/),
-    strategic(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, [400], /levels deep/), strategic(`{${'"a":{},'.repeat(60_000)}"a":{}}`, [400], /values/), strategic(`{"$patch":"x",${'"$setElementOrder/a":[],'.repeat(20_000)}"a":{}}`, [400], /\$patch/),
+    strategic(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, [400], /levels deep/), strategic(`{${'"a":{},'.repeat(60_000)}"a":{}}`, [400], /values/), strategic(`{"$patch":"x",${'"$setElementOrder/a":[],'.repeat(15_000)}"a":{}}`, [400], /\$patch/),
     ...['1', 'null', '[]', '{}', '"__proto__"', '"toString"', '"DELETE"'].map(value => strategic(`{"metadata":{"$patch":${value}}}`, [400], /metadata: \$patch/)),
     ...['1', 'null', '"x"', '{}', '{"length":1}'].flatMap(value => ['$retainKeys', '$setElementOrder/finalizers', '$deleteFromPrimitiveList/finalizers'].map(name => strategic(`{"metadata":{"${name}":${value}}}`, [400], /must be a list/))),
     ...['$setElementOrder', '$setElementOrder/', '$setElementOrders/finalizers', '$deleteFromPrimitiveList', '$deleteFromPrimitiveListfinalizers'].map(name => strategic(`{"metadata":{"${name}":[]}}`, [400], /must name a list/)),

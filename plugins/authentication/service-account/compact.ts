@@ -12,7 +12,7 @@ export interface Compact {
 
 /** Characters; more than any header of a request holds. Tokens that are issued stay below. */
 export const LONGEST_TOKEN = 64 * 1024
-const MOST_VALUES = 10_000
+const BOUNDS = { values: 10_000, entries: 10_000 }
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** False, at little cost, for what is no token of ours: each begins with the brace of a JSON object. */
@@ -29,7 +29,7 @@ export function takeApart (token: string): Compact | undefined {
 
 function part (text: string): { members: Members, ambiguous: boolean } | undefined {
   try {
-    const { value, duplicates } = parseJson(Buffer.from(text, 'base64url'), MOST_VALUES)
+    const { value, duplicates } = parseJson(Buffer.from(text, 'base64url'), BOUNDS)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
     return { members: value as Members, ambiguous: duplicates.length > 0 }
   } catch {

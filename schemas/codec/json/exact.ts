@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { DecodeError } from '../../language/decode-error.js'
+import { setMember } from '../../language/values.js'
 
 /** No shorter integer is beyond what a number holds. */
 const LONG = 16
@@ -39,7 +40,19 @@ export function parseExactly (bytes: Uint8Array): unknown {
 export function parseLong (text: string): unknown {
   const marked = markIntegers(text)
   if (marked === text) return JSON.parse(text)
-  return JSON.parse(marked, (_key, value: unknown) => typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value)
+  return unmarked(JSON.parse(marked))
+}
+
+/** A function that JSON.parse calls for each value would take several times as long. Depth is bounded by who has counted it. */
+function unmarked (value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
+  if (typeof value !== 'object' || value === null) return value
+  const members = value as Record<string, unknown> // a list too: its items are its members
+  for (const key of Object.keys(members)) {
+    const [before, after] = [members[key], unmarked(members[key])]
+    if (after !== before) setMember(members, key, after)
+  }
+  return value
 }
 
 function markIntegers (text: string): string {

@@ -10,16 +10,24 @@
 import { isUtf8 } from 'node:buffer'
 import { DecodeError } from '../../language/decode-error.js'
 import { hasLongDigits, parseLong } from './exact.js'
+import { MOST_ENTRIES, MOST_VALUES } from '../../limits.js'
 import { findDuplicates } from './repeated-keys.js'
 
 /** Levels of lists and objects; the deepest declared type has far fewer. */
 export const MAX_DEPTH = 1000
-/**
- * List elements and object members in one body. No real object comes near; without a bound, 3 MiB of the smallest values
- * would hold the event loop for a second.
- */
-export const MAX_VALUES = 50_000
+/** What a text may hold. */
+export interface ValueBounds {
+  /** List items and object members in all. */
+  readonly values: number
+  /** Of one object, or where a type is declared, what of all of it is found by name. */
+  readonly entries: number
+}
+export const OF_BODIES: ValueBounds = { values: MOST_VALUES, entries: MOST_ENTRIES }
+/** Of what is in the store already. */
+export const UNBOUNDED: ValueBounds = { values: Infinity, entries: Infinity }
+
 export const tooManyValues = (most: number) => new DecodeError(`the body holds more than ${most} values`)
+export const tooManyEntries = (most: number) => new DecodeError(`the body holds more than ${most} values by name`)
 
 export interface Parsed {
   readonly value: unknown
@@ -31,26 +39,40 @@ export interface Parsed {
 
 const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Number of object members in the text. Wrong for text that is no JSON, which JSON.parse then refuses. */
-function countMembers (bytes: Uint8Array, maxValues: number): number {
+/** Members so far of each object that is open, and far below zero for lists. Nothing that uses it asks for it again. */
+const open = new Int32Array(MAX_DEPTH + 2)
+const UNCOUNTED = -(2 ** 31)
+
+/**
+ * List items and object members in the text, and the members alone. Wrong for text that is no JSON, which JSON.parse then refuses.
+ * @throws DecodeError for more than there may be
+ */
+export function countValues (bytes: Uint8Array, most: ValueBounds): { values: number, members: number } {
   let depth = 0
   let values = 0
   let members = 0
+  let entries = UNCOUNTED
   for (let at = 0; at < bytes.length; at++) {
     switch (bytes[at]) {
       case QUOTE:
         for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
         break
       case COLON: members++; break
-      case COMMA: if (++values > maxValues) throw tooManyValues(maxValues); break
-      case OPEN_LIST: case OPEN_OBJECT:
-        if (++values > maxValues) throw tooManyValues(maxValues)
-        if (++depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
+      case COMMA:
+        if (++values > most.values) throw tooManyValues(most.values)
+        if (++entries >= most.entries) throw tooManyEntries(most.entries)
         break
-      case CLOSE_LIST: case CLOSE_OBJECT: depth--; break
+      case OPEN_LIST: case OPEN_OBJECT:
+        // What is empty is one value, counted by the comma beside it.
+        if (bytes[at + 1] !== CLOSE_LIST && bytes[at + 1] !== CLOSE_OBJECT && ++values > most.values) throw tooManyValues(most.values)
+        open[depth] = entries
+        if (++depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
+        entries = bytes[at] === OPEN_LIST ? UNCOUNTED : 0
+        break
+      case CLOSE_LIST: case CLOSE_OBJECT: entries = open[--depth] ?? UNCOUNTED; break
     }
   }
-  return members
+  return { values, members }
 }
 
 function countKeys (value: unknown): number {
@@ -75,10 +97,10 @@ export function decodeText (bytes: Uint8Array): string {
   return text
 }
 
-/** @throws DecodeError for anything that is not one JSON value in UTF-8 of at most `MAX_DEPTH` levels and `maxValues` values. */
-export function parseJson (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
+/** @throws DecodeError for anything that is not one JSON value in UTF-8 of at most `MAX_DEPTH` levels and as many values as it may hold. */
+export function parseJson (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const text = decodeText(bytes)
-  const members = countMembers(bytes, maxValues)
+  const { members } = countValues(bytes, most)
   let value: unknown
   try {
     value = JSON.parse(text)

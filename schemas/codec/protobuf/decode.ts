@@ -7,7 +7,8 @@ import type { Message, Plain, ScalarName } from '../../language/types.js'
 import { DecodeError } from '../../language/decode-error.js'
 import { checkType, decode } from '../../language/decode.js'
 import type { Decoded } from '../../language/decode.js'
-import { MAX_DEPTH, MAX_VALUES, parseJson, tooManyValues } from '../json/parse.js'
+import { MOST_ENTRIES, MOST_VALUES } from '../../limits.js'
+import { MAX_DEPTH, UNBOUNDED, parseJson, tooManyEntries, tooManyValues, type ValueBounds } from '../json/parse.js'
 import { fillRequired, planOf, wireTypeOf } from '../../language/plan.js'
 import type { Plan, PlannedField } from '../../language/plan.js'
 import { MAGIC } from './encode.js'
@@ -61,31 +62,32 @@ export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: st
 
 /**
  * Opens the envelope and decodes what is in it as `message`. kind and apiVersion are checked as `decode` does.
- * `maxValues` bounds list elements and map entries: MAX_VALUES for the body of a request, none for what is stored.
+ * @param most OF_BODIES for the body of a request, whatever there is for what is stored
  */
-export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, maxValues = Infinity): DecodedProtobuf<T> {
+export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, most = UNBOUNDED): DecodedProtobuf<T> {
   const { apiVersion, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
   if (contentEncoding !== '') throw new DecodeError(`the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`)
   if (contentType === 'application/json') {
-    const { value, duplicates } = parseJson(raw, maxValues)
-    return { ...decode(message, value, maxValues), duplicates }
+    const { value, duplicates } = parseJson(raw, most)
+    return { ...decode(message, value, most), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
     throw new DecodeError(`the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`)
   }
-  return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind), maxValues), unknown: [], duplicates: [] }
+  return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind), most), unknown: [], duplicates: [] }
 }
 
 /** The message alone, without an envelope; `type` is what its object begins with. */
-export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain, maxValues = Infinity): T {
+export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain, most: ValueBounds = UNBOUNDED): T {
   const { name, protobuf, special, alternatives, type: kind } = message[Facts]
   if (!protobuf) throw new DecodeError(`${kind?.kind ?? name} has no protobuf form`)
   const reader = new Reader(bytes)
-  reader.valuesLeft = maxValues
-  reader.fieldsLeft = maxValues * FIELDS_PER_VALUE
+  reader.entriesLeft = most.entries
+  reader.valuesLeft = most.values
+  reader.fieldsLeft = most.values * FIELDS_PER_VALUE
   const object = special === undefined
     ? read(reader, reader.end, planOf(message), type ?? {}, 0)
-    : special.fromProtobuf(bytes)
+    : special.fromProtobuf(bytes, reader)
   return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T // made field by field from the declaration of T
 }
 
@@ -105,8 +107,11 @@ function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: nu
 }
 
 function readField (reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number): void {
-  if (--reader.fieldsLeft < 0) throw tooManyValues(MAX_VALUES)
-  if ((field.shape !== 'one' || field.scalar === undefined) && --reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
+  if (--reader.fieldsLeft < 0) throw tooManyValues(MOST_VALUES)
+  if (field.shape !== 'one' || field.scalar === undefined) {
+    if (--reader.valuesLeft < 0) throw tooManyValues(MOST_VALUES)
+    if (field.keyed && --reader.entriesLeft < 0) throw tooManyEntries(MOST_ENTRIES)
+  }
   const packed = field.shape === 'list' && wireType === BYTES && (field.tag & 7) !== BYTES
   if (wireType !== (field.tag & 7) && !packed) {
     throw new DecodeError(`the protobuf message holds field ${field.number} (${field.name}) with the wire type ${wireType}, not ${field.tag & 7}`)
@@ -148,7 +153,7 @@ function readEntry (reader: Reader, end: number, field: PlannedField, map: Plain
 
 function readValue (reader: Reader, end: number, field: PlannedField, depth: number): unknown {
   if (field.scalar !== undefined) return readScalar(reader, end, field.scalar)
-  if (field.special !== undefined) return field.special.fromProtobuf(reader.bytes(end))
+  if (field.special !== undefined) return field.special.fromProtobuf(reader.bytes(end), reader)
   const object = read(reader, reader.limit(end), field.plan, {}, depth + 1)
   return field.alternatives ? chosenOf(field.plan, object) : object
 }

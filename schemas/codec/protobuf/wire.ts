@@ -152,8 +152,10 @@ export class Reader {
   readonly #bytes: Buffer
   at: number
   readonly end: number
-  /** List elements, map entries and nested messages that may still come. */
+  /** List items, map entries, nested messages and values of raw JSON that may still come. */
   valuesLeft = Infinity
+  /** The first two of them alone. */
+  entriesLeft = Infinity
   /** Known fields of any kind that may still come. */
   fieldsLeft = Infinity
 

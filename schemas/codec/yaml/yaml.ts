@@ -5,8 +5,8 @@
  */
 import type * as Yaml from 'yaml'
 import { DecodeError } from '../../language/decode-error.js'
-import { decodeText, parseJson, tooManyValues, MAX_DEPTH, MAX_VALUES } from '../json/parse.js'
-import type { Parsed } from '../json/parse.js'
+import { countValues, decodeText, parseJson, tooManyEntries, tooManyValues, MAX_DEPTH, OF_BODIES } from '../json/parse.js'
+import type { Parsed, ValueBounds } from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
 import { onDemand } from '../../on-demand.js'
 import { setMember } from '../../language/values.js'
@@ -22,11 +22,12 @@ const DEEP_LINE = /(?:[-?:][ \t]+){200}/
 const MAX_FLOW_DEPTH = 200
 
 /** One document of at most so many values. @throws DecodeError for anything JSON could not hold, more than one document, or nesting beyond reason */
-export function parseYaml (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
+export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const text = decodeText(bytes)
   if (/^\s*[{[]/.test(text)) {
+    countValues(bytes, most)
     try {
-      const parsed = parseJson(bytes, maxValues)
+      const parsed = parseJson(bytes, most)
       if (parsed.duplicates.length === 0) return parsed
     } catch {
       // Flow style that is no JSON: the parser below has the last word. So it has where a line is to be told.
@@ -45,7 +46,7 @@ export function parseYaml (bytes: Uint8Array, maxValues = MAX_VALUES): Parsed {
     if (first.code === 'MULTIPLE_DOCS') throw new DecodeError('the body holds more than one YAML document')
     throw new DecodeError(`the body is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
   }
-  return new Conversion(document, text, maxValues).result()
+  return new Conversion(document, text, most).result()
 }
 
 const lineOf = (text: string, position: number) => text.slice(0, position).split('\n').length
@@ -78,7 +79,7 @@ function isMergeKey (key: unknown): boolean {
 class Conversion {
   readonly #document: Yaml.Document.Parsed
   readonly #text: string
-  readonly #maxValues: number
+  readonly #most: ValueBounds
   readonly #duplicates: string[] = []
   readonly #lines: string[] = []
   readonly #path: Array<string | number> = []
@@ -88,10 +89,10 @@ class Conversion {
   #repeated = 0
   #following = 0
 
-  constructor (document: Yaml.Document.Parsed, text: string, maxValues: number) {
+  constructor (document: Yaml.Document.Parsed, text: string, most: ValueBounds) {
     this.#document = document
     this.#text = text
-    this.#maxValues = maxValues
+    this.#most = most
   }
 
   result (): Parsed {
@@ -103,8 +104,8 @@ class Conversion {
     const { isAlias, isMap, isNode, isScalar, isSeq } = yaml()
     this.#nodes++
     if (this.#following > 0) this.#repeated++
-    if (this.#nodes > NODES * this.#maxValues || this.#repeated > MAX_REPEATED) {
-      throw this.#repeated > 0 ? new DecodeError('the body is too large a YAML document once its aliases are followed') : tooManyValues(this.#maxValues)
+    if (this.#nodes > NODES * this.#most.values || this.#repeated > MAX_REPEATED) {
+      throw this.#repeated > 0 ? new DecodeError('the body is too large a YAML document once its aliases are followed') : tooManyValues(this.#most.values)
     }
     if (depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
     if (node === null || node === undefined) return null
@@ -118,6 +119,7 @@ class Conversion {
     }
     if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (isScalar(node)) return this.#scalar(node.value)
+    if (isMap(node) && node.items.length > this.#most.entries) throw tooManyEntries(this.#most.entries)
     if (isSeq(node)) {
       return node.items.map((item, index) => {
         this.#path.push(index)

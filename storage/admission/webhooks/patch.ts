@@ -1,5 +1,5 @@
 /** What a webhook changes: a JSON patch of the form of the object that it was shown. */
-import { isDecodeError, parseJson } from '../../../schemas/index.js'
+import { isDecodeError, parseJson, UNBOUNDED } from '../../../schemas/index.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../patch/json-patch.js'
 import type { AdmissionRequest } from '../contract.js'
@@ -27,7 +27,7 @@ export async function applyHookPatch (hook: string, { text, type }: HookPatch, f
   if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MOST_SHOWN))}`, 400)
   const before = form.json(object)
   try {
-    const patched = await applyJsonPatch(parseJson(Buffer.from(before), Infinity).value, parseJsonPatch(patch))
+    const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
     const done = claim?.()
     form.put(object, patched)
     done?.()

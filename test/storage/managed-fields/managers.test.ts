@@ -25,7 +25,17 @@ t.test('of more than ten updaters the oldest of a version become one', async t =
   t.same(again.find(({ manager }) => manager === 'ancient-changes')?.fields, { 'f:u0': {}, 'f:u1': {}, 'f:u2': {} }, 'what was merged before goes along')
   const versions = cap([updater('old', 0, 'v2'), ...ten])
   t.same(versions.filter(({ manager }) => manager === 'ancient-changes').map(({ apiVersion, fields }) => [apiVersion, Object.keys(fields)]), [['v1', ['f:u0', 'f:u1']]])
-  t.equal(cap([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers do not count')
+  t.equal(cap([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers count for themselves')
+})
+
+t.test('of more appliers than an object may have the oldest become one updater of their version', async t => {
+  const appliers = Array.from({ length: 32 }, (_, at): Manager => ({ ...updater(`a${at}`, at), operation: 'Apply' }))
+  t.equal(cap(appliers), appliers)
+  const capped = cap([...appliers, { ...updater('new', 40), operation: 'Apply' }, { ...updater('other', 41, 'v2'), operation: 'Apply' }])
+  t.equal(capped.length, 33)
+  t.same(capped.filter(({ operation }) => operation === 'Update'), [{ manager: 'ancient-changes', operation: 'Update', apiVersion: 'v1', subresource: '', time: time(1), fields: { 'f:a0': {}, 'f:a1': {} } }])
+  const again = cap([...capped, { ...updater('newer', 42), operation: 'Apply' }])
+  t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'what was merged before goes along')
 })
 
 t.test('thousands of managers are merged and pruned in time that grows with them', async t => {
@@ -35,7 +45,7 @@ t.test('thousands of managers are merged and pruned in time that grows with them
   play.do({ by: 'a', apply: { text: 'x', count: 2 } })
   play.managers = [...play.managers, ...Array.from({ length: 6000 }, (_, at): Manager => ({ ...updater(`m${at}`, 0, 'toys/v1'), operation: 'Apply', fields: { 'f:entries': { [`f:e${at}`]: {} } } }))]
   play.do({ by: 'a', apply: { text: 'x' } })
-  t.equal(play.managers.length, 6001)
+  t.equal(play.managers.length, 33)
   const { user, system } = process.cpuUsage(start)
   t.ok(user + system < 3_000_000, `${user + system} us`)
 })

@@ -10,6 +10,7 @@ import { said } from '../../../storage/managed-fields/config.js'
 import type { Manager } from '../../../storage/managed-fields/managers.js'
 import { shapesOf } from '../../../storage/managed-fields/shape.js'
 import { update } from '../../../storage/managed-fields/update.js'
+import { finish } from '../../../storage/turns.js'
 import type { Versions } from '../../../storage/managed-fields/versions.js'
 
 const { message, kind } = apiPackage('toys', 'v1', 'io.orch.toys.v1')
@@ -104,14 +105,14 @@ export class Play {
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {
-      const { object, managers, conflicts } = apply({ ...common, complete: made => settled(spoken, made), live: before, config: said(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true })
-      this.conflicts = conflicts.map(({ with: { manager, operation }, path }) => `${operation} ${manager} ${pathText(path)}`)
+      const { object, managers, conflicts } = finish(apply({ ...common, complete: function * (made) { return settled(spoken, made) }, live: before, config: said(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true }))
+      this.conflicts = conflicts.flatMap(({ with: { manager, operation }, fields }) => [...paths(fields)].map(path => `${operation} ${manager} ${pathText(path)}`))
       this.managers = managers
       if (conflicts.length === 0) this.object = to(object, version, 'toys/v1')
       return
     }
     const after = settled(spoken, decoded)
-    this.managers = update({ ...common, before, after })
+    this.managers = finish(update({ ...common, before, after }))
     this.object = to(after, version, 'toys/v1')
   }
 
