@@ -52,7 +52,7 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
     if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
     try {
       const { object, owners } = objectOf(store, request, undefined, target, context)
-      refuseIdentity(store, object, target)
+      refuseUid(store, object, target)
       await context.mayCreate?.()
       return { entry: await create(store, object, target, context, owners), created: true }
     } catch (error) {
@@ -61,10 +61,9 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
   }
 }
 
-/** An object that is not there has no version and no uid yet. */
-function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceVersion = '' } }: ApiObject, { name }: Target): void {
+/** Who names a uid means an object that was there. A version is as good as none, so that what was exported can be applied elsewhere. */
+function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { name }: Target): void {
   if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
-  if (resourceVersion !== '') throw conflict(store.resource, name, 'the object is not there, and so has no version')
 }
 
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }

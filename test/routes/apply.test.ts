@@ -91,14 +91,23 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
   ]
   for (const [title, body, query, code, message] of cases) t.match(await server.patch(`${AT}${query}`, body, APPLY), { code, json: { kind: 'Status', message } }, title)
   for (const [metadata, code, message] of [
-    [{ name: 'none', resourceVersion: '1' }, 409, /has no version$/],
     [{ name: 'none', uid: 'x' }, 409, /uid mismatch: the provided object specified uid x, and no existing object was found$/],
     [{ name: '' }, 400, /^the name of the object \(none based on URL\) was undeterminable: name must be provided$/]
-  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has neither version nor uid, and is made by its name')
+  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has no uid, and is made by its name')
   t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'what is there has its name')
   t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
   t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
   t.same((await server.get(AT)).json, made)
+})
+
+t.test('what was exported with its version is made where it is not there', async t => {
+  const server = await build(t)
+  const exported = configMap({ x: '1' }, { resourceVersion: '99', creationTimestamp: '2020-01-01T00:00:00Z', generation: 7 })
+  const { code, json } = await apply(server, AT, 'me', exported)
+  t.equal(code, 201)
+  t.notMatch(json.metadata, { resourceVersion: '99' })
+  t.same(ownersOf(json), { 'Apply me': '{"f:data":{"f:x":{}}}' })
+  t.match(await apply(server, AT, 'me', exported), { code: 409, json: { message: /modified/ } }, 'and of what is there it names the version')
 })
 
 t.test('several managers conflict in the order of their names', async t => {
