@@ -2,8 +2,9 @@
  * PATCH that applies: what a client says an object must have, and no more, is put into whatever is there, or makes the object.
  * What is there is said by the store, so that a conflict of versions runs it again, and a conflict of owners is an answer.
  */
-import { applyDefaults, decode } from '../../schemas/index.js'
+import { decode } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
+import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import { apply as applied, except } from '../managed-fields/apply.js'
@@ -77,7 +78,7 @@ function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest
   const complete = (made: object): ApiObject => {
     const { object } = decode(message, made, Infinity)
     view?.complete(object)
-    applyDefaults(message, object)
+    applyOtherDefaults(message, object) // as convention, compared and owned are the fields that were said
     return object
   }
   const application = { versions: versionsOf(store, true), complete, live, config, managers: ownersOf(store, live, who, ignored), who, force, now, ignored }

@@ -250,3 +250,18 @@ t.test('what kubectl applied on its own is taken over by its first apply here, a
   await server.patch(`${AT}?fieldManager=editor`, { data: { x: '3' } })
   t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'what somebody else has changed since is theirs')
 })
+
+t.test('texts of a secret are put into its data, whoever owns that, and owned as texts', async t => {
+  const server = await build(t)
+  const secret = (value: string, annotations?: object): Json => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', ...annotations === undefined ? {} : { annotations } }, stringData: { k: value } })
+  const url = '/api/v1/namespaces/default/secrets'
+  await server.post(`${url}?fieldManager=kubectl-client-side-apply`, secret('a', { 'kubectl.orch.io/last-applied-configuration': JSON.stringify(secret('a')) }))
+  const { code, json } = await apply(server, `${url}/a`, 'kubectl', secret('b'))
+  t.match({ code, data: json.data, stringData: json.stringData }, { code: 200, data: { k: 'Yg==' }, stringData: undefined })
+  t.equal(ownersOf(json)['Apply kubectl'], '{"f:stringData":{"f:k":{}}}')
+  t.match(ownersOf(json)['Update kubectl-client-side-apply'], /"f:data":\{"\.":\{\},"f:k":\{\}\}/)
+  t.match((await apply(server, `${url}/a`, 'kubectl', secret('c'))).json.data, { k: 'Yw==' }, 'and again')
+  t.match(await apply(server, `${url}/a`, 'somebody', secret('d')), { code: 409, json: { message: /"kubectl".*: \.stringData\.k$/ } }, 'those who say the same texts conflict')
+  const { data } = (await apply(server, `${url}/b`, 'kubectl', { ...secret('a'), metadata: { name: 'b' } })).json
+  t.same(data, { k: 'YQ==' }, 'in a new one, too')
+})
