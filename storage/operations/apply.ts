@@ -27,6 +27,8 @@ import type { Written } from './update.js'
 export interface ApplyRequest {
   /** What the client said, in the version of the store, and nothing else: see `said`. Undefined for nothing there. */
   readonly configOf: (base: Entry | undefined) => ApiObject
+  /** The same as it came, of the object itself. */
+  readonly sent?: unknown
   /** Takes over what others have set to other values. */
   readonly force: boolean
   /** Where what is applied is not the object itself but a view of it: its version, and what the object is without what was taken out of the view. */
@@ -69,7 +71,7 @@ function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject,
 
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
-function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
+function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Made {
   const { message } = store.shown
   const live = base === undefined ? {} : store.convertCopy(base)
   const config = configOf(base)
@@ -83,7 +85,7 @@ function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest
   }
   const application = { versions: versionsOf(store, true), complete, live, config, managers: ownersOf(store, live, who, ignored), who, force, now, ignored }
   const { object, managers } = settled(applied(application), application, store, view?.version)
-  if (who.manager === KUBECTL) keepLastApplied(object, config)
+  if (who.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)
   return { object: store.take(typed), owners: managers }
@@ -101,7 +103,7 @@ function settled (outcome: Applied, application: Application, store: ResourceSto
   const { conflicts } = outcome
   if (conflicts.length === 0) return outcome
   const { manager, apiVersion } = application.who
-  const left = manager === KUBECTL ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
+  const left = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
   if (left.length > 0) throw applyConflict(left, viewVersion)
   return applied({ ...application, force: true })
 }

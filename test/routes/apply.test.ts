@@ -265,3 +265,19 @@ t.test('texts of a secret are put into its data, whoever owns that, and owned as
   const { data } = (await apply(server, `${url}/b`, 'kubectl', { ...secret('a'), metadata: { name: 'b' } })).json
   t.same(data, { k: 'YQ==' }, 'in a new one, too')
 })
+
+t.test('the annotation that kubectl keeps has what was sent, in the form kubectl writes', async t => {
+  const server = await build(t)
+  const LAST = 'kubectl.orch.io/last-applied-configuration'
+  const lastOf = async (url: string): Promise<string> => (await server.get(url)).json.metadata.annotations[LAST]
+  const sent = { ...deployment(ofPods(container('c', { resources: { limits: { memory: '1024Mi', cpu: 1 } } }))), metadata: { name: 'd', annotations: { [LAST]: '{}', a: '<&>' }, creationTimestamp: null } }
+  await apply(server, `${DEPLOYMENTS}/d`, 'somebody', sent)
+  t.equal((await apply(server, `${DEPLOYMENTS}/d`, 'kubectl', sent)).code, 200)
+  t.equal(await lastOf(`${DEPLOYMENTS}/d`), '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"a":"\\u003c\\u0026\\u003e"},"creationTimestamp":null,"name":"d"},"spec":{"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"image":"c:1","name":"c","resources":{"limits":{"cpu":1,"memory":"1024Mi"}}}]}}}}\n')
+  await apply(server, AT, 'somebody', configMap({ x: '1' }, { annotations: { [LAST]: '{}' } }))
+  await server.patch(`${AT}?fieldManager=kubectl`, 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, annotations: }\ndata: {y: "1", x: "1"}', APPLY)
+  t.equal(await lastOf(AT), '{"apiVersion":"v1","data":{"x":"1","y":"1"},"kind":"ConfigMap","metadata":{"name":"a"}}\n')
+  const before = await lastOf(`${DEPLOYMENTS}/d`)
+  t.equal((await apply(server, `${DEPLOYMENTS}/d/scale`, 'kubectl', { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd' }, spec: { replicas: 1 } })).code, 200)
+  t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'what is applied to the scale is nothing the object was applied as')
+})
