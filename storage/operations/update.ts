@@ -110,6 +110,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context.warn)
   if (!allocates) await validate()
   track(object, old) // before the allocation: who writes does not own what is allocated
+  store.strategy.settle?.(object, old)
   const write = async (): Promise<Outcome<Entry>> => {
     await store.admission.validate(request)
     return await replace(store, base, object, context)
