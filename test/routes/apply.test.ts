@@ -275,9 +275,27 @@ t.test('the annotation that kubectl keeps has what was sent, in the form kubectl
   t.equal((await apply(server, `${DEPLOYMENTS}/d`, 'kubectl', sent)).code, 200)
   t.equal(await lastOf(`${DEPLOYMENTS}/d`), '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"a":"\\u003c\\u0026\\u003e"},"creationTimestamp":null,"name":"d"},"spec":{"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"image":"c:1","name":"c","resources":{"limits":{"cpu":1,"memory":"1024Mi"}}}]}}}}\n')
   await apply(server, AT, 'somebody', configMap({ x: '1' }, { annotations: { [LAST]: '{}' } }))
-  await server.patch(`${AT}?fieldManager=kubectl`, 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, annotations: }\ndata: {y: "1", x: "1"}', APPLY)
-  t.equal(await lastOf(AT), '{"apiVersion":"v1","data":{"x":"1","y":"1"},"kind":"ConfigMap","metadata":{"name":"a"}}\n')
+  await server.patch(`${AT}?fieldManager=kubectl`, 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, annotations: }\ndata: {z: "1", x: "1"}', APPLY)
+  t.equal(await lastOf(AT), '{"apiVersion":"v1","data":{"x":"1","z":"1"},"kind":"ConfigMap","metadata":{"name":"a"}}\n')
   const before = await lastOf(`${DEPLOYMENTS}/d`)
   t.equal((await apply(server, `${DEPLOYMENTS}/d/scale`, 'kubectl', { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd' }, spec: { replicas: 1 } })).code, 200)
   t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'what is applied to the scale is nothing the object was applied as')
+})
+
+t.test('YAML is read with the scalars of YAML 1.1, in whatever verb it comes', async t => {
+  const server = await build(t)
+  const YAML = { 'content-type': 'application/yaml' }
+  const pod = (name: string): string => `apiVersion: v1\nkind: PodTemplate\nmetadata: {name: ${name}}\ntemplate:\n  spec:\n    hostNetwork: on\n    automountServiceAccountToken: No\n    containers: [{name: c, image: i, tty: yes}]\n    volumes: [{name: v, configMap: {name: x, defaultMode: 0400, optional: y}}]\n`
+  const url = '/api/v1/namespaces/default/podtemplates'
+  const wanted = { hostNetwork: true, automountServiceAccountToken: false, containers: [{ tty: true }], volumes: [{ configMap: { defaultMode: 256, optional: true } }] }
+  t.match(await server.post(url, pod('a'), YAML), { code: 201, json: { template: { spec: wanted } } })
+  t.match(await server.put(`${url}/a`, pod('a'), YAML), { code: 200, json: { template: { spec: wanted } } })
+  t.match(await server.patch(`${url}/b?fieldManager=me`, pod('b'), APPLY), { code: 201, json: { template: { spec: wanted } } })
+  const config = (value: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: ${value}}\n`
+  for (const value of ['yes', '0400', 'on', '1_000']) {
+    t.equal((await server.post(CONFIGS, config(value), YAML)).code, 400, `${value} is no text`)
+    t.equal((await server.patch(`${AT}?fieldManager=me`, config(value), APPLY)).code, 400, `${value} is no text`)
+  }
+  t.match((await server.post(CONFIGS, config('"yes"'), YAML)).json, { data: { key: 'yes' } })
+  t.ok((await server.get(AT, { accept: 'application/yaml' })).body.includes('key: "yes"'), 'and written so that it is read as it was')
 })
