@@ -174,6 +174,9 @@ t.test('lists that are written when they are not set: whoever sends an empty one
     t.ok(ownersOf(patched)['Update patcher']?.includes(element), `${path}, by a patch`)
     t.match(patched, nulls(empty) as Json)
     t.same((await server.patch(`${path}/absent-${at}?fieldManager=patcher`, empty)).json, patched, 'once more changes nothing')
+    await server.patch(`${path}/absent-${at}`, { metadata: { finalizers: ['a/b'] } })
+    await server.delete(`${path}/absent-${at}`)
+    t.match((await server.patch(`${path}/absent-${at}`, { ...empty, metadata: { finalizers: null } })).json, nulls(empty) as Json, 'and so it goes')
   }
 })
 
