@@ -109,6 +109,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly dependentsWarning?: string
   /** Takes from `old` what an update of this subresource ('' for the object itself) may not change, beside what its subresources change. */
   readonly prepareForUpdate?: (object: T, old: T, subresource: string) => void
+  /** What follows from an update when it is known who changed what: nobody owns it anew. */
+  readonly settle?: (object: T, old: T) => void
   /** What becomes of the dependents of an object whose deletion does not say: they are orphaned, or it never has any. Default they are collected. */
   readonly dependents?: 'orphaned' | 'none'
   /** Seconds an object gets to end once its deletion is asked for, with `asked` seconds where the request says so; 0 at once. Default 0. */

@@ -25,8 +25,8 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
 
 export async function applyObject (store: ResourceStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, force } = await configOf(request, store.shown.message, store)
-  const { entry, created } = await apply(store, { configOf: () => config, force }, targetOf(request), contextOf(request))
+  const { config, sent, force } = await configOf(request, store.shown.message, store)
+  const { entry, created } = await apply(store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request))
   return sendEntry(request, reply, store, entry, created ? 201 : 200)
 }
 
@@ -37,7 +37,7 @@ export async function applyView (store: ResourceStore, view: SubresourceView, re
   return sendView(request, reply, store, view, entry)
 }
 
-interface Config { readonly config: ApiObject, readonly force: boolean }
+interface Config { readonly config: ApiObject, readonly sent: unknown, readonly force: boolean }
 
 /** @throws StatusError 400, 415, 422; DecodeError */
 async function configOf (request: FastifyRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
@@ -62,7 +62,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
   if (findings.length > 0) throw invalid({ group: info.group, kind: object.kind }, info.name, findings)
-  return { config, force }
+  return { config, sent: value, force }
 }
 
 /** JSON is YAML, and as a rule what machines send: read as such it costs a hundredth. */

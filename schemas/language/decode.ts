@@ -137,7 +137,7 @@ class Decoding {
     switch (field.shape) {
       case 'list': {
         if (!Array.isArray(value)) return this.#refuse('a list', value)
-        if (value.length === 0 && !field.pointer && field.field.heardEmpty !== true) return undefined
+        if (value.length === 0 && !field.pointer && !field.heardEmpty) return undefined
         return value.map((item, index) => {
           this.#path.push(index)
           const decoded = this.#element(field, item)
@@ -150,7 +150,7 @@ class Decoding {
         const target: Plain = Object.create(null)
         const source = this.#plain(value)
         const keys = Object.keys(source)
-        if (keys.length === 0 && !field.pointer && field.field.heardEmpty !== true) return undefined
+        if (keys.length === 0 && !field.pointer && !field.heardEmpty) return undefined
         for (const key of keys) {
           this.#path.push(key)
           this.#wellFormed(key, BAD_TEXT)

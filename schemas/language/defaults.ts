@@ -9,6 +9,18 @@ export function applyDefaults<T extends object> (message: Message<T>, object: T)
   fill(planOf(message), object as Plain) // an object of a message has its fields by name
 }
 
+/** The same, but that what is for writing only stays as it was said. In place. */
+export function applyOtherDefaults<T extends object> (message: Message<T>, object: T): void {
+  const plan = planOf(message)
+  const said = object as Plain
+  const kept = writeOnly(plan).filter(name => said[name] !== undefined).map(name => [name, said[name]] as const)
+  for (const [name] of kept) Reflect.deleteProperty(said, name)
+  fill(plan, said)
+  for (const [name, value] of kept) said[name] = value
+}
+
+const writeOnly = perPlan(({ fields }) => fields.filter(({ field }) => field.writeOnly === true).map(({ name }) => name))
+
 /** What has no default anywhere below is not walked. */
 const hasDefaults = anywhere(({ messages, fields }) => messages.some(({ defaults }) => defaults !== undefined) || fields.some(({ field }) => field.default !== undefined))
 

@@ -22,6 +22,8 @@ export class PlannedField {
   readonly pointer: boolean
   /** Written in JSON even when unset. */
   readonly written: boolean
+  /** A list or map that says something when it is sent empty, though it is never stored so: whoever sent it owns it. */
+  readonly heardEmpty: boolean
   readonly required: boolean
   readonly number: number
   readonly tag: number
@@ -48,6 +50,7 @@ export class PlannedField {
     this.pointer = field.pointer === true
     this.required = field.required === true
     this.written = this.required || field.written === true
+    this.heardEmpty = field.heardEmpty === true || (this.written && !this.pointer && (field.shape === 'list' || field.shape === 'map'))
     this.number = field.number ?? 0
     this.tag = this.number << 3 | (this.scalar === undefined || field.shape === 'map' ? BYTES : wireTypeOf(this.scalar))
     this.zero = this.scalar === undefined ? this.special?.zero : ZEROS[this.scalar]

@@ -36,8 +36,10 @@ export interface FieldOptions {
   readonly written?: true
   /** Unset and zero are two things, and so are unset and empty for a list or map. */
   readonly pointer?: true
-  /** An empty list or map that was sent says something, although it is never written. */
+  /** An empty list or map that was sent says something, although it is never written; as all that are written when unset do. */
   readonly heardEmpty?: true
+  /** Computed defaults put it into other fields, and it is never there afterwards. At the top of an object alone. */
+  readonly writeOnly?: true
   /** Null is a value of it, and no other word for unset. */
   readonly nullable?: true
   /** Rules of the type that has it say all that can be wrong with it and with what it holds: its declaration is for readers alone. */

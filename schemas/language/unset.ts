@@ -54,17 +54,19 @@ function stripItem (field: PlannedField, item: unknown): unknown {
 }
 
 const isPlainMessage = ({ message, special, alternatives }: PlannedField): boolean => message !== undefined && special === undefined && !alternatives
-const hears = anywhere(({ fields }) => fields.some(({ field }) => field.heardEmpty === true))
-const hearing = fieldsThat(field => field.field.heardEmpty === true || (isPlainMessage(field.innermost) && hears(field.innermost.plan)))
+const hears = anywhere(({ fields }) => fields.some(({ heardEmpty }) => heardEmpty))
+const hearing = fieldsThat(field => field.heardEmpty || (isPlainMessage(field.innermost) && hears(field.innermost.plan)))
 
-/** Takes lists and maps out, in place, that were heard of while they were empty and are not stored: what is left is what is read back. */
+/** Takes lists and maps out, in place, that were heard of while they were empty and are not stored, and those that our own JSON has as null: what is left is what is read back. */
 export function forgetEmpty<T extends object> (message: Message<T>, object: T): void { forget(planOf(message), object as Plain) } // it has its fields by name
 
 function forget (plan: Plan, object: Plain): void {
   for (const field of hearing(plan)) {
     const value = object[field.name]
-    if (typeof value !== 'object' || value === null) continue
-    if (field.field.heardEmpty === true && Object.keys(value).length === 0) delete object[field.name]
+    if (typeof value !== 'object') continue
+    if (value === null) {
+      if (!field.nullable) delete object[field.name]
+    } else if (field.heardEmpty && Object.keys(value).length === 0) delete object[field.name]
     else if (field.shape === 'one') forget(field.plan, value as Plain)
     else if (isPlainMessage(field)) for (const item of Object.values(value)) forget(field.plan, item as Plain)
   }

@@ -59,7 +59,7 @@ function differ (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   switch (shape.kind) {
     case 'leaf': return shape.same(a, b) ? undefined : CHANGED
     case 'items':
-    case 'set': return differByItem(shape, itemsOf(a), itemsOf(b))
+    case 'set': return (a === null) !== (b === null) && itemsOf(a).length + itemsOf(b).length === 0 ? CHANGED : differByItem(shape, itemsOf(a), itemsOf(b))
     case 'open': return areMembers(a, b) ? differByMember(shape, a, b) : differOpenly(shape, a, b)
     default: return differByMember(shape, a, b)
   }

@@ -2,8 +2,10 @@
  * Objects that `kubectl apply` has kept, changed over to server-side apply: what it last applied stands in an annotation and is owned
  * by an update of another name, with which the first apply by the server would conflict. It is kept up for as long as it is there.
  */
-import { applyDefaults, decode, parseJson, stringify } from '../../schemas/index.js'
+import { applyDefaults, decode, parseJson } from '../../schemas/index.js'
 import type { Message } from '../../schemas/index.js'
+import { sortedJson } from '../../schemas/codec/json/escape.js'
+import type { Plain } from '../../schemas/language/types.js'
 import { compare } from './compare.js'
 import { said } from './config.js'
 import { EMPTY, difference } from './field-set.js'
@@ -40,19 +42,24 @@ export function unchangedSince (message: Message<object>, apiVersion: string, li
   }
 }
 
-/** Sets the annotation of an applied object that has one to what was applied, in place. */
-export function keepLastApplied (object: object, config: object): void {
+/**
+ * Sets the annotation of an applied object that has one to what was applied, in place.
+ * @param sent as it came: with the members the server takes no notice of, and every value as it was written
+ */
+export function keepLastApplied (object: object, sent: unknown): void {
   const annotations = annotationsOf(object)
   const name = annotationOf(object)
   if (name === undefined) return
-  annotations[name] = `${stringify(withoutAnnotation(config)) ?? ''}\n`
+  annotations[name] = `${sortedJson(withoutAnnotation(membersOf(sent)))}\n`
   const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)), 0)
   if (size > MOST_ANNOTATIONS) Reflect.deleteProperty(annotations, name)
 }
 
-function withoutAnnotation (config: object): object {
-  const { metadata } = config as { metadata?: unknown } // any object may have one
-  if (!isObject(metadata) || !isObject(metadata['annotations'])) return config
-  const annotations = Object.fromEntries(Object.entries(metadata['annotations']).filter(([name]) => !LAST_APPLIED.includes(name)))
-  return { ...config, metadata: { ...metadata, annotations } }
+/** Of null, too, nothing is left. */
+function withoutAnnotation (sent: Plain): Plain {
+  const { metadata } = sent
+  if (!isObject(metadata) || metadata['annotations'] === undefined) return sent
+  const { annotations, ...rest } = metadata
+  if (!isObject(annotations)) return { ...sent, metadata: rest }
+  return { ...sent, metadata: { ...rest, annotations: Object.fromEntries(Object.entries(annotations).filter(([name]) => !LAST_APPLIED.includes(name))) } }
 }

@@ -2,8 +2,9 @@
  * PATCH that applies: what a client says an object must have, and no more, is put into whatever is there, or makes the object.
  * What is there is said by the store, so that a conflict of versions runs it again, and a conflict of owners is an answer.
  */
-import { applyDefaults, decode } from '../../schemas/index.js'
+import { decode } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
+import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import { apply as applied, except } from '../managed-fields/apply.js'
@@ -28,6 +29,8 @@ import type { Written } from './update.js'
 export interface ApplyRequest {
   /** What the client said, in the version of the store, and nothing else: see `said`. Undefined for nothing there. */
   readonly configOf: (base: Entry | undefined) => ApiObject
+  /** The same as it came, of the object itself. */
+  readonly sent?: unknown
   /** Takes over what others have set to other values. */
   readonly force: boolean
   /** Where what is applied is not the object itself but a view of it: its version, and what the object is without what was taken out of the view. */
@@ -54,7 +57,7 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
     if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
     try {
       const { object, owners } = await objectOf(store, request, undefined, target, context)
-      refuseIdentity(store, object, target)
+      refuseUid(store, object, target)
       await context.mayCreate?.()
       return { entry: await create(store, object, target, context, owners), created: true }
     } catch (error) {
@@ -63,15 +66,14 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
   }
 }
 
-/** An object that is not there has no version and no uid yet. */
-function refuseIdentity (store: ResourceStore, { metadata: { uid = '', resourceVersion = '' } }: ApiObject, { name }: Target): void {
+/** Who names a uid means an object that was there. A version is as good as none, so that what was exported can be applied elsewhere. */
+function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { name }: Target): void {
   if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
-  if (resourceVersion !== '') throw conflict(store.resource, name, 'the object is not there, and so has no version')
 }
 
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
-async function objectOf (store: ResourceStore, { configOf, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<Made> {
+async function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<Made> {
   const { message } = store.shown
   const size = Math.max(context.size ?? 0, base?.json.length ?? 0)
   const live = base === undefined ? {} : store.convertCopy(base)
@@ -83,7 +85,7 @@ async function objectOf (store: ResourceStore, { configOf, force, view }: ApplyR
     const { object } = decode(message, made)
     yield
     view?.complete(object)
-    applyDefaults(message, object)
+    applyOtherDefaults(message, object) // as convention, compared and owned are the fields that were said
     return object
   }
   const owners = await stepped(ownersOf(store, live, who, ignored), size)
@@ -91,7 +93,7 @@ async function objectOf (store: ResourceStore, { configOf, force, view }: ApplyR
   const outcome = await stepped(applied(application), size)
   const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await stepped(applied({ ...application, force: true }), size)
   await yieldToEventLoop(size)
-  if (who.manager === KUBECTL) keepLastApplied(object, config)
+  if (who.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)
   return { object: store.take(typed), owners: managers }
@@ -111,7 +113,7 @@ function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, i
 function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.who
-  const left = manager === KUBECTL ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
+  const left = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
   if (left.length > 0) throw applyConflict(left, viewVersion)
   return false
 }

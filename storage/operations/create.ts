@@ -1,5 +1,6 @@
 /** POST, and PUT of a name that does not exist: a new object. */
 import { randomUUID } from 'node:crypto'
+import { forgetEmpty } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
 import type { AdmissionRequest, Basis } from '../admission/contract.js'
@@ -118,6 +119,7 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
   for (;;) {
     judgement.basis = undefined
     await store.admission.validate(request)
+    forgetEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
     if (context.dryRun) {
       const json = store.unversioned(object)

@@ -116,8 +116,10 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
-  const managers = same ? ownersIn(store, before) : sent.length === 0 ? [] : read(store, object) ?? ownersIn(store, before)
-  if (managers.length === 0) {
+  const told = same || sent.length === 0 ? undefined : read(store, object)
+  const managers = told ?? (sent.length === 0 ? [] : ownersIn(store, before))
+  // Entries that own nothing say all the same that owners are wanted.
+  if (managers.length === 0 && told === undefined) {
     delete object.metadata.managedFields
     return
   }

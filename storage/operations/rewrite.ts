@@ -71,6 +71,7 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
 /** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
 export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
   const { dryRun } = context
+  forgetEmpty(store.stored.message, object)
   const json = store.unversioned(object)
   if (json.isOf(base.json, base.revision)) return { done: base, unwritten: true }
   if (dryRun) {
@@ -81,10 +82,7 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const { value, entry } = offer(store, base.key, object, await storable(store, object, json))
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
-  if ('done' in outcome) {
-    forgetEmpty(store.stored.message, object)
-    holdWritten(outcome.done, object, base)
-  }
+  if ('done' in outcome) holdWritten(outcome.done, object, base)
   return outcome
 }
 

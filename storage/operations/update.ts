@@ -3,7 +3,7 @@
  * be; whenever somebody else wrote first it runs again on what is there then, unless the request named the
  * version it meant.
  */
-import { clone } from '../../schemas/index.js'
+import { clone, forgetEmpty } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
@@ -117,6 +117,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   const tracking = track(object, old)
   if (large) await inTurns(tracking)
   else finish(tracking)
+  store.strategy.settle?.(object, old)
   const write = async (): Promise<Outcome<Entry>> => {
     await store.admission.validate(request)
     return await replace(store, base, object, context)
@@ -124,6 +125,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   // An update that takes away the last finalizer of a terminating object removes it.
   if (removable(store, object)) {
     await store.admission.validate(request)
+    forgetEmpty(store.stored.message, object)
     return await eraseAllocated(store, base, object, context)
   }
   if (!allocates) return await write()

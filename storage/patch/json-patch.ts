@@ -2,7 +2,8 @@
  * JSON patch (RFC 6902): parsed and bounded, then applied. Paths see own members alone, whatever these are
  * called, so none leads out of the document. As in the convention list indexes below 0 count from the end.
  *
- * As in the convention a `test` for null holds where there is nothing.
+ * As in the convention a `test` for null holds where there is nothing, and `replace` adds a member that is missing:
+ * fields that are left out when they are empty, such as `unschedulable: false`, can be replaced all the same.
  */
 import { clone } from '../../schemas/index.js'
 import { MOST_VALUES } from '../../schemas/limits.js'
@@ -171,7 +172,6 @@ class Patching {
       else parent[index] = value
       return
     }
-    if (!add && !Object.hasOwn(parent, key)) throw new Misfit('there is nothing to replace at that path')
     if (key === '__proto__') Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
     else (parent as Record<string, unknown>)[key] = value
   }

@@ -54,7 +54,7 @@ t.test('an operation that does not fit is 422 by number, and nothing of its patc
   const first = { op: 'add', path: '/metadata/labels/done', value: 'yes' }
   const misfit = (operation: Json): Case => operations([first, operation], undefined, { codes: [422], says: /operation 1/ })
   await refuses(t, server, [
-    misfit({ op: 'remove', path: '/metadata/labels/none' }), misfit({ op: 'replace', path: '/metadata/labels/none', value: 'x' }), misfit({ op: 'test', path: '/metadata/labels/a', value: '2' }), misfit({ op: 'test', path: '/metadata/labels', value: { a: '1', done: 'yes', more: 'x' } }), misfit({ op: 'test', path: '/subjects', value: [] }), misfit({ op: 'test', path: '/subjects', value: { 0: 1 } }),
+    misfit({ op: 'remove', path: '/metadata/labels/none' }), misfit({ op: 'replace', path: '/none/x', value: 'x' }), misfit({ op: 'test', path: '/metadata/labels/a', value: '2' }), misfit({ op: 'test', path: '/metadata/labels', value: { a: '1', done: 'yes', more: 'x' } }), misfit({ op: 'test', path: '/subjects', value: [] }), misfit({ op: 'test', path: '/subjects', value: { 0: 1 } }),
     misfit({ op: 'add', path: '/none/x', value: 1 }), misfit({ op: 'add', path: '/kind/x', value: 1 }), misfit({ op: 'copy', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/metadata', path: '/metadata/labels/x' }), misfit({ op: 'move', from: '', path: '/x' }), misfit({ op: 'remove', path: '' }),
     // A list has places 0 to its length, and as many from its end, in decimal.
     ...['-3', '-03', '+3', '03', '--1', '1e0', '0x0', ' 0', '0 ', '', 'x', '2', '1.0', 'length', '__proto__', 'constructor', '4294967296', '18446744073709551616', '99999999999999999999', '9007199254740993'].flatMap(index => [

@@ -91,14 +91,23 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
   ]
   for (const [title, body, query, code, message] of cases) t.match(await server.patch(`${AT}${query}`, body, APPLY), { code, json: { kind: 'Status', message } }, title)
   for (const [metadata, code, message] of [
-    [{ name: 'none', resourceVersion: '1' }, 409, /has no version$/],
     [{ name: 'none', uid: 'x' }, 409, /uid mismatch: the provided object specified uid x, and no existing object was found$/],
     [{ name: '' }, 400, /^the name of the object \(none based on URL\) was undeterminable: name must be provided$/]
-  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has neither version nor uid, and is made by its name')
+  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has no uid, and is made by its name')
   t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'what is there has its name')
   t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
   t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
   t.same((await server.get(AT)).json, made)
+})
+
+t.test('what was exported with its version is made where it is not there', async t => {
+  const server = await build(t)
+  const exported = configMap({ x: '1' }, { resourceVersion: '99', creationTimestamp: '2020-01-01T00:00:00Z', generation: 7 })
+  const { code, json } = await apply(server, AT, 'me', exported)
+  t.equal(code, 201)
+  t.notMatch(json.metadata, { resourceVersion: '99' })
+  t.same(ownersOf(json), { 'Apply me': '{"f:data":{"f:x":{}}}' })
+  t.match(await apply(server, AT, 'me', exported), { code: 409, json: { message: /modified/ } }, 'and of what is there it names the version')
 })
 
 t.test('several managers conflict in the order of their names', async t => {
@@ -240,4 +249,53 @@ t.test('what kubectl applied on its own is taken over by its first apply here, a
   t.same([json.data, JSON.parse(json.metadata.annotations[LAST]).data], [{ x: '2', y: '1' }, { x: '2' }])
   await server.patch(`${AT}?fieldManager=editor`, { data: { x: '3' } })
   t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'what somebody else has changed since is theirs')
+})
+
+t.test('texts of a secret are put into its data, whoever owns that, and owned as texts', async t => {
+  const server = await build(t)
+  const secret = (value: string, annotations?: object): Json => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', ...annotations === undefined ? {} : { annotations } }, stringData: { k: value } })
+  const url = '/api/v1/namespaces/default/secrets'
+  await server.post(`${url}?fieldManager=kubectl-client-side-apply`, secret('a', { 'kubectl.orch.io/last-applied-configuration': JSON.stringify(secret('a')) }))
+  const { code, json } = await apply(server, `${url}/a`, 'kubectl', secret('b'))
+  t.match({ code, data: json.data, stringData: json.stringData }, { code: 200, data: { k: 'Yg==' }, stringData: undefined })
+  t.equal(ownersOf(json)['Apply kubectl'], '{"f:stringData":{"f:k":{}}}')
+  t.match(ownersOf(json)['Update kubectl-client-side-apply'], /"f:data":\{"\.":\{\},"f:k":\{\}\}/)
+  t.match((await apply(server, `${url}/a`, 'kubectl', secret('c'))).json.data, { k: 'Yw==' }, 'and again')
+  t.match(await apply(server, `${url}/a`, 'somebody', secret('d')), { code: 409, json: { message: /"kubectl".*: \.stringData\.k$/ } }, 'those who say the same texts conflict')
+  const { data } = (await apply(server, `${url}/b`, 'kubectl', { ...secret('a'), metadata: { name: 'b' } })).json
+  t.same(data, { k: 'YQ==' }, 'in a new one, too')
+})
+
+t.test('the annotation that kubectl keeps has what was sent, in the form kubectl writes', async t => {
+  const server = await build(t)
+  const LAST = 'kubectl.orch.io/last-applied-configuration'
+  const lastOf = async (url: string): Promise<string> => (await server.get(url)).json.metadata.annotations[LAST]
+  const sent = { ...deployment(ofPods(container('c', { resources: { limits: { memory: '1024Mi', cpu: 1 } } }))), metadata: { name: 'd', annotations: { [LAST]: '{}', a: '<&>' }, creationTimestamp: null } }
+  await apply(server, `${DEPLOYMENTS}/d`, 'somebody', sent)
+  t.equal((await apply(server, `${DEPLOYMENTS}/d`, 'kubectl', sent)).code, 200)
+  t.equal(await lastOf(`${DEPLOYMENTS}/d`), '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"a":"\\u003c\\u0026\\u003e"},"creationTimestamp":null,"name":"d"},"spec":{"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"image":"c:1","name":"c","resources":{"limits":{"cpu":1,"memory":"1024Mi"}}}]}}}}\n')
+  await apply(server, AT, 'somebody', configMap({ x: '1' }, { annotations: { [LAST]: '{}' } }))
+  await server.patch(`${AT}?fieldManager=kubectl`, 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, annotations: }\ndata: {z: "1", x: "1"}', APPLY)
+  t.equal(await lastOf(AT), '{"apiVersion":"v1","data":{"x":"1","z":"1"},"kind":"ConfigMap","metadata":{"name":"a"}}\n')
+  const before = await lastOf(`${DEPLOYMENTS}/d`)
+  t.equal((await apply(server, `${DEPLOYMENTS}/d/scale`, 'kubectl', { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd' }, spec: { replicas: 1 } })).code, 200)
+  t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'what is applied to the scale is nothing the object was applied as')
+})
+
+t.test('YAML is read with the scalars of YAML 1.1, in whatever verb it comes', async t => {
+  const server = await build(t)
+  const YAML = { 'content-type': 'application/yaml' }
+  const pod = (name: string): string => `apiVersion: v1\nkind: PodTemplate\nmetadata: {name: ${name}}\ntemplate:\n  spec:\n    hostNetwork: on\n    automountServiceAccountToken: No\n    containers: [{name: c, image: i, tty: yes}]\n    volumes: [{name: v, configMap: {name: x, defaultMode: 0400, optional: y}}]\n`
+  const url = '/api/v1/namespaces/default/podtemplates'
+  const wanted = { hostNetwork: true, automountServiceAccountToken: false, containers: [{ tty: true }], volumes: [{ configMap: { defaultMode: 256, optional: true } }] }
+  t.match(await server.post(url, pod('a'), YAML), { code: 201, json: { template: { spec: wanted } } })
+  t.match(await server.put(`${url}/a`, pod('a'), YAML), { code: 200, json: { template: { spec: wanted } } })
+  t.match(await server.patch(`${url}/b?fieldManager=me`, pod('b'), APPLY), { code: 201, json: { template: { spec: wanted } } })
+  const config = (value: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: ${value}}\n`
+  for (const value of ['yes', '0400', 'on', '1_000']) {
+    t.equal((await server.post(CONFIGS, config(value), YAML)).code, 400, `${value} is no text`)
+    t.equal((await server.patch(`${AT}?fieldManager=me`, config(value), APPLY)).code, 400, `${value} is no text`)
+  }
+  t.match((await server.post(CONFIGS, config('"yes"'), YAML)).json, { data: { key: 'yes' } })
+  t.ok((await server.get(AT, { accept: 'application/yaml' })).body.includes('key: "yes"'), 'and written so that it is read as it was')
 })

@@ -1,7 +1,7 @@
 /** Interface, 'managedFields entry' and 'Field ownership': who owns what after writes that are no applies. */
 import t from 'tap'
 import { BINDINGS, binding, build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import type { Answer, Client, Json } from '../build.js'
 import { CONFIGS, DEPLOYMENTS, ownersOf } from './owners.js'
 
 const configMap = (name: string, data: object, metadata: object = {}): object => ({ metadata: { name, ...metadata }, data })
@@ -146,4 +146,68 @@ t.test('of more than ten updaters the oldest are ancient changes', async t => {
   const owners = ownersOf((await server.get(`${CONFIGS}/a`)).json)
   t.equal(Object.keys(owners).length, 10)
   t.ok('Update ancient-changes' in owners && 'Update m10' in owners)
+})
+
+t.test('lists that are written when they are not set: whoever sends an empty one owns it, and it is shown as null', async t => {
+  const server = await build(t)
+  const kinds: ReadonlyArray<readonly [path: string, rest: Json, empty: Json, element: string]> = [
+    ['/apis/discovery.orch.io/v1/namespaces/default/endpointslices', { addressType: 'IPv4' }, { endpoints: [] }, '"f:endpoints":{}'],
+    ['/apis/discovery.orch.io/v1/namespaces/default/endpointslices', { addressType: 'IPv4' }, { ports: [] }, '"f:ports":{}'],
+    ['/apis/discovery.orch.io/v1beta1/namespaces/default/endpointslices', { addressType: 'IPv4' }, { endpoints: [] }, '"f:endpoints":{}'],
+    ['/apis/discovery.orch.io/v1beta1/namespaces/default/endpointslices', { addressType: 'IPv4' }, { ports: [] }, '"f:ports":{}'],
+    ['/api/v1/namespaces/default/limitranges', {}, { spec: { limits: [] } }, '"f:spec":{"f:limits":{}}'],
+    ['/apis/rbac.authorization.orch.io/v1/clusterroles', {}, { rules: [] }, '"f:rules":{}'],
+    ['/apis/rbac.authorization.orch.io/v1/namespaces/default/roles', {}, { rules: [] }, '"f:rules":{}'],
+    ['/apis/storage.orch.io/v1/csinodes', {}, { spec: { drivers: [] } }, '"f:spec":{"f:drivers":{}}']
+  ]
+  const nulls = (value: unknown): unknown => Array.isArray(value) ? null : Object.fromEntries(Object.entries(value as Json).map(([name, member]) => [name, nulls(member)]))
+  for (const [at, [path, rest, empty, element]] of kinds.entries()) {
+    const create = (name: string, body: Json): Promise<Answer> => server.post(`${path}?fieldManager=maker`, { ...rest, ...body, metadata: { name: `${name}-${at}`, labels: { a: 'b' } } })
+    const absent = await create('absent', 'spec' in empty ? { spec: {} } : {})
+    t.match({ code: absent.code, json: absent.json }, { code: 201, json: nulls(empty) as Json }, path)
+    t.notMatch(ownersOf(absent.json), { 'Update maker': element }, 'one that is not there is nobody\'s')
+    const made = await create('empty', empty)
+    t.match({ code: made.code, json: made.json }, { code: 201, json: nulls(empty) as Json }, path)
+    t.ok(ownersOf(made.json)['Update maker']?.includes(element), path)
+    t.same((await server.get(`${path}/empty-${at}`)).json, made.json)
+    const { json: patched } = await server.patch(`${path}/absent-${at}?fieldManager=patcher`, empty)
+    t.ok(ownersOf(patched)['Update patcher']?.includes(element), `${path}, by a patch`)
+    t.match(patched, nulls(empty) as Json)
+    t.same((await server.patch(`${path}/absent-${at}?fieldManager=patcher`, empty)).json, patched, 'once more changes nothing')
+    await server.patch(`${path}/absent-${at}`, { metadata: { finalizers: ['a/b'] } })
+    await server.delete(`${path}/absent-${at}`)
+    t.match((await server.patch(`${path}/absent-${at}`, { ...empty, metadata: { finalizers: null } })).json, nulls(empty) as Json, 'and so it goes')
+  }
+})
+
+t.test('who creates a daemon set owns the count of its templates, and keeps it', async t => {
+  const server = await build(t)
+  const url = '/apis/apps/v1/namespaces/default/daemonsets'
+  const set = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'a' } }, template } }
+  const COUNT = { 'f:annotations': { '.': {}, 'f:deprecated.daemonset.template.generation': {} } }
+  const { json: made } = await server.post(`${url}?fieldManager=maker`, set)
+  t.same([made.metadata.managedFields[0].fieldsV1['f:metadata'], made.metadata.annotations], [COUNT, { 'deprecated.daemonset.template.generation': '1' }])
+  const image = (name: string): Json => ({ spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } } })
+  await server.patch(`${url}/d?fieldManager=patcher`, image('i:2'))
+  const { json } = await server.put(`${url}/d?fieldManager=putter`, { ...set, spec: { ...set.spec, ...image('i:3')['spec'], template: { ...template, ...image('i:3')['spec'].template } } })
+  t.same(json.metadata.annotations, { 'deprecated.daemonset.template.generation': '3' })
+  t.same(json.metadata.managedFields.map(({ manager, fieldsV1 }: Json) => [manager, fieldsV1['f:metadata']]).sort(), [['maker', COUNT], ['putter', undefined]])
+  const applied = await server.call('PATCH', `${url}/e?fieldManager=me`, { apiVersion: 'apps/v1', kind: 'DaemonSet', ...set, metadata: { name: 'e' } }, { 'content-type': 'application/apply-patch+yaml' })
+  t.same([applied.code, applied.json.metadata.annotations, applied.json.metadata.managedFields[0].fieldsV1['f:metadata']], [201, { 'deprecated.daemonset.template.generation': '1' }, undefined], 'of an apply it is nobody\'s')
+})
+
+t.test('who creates an autoscaler without a target owns the default one', async t => {
+  const server = await build(t)
+  const hpa = { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } } }
+  for (const [version, field] of [['v1', 'f:targetCPUUtilizationPercentage'], ['v2', 'f:metrics'], ['v2beta2', 'f:metrics'], ['v2beta1', 'f:metrics']] as const) {
+    const { json } = await server.post(`/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`, { ...hpa, metadata: { name: version } })
+    t.same(Object.keys(json.metadata.managedFields[0].fieldsV1['f:spec']).sort(), ['f:maxReplicas', 'f:minReplicas', 'f:scaleTargetRef', field].sort(), version)
+  }
+})
+
+t.test('an entry that owns nothing asks for owners all the same', async t => {
+  const server = await build(t)
+  const { json: made } = await server.post(`${CONFIGS}?fieldManager=a`, configMap('a', { x: '1' }))
+  const entry = { ...made.metadata.managedFields[0], fieldsV1: {} }
+  t.same(ownersOf((await server.put(`${CONFIGS}/a?fieldManager=b`, configMap('a', { x: '2' }, { managedFields: [entry] }))).json), { 'Update b': '{"f:data":{"f:x":{}}}' })
 })

@@ -13,7 +13,7 @@ import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 import { validateDaemonSetSpec, validateDaemonSetStatus } from './rules/daemonsets.js'
-import { countTemplate } from './rules/template-generation.js'
+import { beginCount, countTemplate, keepCount } from './rules/template-generation.js'
 
 export type RollingUpdateDaemonSet = Static<typeof RollingUpdateDaemonSet>
 export const RollingUpdateDaemonSet = message('RollingUpdateDaemonSet', 'Settings of the rolling update of a daemon set.', {
@@ -64,7 +64,7 @@ export const DaemonSet = kind('DaemonSet', 'Runs a pod on each node, or on some 
   metadata,
   spec: one(2, 'What pods are wanted on which nodes.', DaemonSetSpec),
   status: one(3, 'What is observed of the daemon set; written by the system.', DaemonSetStatus)
-})
+}, { defaults: ({ metadata }) => { beginCount(metadata) } })
 
 const columns: ReadonlyArray<Column<DaemonSet>> = [
   name,
@@ -89,6 +89,6 @@ export const daemonSets = resource(DaemonSet, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateDaemonSetStatus(object as DaemonSet, old as DaemonSet, report) } }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated: dropGatedTemplateFields, prepareForCreate: set => { countTemplate(set) }, prepareForUpdate: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: { dropGated: dropGatedTemplateFields, prepareForCreate: set => { keepCount(set) }, prepareForUpdate: keepCount, settle: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template) },
   columns
 })

@@ -4,7 +4,7 @@ import type { ApiObject, OtherRepresentation, VersionRules } from '../../resourc
 import { validateAutoscaler } from './autoscaler-rules.js'
 import { autoscalerColumns } from './columns.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
-import { defaultTarget, forgetSent, fromV1, toV1 } from './v1-conversion.js'
+import { forgetSent, fromV1, toV1 } from './v1-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
@@ -40,7 +40,6 @@ function fromV2beta1 ({ spec, status, metadata, ...types }: v2beta1.HorizontalPo
 
 /** Brings what a client of v1 sent into the form that the others are stored in, and takes the part of the status that annotations keep. */
 function prepareNew (autoscaler: v1.HorizontalPodAutoscaler): void {
-  defaultTarget(autoscaler)
   const sent = fromV1(autoscaler)
   const { conditions: _conditions, currentMetrics: _metrics, ...status } = sent.status
   Object.assign(autoscaler, toV1({ ...sent, status }))
@@ -49,7 +48,6 @@ function prepareNew (autoscaler: v1.HorizontalPodAutoscaler): void {
 /** As `prepareNew`; what annotations keep of the spec or of the status is changed with that alone. */
 function prepareChange (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler, subresource: string): void {
   const { spec, status } = fromV1(old)
-  if (subresource === '') defaultTarget(autoscaler)
   Object.assign(autoscaler, toV1({ ...fromV1(autoscaler), ...(subresource === 'status' ? { spec } : { status }) }))
 }
 

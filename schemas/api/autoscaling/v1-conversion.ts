@@ -6,11 +6,11 @@ import { toJson } from '../../codec/json/encode.js'
 import { decode } from '../../language/decode.js'
 import type { Message } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
+import { METRICS, listOf, read } from './kept-values.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
 
-const METRICS = 'autoscaling.alpha.orch.io/metrics'
 const CURRENT_METRICS = 'autoscaling.alpha.orch.io/current-metrics'
 const CONDITIONS = 'autoscaling.alpha.orch.io/conditions'
 const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
@@ -19,24 +19,11 @@ const SENT = 'autoscaling.alpha.orch.io/sent-metrics'
 const OWN = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, SENT]
 
 const CPU = 'cpu'
-/** Percent of the request; taken where no metric is named at all. */
-const DEFAULT_CPU_TARGET = 80
 
 type Annotations = Record<string, string> | undefined
 type Metric = NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]
 type CurrentMetric = NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetrics']>[number]
 
-/** Undefined for what is no JSON of that shape. */
-function read<T> (parse: (value: unknown) => T, text: string | undefined): T | undefined {
-  if (text === undefined) return undefined
-  try {
-    return parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
-
-const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item).object) // anything but a list throws
 const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string => `[${items.map(item => toJson(message, item)).join(',')}]`
 
 /** What is stored has its CPU target behind all others, and no types of targets, as convention. In place. */
@@ -73,11 +60,6 @@ const isCpuTarget = ({ type, resource }: Metric): boolean => type === 'Resource'
 const cpuUsages = (metrics: readonly CurrentMetric[]): number[] =>
   metrics.flatMap(({ type, resource }) => type === 'Resource' && resource?.name === CPU ? resource.current.averageUtilization ?? [] : [])
 const cpuTarget = (averageUtilization: number): Metric => ({ type: 'Resource', resource: { name: CPU, target: { type: 'Utilization', averageUtilization } } })
-
-/** Whether an object of v1 names any metric; without one it has the default target. */
-export function defaultTarget ({ metadata, spec }: v1.HorizontalPodAutoscaler): void {
-  if ((read(listOf(v1.MetricSpec), metadata.annotations?.[METRICS]) ?? []).length === 0) spec.targetCPUUtilizationPercentage ??= DEFAULT_CPU_TARGET
-}
 
 function without (annotations: Annotations): Annotations {
   if (annotations === undefined || !OWN.some(name => Object.hasOwn(annotations, name))) return annotations

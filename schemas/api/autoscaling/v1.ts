@@ -4,10 +4,13 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { nonnegative } from '../../rules/findings.js'
 import { Time } from '../../meta/scalars.js'
+import { METRICS, listOf, read } from './kept-values.js'
 import { declareMetrics } from './named-metrics.js'
 import { kind, message } from './v1-package.js'
 
 export const API_VERSION = 'autoscaling/v1'
+/** Percent of the request; taken where no metric is named at all. */
+const DEFAULT_CPU_TARGET = 80
 
 export const {
   CrossVersionObjectReference, ContainerResourceMetricSource, ContainerResourceMetricStatus, ExternalMetricSource, ExternalMetricStatus, HorizontalPodAutoscalerCondition,
@@ -39,6 +42,10 @@ export const HorizontalPodAutoscaler = kind('HorizontalPodAutoscaler', 'Adapts a
   metadata,
   spec: one(2, 'What is scaled, by what measure and within what bounds.', HorizontalPodAutoscalerSpec),
   status: one(3, 'What is observed of the autoscaler; written by the system.', HorizontalPodAutoscalerStatus)
+}, {
+  defaults: ({ metadata, spec }) => {
+    if (spec.targetCPUUtilizationPercentage === undefined && (read(listOf(MetricSpec), metadata.annotations?.[METRICS]) ?? []).length === 0) spec.targetCPUUtilizationPercentage = DEFAULT_CPU_TARGET
+  }
 })
 
 export { Scale, ScaleSpec, ScaleStatus } from './scale.js'

@@ -24,6 +24,13 @@ export function rawJson (value: unknown): string {
   return json === undefined ? 'null' : escapeMarkup(json)
 }
 
+/** The same with the names of all objects ascending. */
+export function sortedJson (value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? quote(value) : rawJson(value)
+  return `{${sortedKeys(value).map(name => `${quote(name)}:${sortedJson((value as Record<string, unknown>)[name])}`).join(',')}}`
+}
+
 /** Ascending by code point, which is the order of their UTF-8 bytes. */
 export function sortedKeys (map: object): string[] {
   const keys = Object.keys(map)

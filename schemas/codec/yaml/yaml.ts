@@ -1,15 +1,16 @@
 /**
- * YAML 1.2 with the core schema to plain values: what JSON can say, and nothing else. Dates stay text, repeated keys
- * are reported like those of JSON, aliases may not blow a small document up. `<<` merges maps, as convention, though it
- * comes from YAML 1.1. The library is loaded at first use.
+ * YAML to plain values: what JSON can say, and nothing else. Scalars are those of YAML 1.1, as convention (`scalars.ts`), repeated keys
+ * are reported like those of JSON, aliases may not blow a small document up, `<<` merges maps. The library is loaded at first use.
  */
 import type * as Yaml from 'yaml'
-import { DecodeError } from '../../language/decode-error.js'
+import { DecodeError, isDecodeError } from '../../language/decode-error.js'
 import { countValues, decodeText, parseJson, tooManyEntries, tooManyValues, MAX_DEPTH, OF_BODIES } from '../json/parse.js'
 import type { Parsed, ValueBounds } from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
 import { onDemand } from '../../on-demand.js'
 import { setMember } from '../../language/values.js'
+import { plainScalar, taggedScalar } from './scalars.js'
+import type { Scalar } from './scalars.js'
 
 const yaml = onDemand<typeof Yaml>('yaml')
 
@@ -37,7 +38,7 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const { parseDocument } = yaml()
   let document: Yaml.Document.Parsed
   try {
-    document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false, intAsBigInt: true })
+    document = parseDocument(text, { version: '1.2', schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false })
   } catch (error) {
     throw new DecodeError('the body is not valid YAML: it nests too deeply or is malformed', { cause: error })
   }
@@ -61,14 +62,6 @@ function refuseDepth (text: string): void {
     } else if ((character === 0x5d || character === 0x7d) && depth > 0) depth--
   }
   if (DEEP_LINE.test(text)) throw new DecodeError('the body nests too many YAML collections in one line')
-}
-
-/** Its digits come from a document of bounded length; far fewer are what JSON may have. */
-function integer (value: bigint): number | bigint {
-  const number = Number(value)
-  if (Number.isSafeInteger(number)) return number
-  if (!Number.isFinite(number)) throw new DecodeError('the body holds an integer of more than 300 digits')
-  return value
 }
 
 /** Quoted it is a key like any other. */
@@ -118,7 +111,7 @@ class Conversion {
       return value
     }
     if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
-    if (isScalar(node)) return this.#scalar(node.value)
+    if (isScalar(node)) return this.#scalar(node)
     if (isMap(node) && node.items.length > this.#most.entries) throw tooManyEntries(this.#most.entries)
     if (isSeq(node)) {
       return node.items.map((item, index) => {
@@ -141,13 +134,13 @@ class Conversion {
         continue
       }
       const name = this.#value(pair.key, depth + 1)
-      if (typeof name === 'object' && name !== null) throw new DecodeError(`the body has a YAML key that is a list or map, at ${pathText(this.#path) || 'the top'}`)
+      if (typeof name === 'object') throw new DecodeError(`the body has a YAML key that is ${name === null ? 'null' : 'a list or map'}, at ${pathText(this.#path) || 'the top'}`)
       const key = String(name)
       this.#path.push(key)
       const again = Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES
       if (again) this.#duplicates.push(pathText(this.#path))
       setMember(target, key, this.#value(pair.value, depth + 1))
-      if (again) this.#lines.push(`line ${this.#lineOf(pair.value) ?? this.#lineOf(pair.key) ?? 1}: key ${JSON.stringify(name)} already set in map`)
+      if (again) this.#lines.push(`line ${this.#lineOf(pair.value) ?? this.#lineOf(pair.key) ?? 1}: key ${typeof name === 'string' ? JSON.stringify(name) : key} already set in map`)
       this.#path.pop()
     }
     for (const other of merged.flat()) this.#mergeInto(target, other)
@@ -165,11 +158,17 @@ class Conversion {
     for (const [key, value] of Object.entries(other)) if (!Object.hasOwn(target, key)) setMember(target, key, value)
   }
 
-  #scalar (value: unknown): unknown {
-    if (value === null || value === undefined) return null
-    if (typeof value === 'bigint') return integer(value)
-    if (typeof value === 'number' && !Number.isFinite(value)) throw new DecodeError(`${pathText(this.#path) || 'the body'}: infinity and not-a-number are no JSON values`)
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-    throw new DecodeError(`${pathText(this.#path) || 'the body'}: a YAML value that JSON does not know`)
+  /** The parser leaves all of them as text. */
+  #scalar ({ value, type, tag }: Yaml.Scalar): Scalar {
+    if (typeof value !== 'string') throw new DecodeError(`${this.#place}: a YAML value that JSON does not know`)
+    if (tag === undefined && type !== 'PLAIN') return value
+    try {
+      return tag === undefined ? plainScalar(value) : taggedScalar(tag, value)
+    } catch (error) {
+      if (!isDecodeError(error)) throw error
+      throw new DecodeError(`${this.#place}: ${error.message}`, { cause: error })
+    }
   }
+
+  get #place (): string { return pathText(this.#path) || 'the body' }
 }

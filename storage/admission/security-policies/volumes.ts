@@ -11,7 +11,7 @@ function typeOf ({ name, ...sources }: Volume): string {
 }
 
 /** What the server itself puts into pods counts as the secret that it once was. */
-const isTokenVolume = ({ projected }: Volume): boolean => projected?.sources !== undefined && projected.sources.every(({ serviceAccountToken, configMap, downwardAPI }) =>
+const isTokenVolume = ({ projected }: Volume): boolean => projected?.sources !== undefined && projected.sources.length > 0 && projected.sources.every(({ serviceAccountToken, configMap, downwardAPI }) =>
   serviceAccountToken !== undefined || configMap?.name === 'orch-root-ca.crt' || downwardAPI?.items?.every(({ fieldRef }) => fieldRef?.fieldPath === 'metadata.namespace') === true)
 
 /** Whole parts of a path alone are a prefix of it. */

@@ -1,15 +1,27 @@
 /** A count of the templates a daemon set has had, which older controllers read: an annotation that is the server's alone. */
 import { sameValue } from '../../../language/values.js'
+import type { ObjectMeta } from '../../../meta/object.js'
 import type { DaemonSet } from '../daemonsets.js'
 
 const ANNOTATION = 'deprecated.daemonset.template.generation'
 
-function countOf ({ metadata: { annotations } }: DaemonSet): number {
+function countOf ({ annotations }: ObjectMeta): number {
   const text = annotations !== undefined && Object.hasOwn(annotations, ANNOTATION) ? annotations[ANNOTATION] ?? '' : ''
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 1
 }
 
-export function countTemplate (set: DaemonSet, old: DaemonSet = set): void {
-  const count = countOf(old) + (sameValue(set.spec.template, old.spec.template) ? 0 : 1)
-  set.metadata.annotations = { ...set.metadata.annotations, [ANNOTATION]: String(count) }
+function setCount (metadata: ObjectMeta, count: number): void {
+  metadata.annotations = { ...metadata.annotations, [ANNOTATION]: String(count) }
+}
+
+/** A default, so that whoever creates the set owns it. */
+export function beginCount (metadata: ObjectMeta): void {
+  if (metadata.annotations?.[ANNOTATION] === undefined) setCount(metadata, 1)
+}
+
+/** Whatever a client says of it; of a new set, what is no count. */
+export const keepCount = ({ metadata }: DaemonSet, old?: DaemonSet): void => { setCount(metadata, countOf(old?.metadata ?? metadata)) }
+
+export function countTemplate ({ metadata, spec }: DaemonSet, old: DaemonSet): void {
+  if (!sameValue(spec.template, old.spec.template)) setCount(metadata, countOf(old.metadata) + 1)
 }

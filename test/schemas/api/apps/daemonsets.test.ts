@@ -60,6 +60,7 @@ t.test('its templates are counted for older controllers, by the server alone', a
   const changedTo = (change: Record<string, unknown>) => {
     const object = made(daemonSets, changed(set, change))
     daemonSets.strategy.prepareForUpdate?.(object, old, '')
+    daemonSets.strategy.settle?.(object, old)
     return count(object)
   }
   t.equal(changedTo({ 'spec.minReadySeconds': 3 }), '1')

@@ -17,7 +17,7 @@ const CASES: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['answers with the wrong types', () => ({ allowed: SECRET }), /AdmissionReview\.response\.allowed: expected true or false/],
   ['patches with broken JSON', () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from(`[{"value": ${SECRET}`).toString('base64') }), /received undecodable patch in webhook response: it is not valid JSON/],
   ['patches with the wrong types', patching({ op: 'add', path: '/immutable', value: SECRET }), /the patch of admission webhook .*a\.example\.com.* cannot be followed: Secret\.immutable: expected true or false/],
-  ['patches what is not there', patching({ op: 'replace', path: '/nothing', value: SECRET }), /the patch of admission webhook .*a\.example\.com.* cannot be followed: the JSON patch does not fit the object/]
+  ['patches what is not there', patching({ op: 'replace', path: '/nothing/here', value: SECRET }), /the patch of admission webhook .*a\.example\.com.* cannot be followed: the JSON patch does not fit the object/]
 ]
 
 t.test('a hook that fails is logged without what it says itself', async t => {
