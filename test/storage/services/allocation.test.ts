@@ -111,6 +111,18 @@ t.test('a service gains a second address and loses it again', async t => {
   t.same(await server.taken('serviceips'), [first])
 })
 
+t.test('a policy that is taken away stays what it was', async t => {
+  for (const ranges of [{ clusterIPRanges: RANGE }, DUAL]) {
+    const server = await serviceServer(t, ranges)
+    for (const [name, spec] of [['open', { clusterIP: 'None', selector: null }], ['headless', { clusterIP: 'None' }], ['plain', {}]] as const) {
+      const made = (await server.make(name, { ...spec, ipFamilyPolicy: 'PreferDualStack' })).json.spec
+      const changed = await server.patch(`${SERVICES}/${name}`, { spec: { ipFamilyPolicy: null } }, 'application/merge-patch+json')
+      t.same([changed.code, changed.json.spec], [200, made], name)
+      t.equal(made.ipFamilyPolicy, 'PreferDualStack')
+    }
+  }
+})
+
 t.test('node ports: given, named, shared by the protocols of a port, given back with the type', async t => {
   const server = await serviceServer(t, PORTS)
   const { json: { spec } } = await server.make('dns', { type: 'NodePort', ports: [{ name: 'w', port: 80, nodePort: 30002 }, { name: 'u', port: 53, protocol: 'UDP' }, { name: 't', port: 53 }] })
