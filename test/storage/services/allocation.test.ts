@@ -111,6 +111,20 @@ t.test('a service gains a second address and loses it again', async t => {
   t.same(await server.taken('serviceips'), [first])
 })
 
+t.test('an external name has no policy for traffic within the cluster', async t => {
+  const server = await serviceServer(t)
+  const named = { type: 'ExternalName', externalName: 'a.example.com' }
+  for (const [index, internalTrafficPolicy] of ['Cluster', 'Local', undefined].entries()) {
+    const made = await server.make(`n${index}`, { ...named, internalTrafficPolicy })
+    t.same([made.code, made.json.spec.internalTrafficPolicy], [201, undefined])
+    await server.make(`s${index}`, { internalTrafficPolicy })
+    const changed = await server.patch(`${SERVICES}/s${index}`, { spec: named })
+    t.same([changed.code, changed.json.spec.internalTrafficPolicy], [200, undefined])
+    const again = await server.patch(`${SERVICES}/s${index}`, { spec: { type: 'ClusterIP', externalName: null } })
+    t.equal(again.json.spec.internalTrafficPolicy, 'Cluster', 'and a service again')
+  }
+})
+
 t.test('a policy that is taken away stays what it was', async t => {
   for (const ranges of [{ clusterIPRanges: RANGE }, DUAL]) {
     const server = await serviceServer(t, ranges)
