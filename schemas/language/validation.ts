@@ -179,7 +179,8 @@ function each (value: unknown, path: string, visit: (item: unknown, path: string
 }
 
 function constrain (field: FieldFacts, value: unknown, path: string, report: Report): void {
-  if (value === undefined || (value === '' && field.pointer !== true)) {
+  // An empty item of a list is there, unlike an empty field.
+  if (value === undefined || (value === '' && field.pointer !== true && field.shape === 'one')) {
     if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: field.missing ?? '' })
     return
   }
