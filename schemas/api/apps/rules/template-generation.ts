@@ -1,5 +1,7 @@
 /** A count of the templates a daemon set has had, which older controllers read: an annotation that is the server's alone. */
+import { sameMessages } from '../../../language/presence.js'
 import { sameValue } from '../../../language/values.js'
+import { PodTemplateSpec } from '../../core/pod-spec.js'
 import type { DaemonSet } from '../daemonsets.js'
 
 const ANNOTATION = 'deprecated.daemonset.template.generation'
@@ -10,6 +12,8 @@ function countOf ({ metadata: { annotations } }: DaemonSet): number {
 }
 
 export function countTemplate (set: DaemonSet, old: DaemonSet = set): void {
-  const count = countOf(old) + (sameValue(set.spec.template, old.spec.template) ? 0 : 1)
+  const [template, before] = [set.spec.template, old.spec.template]
+  const isSame = sameValue(template, before) && sameMessages(PodTemplateSpec, template, before)
+  const count = countOf(old) + (isSame ? 0 : 1)
   set.metadata.annotations = { ...set.metadata.annotations, [ANNOTATION]: String(count) }
 }
