@@ -9,6 +9,7 @@ import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../schemas/auth/request-info.js'
 import type { UserInfo } from '../schemas/auth/user.js'
 import { pathSegment } from '../schemas/names.js'
+import { isTrue } from '../schemas/query-boolean.js'
 import { nameSelected } from '../schemas/selectors/fields.js'
 import { badRequest, noSuchPath, StatusError } from '../schemas/status.js'
 import { Trace } from '../schemas/trace.js'
@@ -111,11 +112,9 @@ export function agree (route: string, path: string): boolean {
   return wanted.every((segment, at) => segment === '*' || segment.startsWith(':') || segment === parts[at])
 }
 
-/** `watch`, `watch=`, `watch=1`, `watch=true`; not `0` and `false`. The first one given counts. */
+/** The first one given counts. */
 export function watches (query: string): boolean {
-  if (!query.includes('watch')) return false
-  const value = new URLSearchParams(query).get('watch')
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+  return query.includes('watch') && isTrue(new URLSearchParams(query).get('watch'))
 }
 
 /** Shared by all requests without a query, and so never changed. */

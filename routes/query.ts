@@ -1,6 +1,7 @@
 /** Query parameters as typed values; each failure names the parameter and what it takes. */
 import { holdFieldSelector, holdLabelSelector, NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
 import type { Representation, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
+import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
 import type { Caller } from '../storage/operations/context.js'
 import type { ListRequest } from '../storage/operations/list.js'
@@ -24,14 +25,7 @@ function longInteger (text: string): number {
   return value >= LEAST && value <= MOST ? Number(value) : NaN
 }
 
-/** Absent, empty, `0` and `false` are false; `1` and `true` are true, and so is `watch` without a value. @throws StatusError 400 */
-export function bool (query: URLSearchParams, name: string, empty = false): boolean {
-  const text = query.get(name)?.toLowerCase()
-  if (text === undefined || text === '0' || text === 'false') return false
-  if (text === '') return empty
-  if (text === '1' || text === 'true') return true
-  throw badRequest(`${name}: invalid value ${shown(text)}: it must be true or false`)
-}
+export const bool = (query: URLSearchParams, name: string): boolean => isTrue(query.get(name))
 
 /** A count that may not be negative. @throws StatusError 400 */
 export function count (query: URLSearchParams, name: string): number | undefined {
@@ -89,7 +83,6 @@ class Asked implements ListRequest {
 /** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
 export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller): ListRequest {
   count(query, 'timeoutSeconds')
-  bool(query, 'allowWatchBookmarks')
   return new Asked(selectors(query, definition), query, namespace, caller)
 }
 

@@ -27,9 +27,9 @@ export function checkFieldManager (query: URLSearchParams, method: string): void
   if (findings.length > 0) refuseOption(method, ...findings)
 }
 
-/** Of a patch that applies nothing. @throws StatusError 400, 422 */
+/** Of a patch that applies nothing. @throws StatusError 422 */
 export function refuseForce (query: URLSearchParams): void {
-  if (bool(query, 'force', true)) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
+  if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
 }
 
 /** Who makes the change: as they say, or by the name of their program. */

@@ -25,6 +25,7 @@ export { findingsOfJson, findingsOfYaml, strictFindings, warningsOf } from './la
 export type { Decoded } from './language/decode.js'
 export { applyDefaults } from './language/defaults.js'
 export { emptyField } from './language/plan.js'
+export { sameMessages } from './language/presence.js'
 export { forgetEmpty, withoutNulls } from './language/unset.js'
 export { clone, putAt, sameValue, valueAt } from './language/values.js'
 export { nextGeneration } from './meta/object.js'

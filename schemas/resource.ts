@@ -25,7 +25,7 @@ const EVERY_VERB: readonly ResourceVerb[] = ['create', 'delete', 'deletecollecti
 export interface UpdateRounds {
   /** Rules on metadata: the first round is that of all objects, which knows paths alone; further ones have the name rule and the finalizers of the type. */
   readonly metadata: number
-  /** What may not change in metadata. */
+  /** What may not change in metadata: the first round is that of all objects, further ones have the finalizers of the type. */
   readonly change: number
   /** Rules of the object's own message, or of what a subresource changes. */
   readonly object: number

@@ -52,7 +52,7 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
     }
   })
   await app.register(async scope => {
-    await orch(scope, { ...options, storage: { kind: 'memory' }, authorization: { authorizers: [spy] }, ...more })
+    await orch(scope, { ...options, storage: { kind: 'memory' }, authorization: { authorizers: [spy] }, ...more, connections: { ...options.connections, ...more.connections } })
     scoped?.(scope)
   })
   t.teardown(async () => {

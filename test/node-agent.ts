@@ -109,5 +109,5 @@ export async function withPod (server: Client, port: number, { name = 'web', con
   return json
 }
 
-/** Of the agent a server of a host calls. */
-export const callingAgent = ({ files }: NodeAgent): { nodeAgents: { files: NodeAgent['files'], preferredAddressTypes: string[] } } => ({ nodeAgents: { files, preferredAddressTypes: ['InternalIP'] } })
+/** Of the agent a server of a host calls, which is on its machine. */
+export const callingAgent = ({ files }: { files: Partial<NodeAgent['files']> }): { nodeAgents: { files: Partial<NodeAgent['files']>, preferredAddressTypes: string[] }, nearby: boolean } => ({ nodeAgents: { files, preferredAddressTypes: ['InternalIP'] }, nearby: true })

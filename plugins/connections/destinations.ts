@@ -3,7 +3,7 @@ import type { EndpointAddress } from '../../schemas/api/core/endpoints.js'
 import { podAddress } from '../../schemas/api/core/pod-status.js'
 import { isStatusError, serviceUnavailable } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../storage/registry.js'
-import { checkAddress, resolveHost, type Reach } from './addresses.js'
+import { checkAddress, type Reach } from './addresses.js'
 import type { NodeAgents } from './node-agents.js'
 import { find, partsOf } from './objects.js'
 
@@ -92,10 +92,9 @@ async function isOfPod (resources: ResourceRegistry, namespace: string, { ip, ta
 }
 
 /** At the port that is asked for, else at that of its agent. */
-export const locateNode = ({ agents, reach }: DestinationTools): Locate => async (_namespace, id) => {
+export const locateNode = ({ agents }: Pick<DestinationTools, 'agents'>): Locate => async (_namespace, id) => {
   const { scheme, name, port } = partsOf('node', id)
-  const { host, port: known } = await agents.of(name)
-  const address = await resolveHost(host, reach)
+  const { host, address, port: known } = await agents.of(name)
   if (port === '' || port === String(known)) return { scheme: 'https', host, address, port: known, agent: true }
   return { scheme: scheme || 'http', host, address, port: portOf(port), agent: false }
 }

@@ -27,7 +27,7 @@ export type { NodeAgentOptions } from './node-agents.js'
 
 export interface ConnectionOptions {
   readonly nodeAgents?: NodeAgentOptions | undefined
-  /** Whether pods and nodes that requests are proxied to may be on this machine, at loopback addresses. Default false. */
+  /** Whether pods and nodes, and the agents of these, may be on this machine, at loopback addresses. Default false. */
   readonly nearby?: boolean | undefined
 }
 
@@ -62,10 +62,11 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
 
 export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
   const { resources, shutdown } = fastify.orch
-  const agents = new NodeAgents(resources, nodeAgents)
+  const reach = { nearby }
+  const agents = new NodeAgents(resources, reach, nodeAgents)
   runParts(fastify, 'client of', [agents])
 
-  const tools = { resources, agents, ending: shutdown.signal, reach: { nearby }, mount: fastify.prefix }
+  const tools = { resources, agents, ending: shutdown.signal, reach, mount: fastify.prefix }
   const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector => async (store, request, reply) =>
     await connect(request, reply, await admitted(store, request, message))
   const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))

@@ -44,13 +44,14 @@ async function passOn ({ resources, agents, ending }: LogTools, options: PodLogO
   const container = containerOf(pod, options.container ?? '')
   // Of a pod that runs nowhere yet there is nothing to read.
   if (!pod.spec.nodeName) return reply.code(204).send()
-  const { host, port } = await agents.of(pod.spec.nodeName)
+  const { host, address, port } = await agents.of(pod.spec.nodeName)
   const asked = parametersOf(options).toString()
   const path = `${encodePath(`/containerLogs/${namespace}/${name}/${container}`)}${asked === '' ? '' : `?${asked}`}`
   const { answer } = await send({
     method: 'GET',
     scheme: 'https',
     host,
+    address,
     port,
     path,
     headers: ['Host', hostPort(host, port), 'User-Agent', 'orch-apiserver', 'Accept', '*/*'],

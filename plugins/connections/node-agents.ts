@@ -5,6 +5,7 @@ import type { Lifecycle } from '../../schemas/auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
 import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../storage/registry.js'
+import { resolveHost, type Reach } from './addresses.js'
 import { find } from './objects.js'
 
 /** Of an agent whose node does not tell it. */
@@ -23,6 +24,8 @@ export interface NodeAgentOptions {
 
 export interface NodeAgent {
   readonly host: string
+  /** Where the host was found, which is where to connect to. */
+  readonly address: string
   readonly port: number
 }
 
@@ -32,9 +35,11 @@ export class NodeAgents implements Lifecycle {
   readonly #types: readonly string[]
   readonly #files: TlsFiles
   readonly #resources: ResourceRegistry
+  readonly #reach: Reach
 
-  constructor (resources: ResourceRegistry, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions) {
+  constructor (resources: ResourceRegistry, reach: Reach, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions) {
     this.#resources = resources
+    this.#reach = reach
     this.#types = preferredAddressTypes
     this.#files = new TlsFiles(files)
     this.timeout = timeout
@@ -48,14 +53,14 @@ export class NodeAgents implements Lifecycle {
 
   async secureContext (): Promise<SecureContext> { return await this.#files.current() }
 
-  /** @throws StatusError 404 for a node that is not there, 500 for one without an address */
+  /** @throws StatusError 404 for a node that is not there, 500 for one without an address, 400 for an address that nothing may be sent to */
   async of (nodeName: string): Promise<NodeAgent> {
     const { status } = await find(this.#resources, 'nodes', '', nodeName)
     const addresses = status.addresses ?? []
     const known = this.#types.map(type => addresses.find(one => one.type === type)).find(one => one !== undefined)
     if (known === undefined) throw unexplained(`no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`)
     const port = status.daemonEndpoints?.kubeletEndpoint?.Port ?? 0
-    return { host: known.address, port: port > 0 ? port : DEFAULT_PORT }
+    return { host: known.address, address: await resolveHost(known.address, this.#reach), port: port > 0 ? port : DEFAULT_PORT }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Options of a connection, which come as query parameters, read as the convention reads them. */
+import { isTrue } from '../../schemas/query-boolean.js'
 import { formatTime, parseTime } from '../../schemas/time.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { Int64, Message } from '../../schemas/language/types.js'
@@ -23,7 +24,7 @@ export function optionsFrom<T extends object> (message: Message<T>, query: URLSe
 }
 
 function valueOf (of: unknown, text: string): unknown {
-  if (of === 'bool') return !['false', '0'].includes(text.toLowerCase())
+  if (of === 'bool') return isTrue(text)
   if (of === 'int32') return Number(integer(text, 32))
   if (of === 'int64') return integer(text, 64)
   if (of === 'string') return text

@@ -23,12 +23,13 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources,
   const pod = await find(resources, 'pods', namespace, name)
   const container = action === 'portForward' ? '' : `/${containerOf(pod, 'container' in options ? options.container ?? '' : '')}`
   if (!pod.spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
-  const { host, port } = await agents.of(pod.spec.nodeName)
+  const { host, address, port } = await agents.of(pod.spec.nodeName)
   const asked = parametersOf(options).toString()
   const connection = needsUpgrade(request)
   return await upgrade(request, reply, connection, {
     scheme: 'https',
     host,
+    address,
     port,
     path: `${encodePath(`/${action}/${namespace}/${name}${container}`)}${asked === '' ? '' : `?${asked}`}`,
     secureContext: await agents.secureContext(),

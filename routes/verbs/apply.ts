@@ -44,7 +44,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const { query, info } = request.orch
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
-  const force = bool(query, 'force', true)
+  const force = bool(query, 'force')
   const validation = fieldValidation(query, 'PATCH')
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')

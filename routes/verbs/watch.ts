@@ -63,7 +63,6 @@ function ofOne (query: URLSearchParams, name: string, definition: Representation
 export function watchHandler (store: ResourceStore, times: WatchSettings, closing: () => AbortSignal, observer: WatchObserver) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
-    bool(query, 'watch', true)
     refuseInitialEvents(query)
     count(query, 'limit')
     if (text(query, 'continue') !== '') throw badRequest('continue is forbidden for watch')

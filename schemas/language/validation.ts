@@ -3,6 +3,7 @@
  * then the rules of each message. Findings come in the order of the fields, at most a hundred; nothing throws.
  */
 import type { FieldFacts, Message, Plain, Report } from './types.js'
+import { validateFinalizerDomains } from '../meta/metadata-rules.js'
 import { isToldOfChanges, validateAnyMetadata, validateMetadata, validateMetadataUpdate, validateOwnMetadata } from '../meta/metadata.js'
 import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
@@ -78,10 +79,15 @@ function repeat (times: number, run: (report: Report) => void, report: Report): 
 function checkMetadata (resource: Representation, { metadata }: ApiObject, { metadata: old }: ApiObject, rounds: UpdateRounds, report: Report): void {
   const found = collect(report => { validateAnyMetadata(resource, metadata, report) })
   found.forEach(report)
-  repeat(rounds.change, report => {
+  const changes = collect(report => {
     validateMetadataUpdate(metadata, old, report)
     found.filter(isToldOfChanges).forEach(report)
-  }, report)
+  })
+  for (let round = 0; round < rounds.change; round++) {
+    changes.forEach(report)
+    // The first is that of all objects, which knows finalizers of any domain and none.
+    if (round > 0 && !resource.anyFinalizer) validateFinalizerDomains(metadata.finalizers, report)
+  }
   // What is in order by the rules of all types is looked at for those of its own alone.
   const validateAgain = found.length === 0 ? validateOwnMetadata : validateMetadata
   repeat(rounds.metadata - 1, found => { validateAgain(resource, metadata, found) }, report)
@@ -173,7 +179,8 @@ function each (value: unknown, path: string, visit: (item: unknown, path: string
 }
 
 function constrain (field: FieldFacts, value: unknown, path: string, report: Report): void {
-  if (value === undefined || (value === '' && field.pointer !== true)) {
+  // An empty item of a list is there, unlike an empty field.
+  if (value === undefined || (value === '' && field.pointer !== true && field.shape === 'one')) {
     if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: field.missing ?? '' })
     return
   }

@@ -16,6 +16,11 @@ export function validateFinalizerName (name: string, at: string, report: Report)
   for (const detail of qualifiedName(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail })
 }
 
+/** What most types ask of the finalizers of their objects. */
+export function validateFinalizerDomains (finalizers: readonly string[] = [], report: Report): void {
+  for (const [index, name] of finalizers.entries()) validateFinalizerDomain(name, `metadata.finalizers[${index}]`, report)
+}
+
 /** What is particular to finalizers. */
 export function validateFinalizerDomain (name: string, at: string, report: Report): void {
   if (!name.includes('/') && !STANDARD.has(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail: 'name is neither a standard finalizer name nor is it fully qualified' })

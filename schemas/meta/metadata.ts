@@ -5,7 +5,7 @@
 import type { Report } from '../language/declare.js'
 import { validateFieldManager } from './field-manager.js'
 import type { ObjectMeta, OwnerReference } from './object.js'
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerDomains, validateFinalizerName } from './metadata-rules.js'
 import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../names.js'
 import type { NameRule } from '../names.js'
 import type { Representation } from '../resource.js'
@@ -138,6 +138,16 @@ const TOLD_OF_CHANGES = ['labels', 'annotations', 'ownerReferences', 'managedFie
 export const isToldOfChanges = ({ field }: FieldError): boolean => TOLD_OF_CHANGES.some(at => field.startsWith(at))
 
 const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+
+/** All that a type looks at in metadata when it looks for what may not change. */
+export function validateTypedMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
+  validateMetadataUpdate(metadata, old, report)
+  validateLabels(metadata.labels, 'metadata.labels', report)
+  validateAnnotations(metadata.annotations, 'metadata.annotations', report)
+  validateOwners(metadata.ownerReferences ?? [], report)
+  validateManagedFields(metadata, report)
+  validateFinalizerDomains(metadata.finalizers, report)
+}
 
 export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
   for (const name of FROZEN) {

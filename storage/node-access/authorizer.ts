@@ -6,7 +6,7 @@
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { VolumeAttachment } from '../../schemas/api/storage/volumeattachments.js'
-import type { Attributes, Authorizer, Ruling } from '../../schemas/auth/authorizer.js'
+import type { Attributes, Authorizer, Rules, Ruling } from '../../schemas/auth/authorizer.js'
 import type { RequestInfo } from '../../schemas/auth/request-info.js'
 import type { UserInfo } from '../../schemas/auth/user.js'
 import type { Entry } from '../cache/entry.js'
@@ -98,6 +98,13 @@ export class NodeAuthorizer implements Authorizer {
       }
     }
     return RULES.some(rule => ruleAllows(rule, info)) ? ALLOW : NOBODYS
+  }
+
+  /** What a node agent may depends on the pods of its node; of others this mode knows nothing, which is all there is to know. */
+  rules (user: UserInfo): Rules {
+    const nothing = { resourceRules: [], nonResourceRules: [] }
+    if (nodeOf(user) === undefined) return { ...nothing, incomplete: false }
+    return { ...nothing, incomplete: true, evaluationError: new Error('node authorizer does not support user rule resolution') }
   }
 
   /** One of a namespace by its name, be it by a list or watch of that name alone. */

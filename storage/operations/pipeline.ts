@@ -9,7 +9,7 @@
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
  */
-import { applyDefaults, emptyField, nextGeneration, putAt, sameValue, validateObject, validateSubresource, validateUpdate, valueAt } from '../../schemas/index.js'
+import { applyDefaults, emptyField, nextGeneration, putAt, sameMessages, sameValue, validateObject, validateSubresource, validateUpdate, valueAt } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Subresource } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission/contract.js'
@@ -71,8 +71,10 @@ export async function validateChange (store: ResourceStore, object: ApiObject, o
 }
 
 /** What is desired has changed: another generation begins. */
-function countChange ({ type: { generation } }: ResourceStore, object: ApiObject, old: ApiObject): void {
-  if (generation === undefined || sameValue(generation(object), generation(old))) return
+function countChange ({ type: { generation }, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
+  if (generation === undefined) return
+  const desired = generation(object)
+  if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) return
   object.metadata.generation = nextGeneration(old)
 }
 

@@ -49,7 +49,7 @@ export function settleFamilies (spec: ServiceSpec, old: ServiceSpec | undefined,
 
 /** A service that prefers two families is not given a second one because the cluster has it by now. */
 function staysPreferring (spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
-  if (old?.ipFamilyPolicy !== PREFER || old.type !== spec.type || (spec.ipFamilyPolicy ?? PREFER) !== PREFER) return false
+  if (old?.ipFamilyPolicy !== PREFER || old.type !== spec.type || spec.ipFamilyPolicy !== PREFER) return false
   return sameValue(spec.clusterIPs ?? [], old.clusterIPs ?? []) && sameValue(spec.ipFamilies ?? [], old.ipFamilies ?? []) && (spec.ipFamilies ?? []).length > 0
 }
 

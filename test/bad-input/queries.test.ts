@@ -21,7 +21,8 @@ const write = (method: string, query: string, more: Partial<Case> = {}): Case =>
 })
 
 const NO_NUMBERS = ['x', '1x', '1.5', '1e3', '0x10', '%201', '--1', '+', 'NaN', 'Infinity', 'true', '-', '99999999999999999999', '9'.repeat(1000), '%00', '%F0%9F%98%80', '[]', '%7B%7D']
-const NO_BOOLEANS = ['x', '2', '-1', 'yes', 'tru', '%20true', '%00', 'null', 'a'.repeat(1000)]
+const DEPLOYMENT = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } }
+const ODD_BOOLEANS = ['', 'x', '2', '-1', 'yes', 'tru', '%20true', '%00', 'null', 'a'.repeat(1000)]
 
 t.test('a value that a parameter cannot have is 400 and names the parameter', async t => {
   const server = await withObjects(t)
@@ -32,9 +33,7 @@ t.test('a value that a parameter cannot have is 400 and names the parameter', as
     cases.push(write('DELETE', `gracePeriodSeconds=${value}`, { says: /gracePeriodSeconds/ }), deleteAll(`gracePeriodSeconds=${value}`, { says: /gracePeriodSeconds/ }))
   }
   for (const name of ['limit', 'timeoutSeconds']) for (const make of [list, watch, deleteAll]) cases.push(make(`${name}=-1`, { says: new RegExp(`${name}.*negative`) }))
-  for (const value of NO_BOOLEANS) {
-    cases.push(list(`watch=${value}`, { says: /watch/ }), list(`allowWatchBookmarks=${value}`, { says: /allowWatchBookmarks/ }), watch(`allowWatchBookmarks=${value}`, { says: /allowWatchBookmarks/ }), write('PATCH', `force=${value}`, { codes: [400, 422], says: /force/ }))
-  }
+  for (const value of ODD_BOOLEANS) cases.push(write('PATCH', `force=${value}`, { codes: [422], says: /force: Forbidden/ }))
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     for (const value of ['all', 'ALL', 'None', 'true', '1', 'All,All', '%00', 'x'.repeat(1000)]) cases.push(write(method, `dryRun=${value}`, { says: /dryRun/ }))
     cases.push(write(method, 'dryRun=All&dryRun=Some', { says: /dryRun/ }))
@@ -53,6 +52,17 @@ t.test('a value that a parameter cannot have is 400 and names the parameter', as
   await refuses(t, server, cases)
   t.equal((await server.get(BINDINGS)).json.items.length, 3, 'and nothing was deleted')
   t.equal(JSON.parse(before).items.length, 3)
+})
+
+t.test('a boolean is true whatever it says, but for 0 and false', async t => {
+  const server = await withObjects(t)
+  const orphan = async (value: string) => (await server.delete(`/apis/apps/v1/namespaces/default/deployments/d?dryRun=All&orphanDependents=${value}`)).json.metadata.finalizers
+  await server.post('/apis/apps/v1/namespaces/default/deployments', DEPLOYMENT)
+  for (const value of ODD_BOOLEANS) {
+    t.equal((await server.get(`${BINDINGS}?allowWatchBookmarks=${value}`)).code, 200, `a list, ${value.slice(0, 20)}`)
+    t.same(await orphan(value), ['orphan'])
+  }
+  for (const value of ['0', 'false', 'FALSE']) t.equal(await orphan(value), undefined)
 })
 
 t.test('selectors that cannot be read are 400, however large or like a regular expression', async t => {

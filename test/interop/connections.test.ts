@@ -9,28 +9,47 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Exec, KubeConfig, type V1Status } from '@kubernetes/client-node'
 import type { Test } from '../build.js'
-import { flagged, SERVER_FILES } from '../flagged-server.js'
-import { nodeAgent, PODS, type NodeAgent } from '../node-agent.js'
+import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
+import { nodeAgent, PODS, withPod, type NodeAgent } from '../node-agent.js'
+import { authority } from '../serving/authority.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer, until } from './server.js'
+import { TOKEN, until, type User } from './server.js'
 import { speak } from './speaking-agent.js'
 
-/** A server with a pod that runs on the node of the agent. */
-async function serverOf (t: Test, agent: NodeAgent): Promise<RunningServer> {
-  const server = await RunningServer.start(t, agent.flags)
-  const put = async (path: string, change: (object: { status: object }) => void): Promise<void> => {
-    const object = JSON.parse((await server.ask(path)).body) as { status: object }
-    change(object)
-    const { code, body } = await server.ask(`${path}/status`, 'PUT', object)
-    if (code !== 200) throw new Error(body)
-  }
-  await server.ask('/api/v1/nodes', 'POST', { metadata: { name: 'n' } })
-  await put('/api/v1/nodes/n', node => { node.status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: agent.port } } } })
-  await until('the account of the namespace', async () => (await server.ask('/api/v1/namespaces/default/serviceaccounts/default')).code === 200)
-  const made = await server.ask(PODS, 'POST', { metadata: { name: 'web' }, spec: { nodeName: 'n', containers: [{ name: 'main', image: 'i', ports: [{ containerPort: 80 }] }] } })
-  if (made.code !== 201) throw new Error(made.body)
-  await put(`${PODS}/web`, pod => { pod.status = { ...pod.status, phase: 'Running' } })
+/** A folder with the files of a server, and of its users. */
+function folderOf (t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-connecting-'))
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  const clients = authority('clients')
+  const cora = clients.issue({ commonName: 'cora', uses: ['client'] })
+  const files = { ...SERVER_FILES, 'tokens.csv': `${TOKEN},ann,1\n`, 'clients.crt': clients.certificate, 'cora.crt': cora.certificate, 'cora.key': cora.key }
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content, { mode: 0o600 })
+  return folder
+}
+
+/** A server with a pod that runs on the node of the agent, which is on its machine. */
+async function serverOf (t: Test, folder: string, agent: NodeAgent): Promise<Flagged> {
+  const server = await flagged(t, folder, [...agent.flags, `--token-auth-file=${folder}/tokens.csv`, `--client-ca-file=${folder}/clients.crt`], { connections: { nearby: true } })
+  await withPod(server, agent.port)
+  await server.patch(`${PODS}/web/status`, { status: { phase: 'Running' } })
   return server
+}
+
+const ANN: User = { token: TOKEN }
+const coraIn = (folder: string): User => ({ 'client-certificate': join(folder, 'cora.crt'), 'client-key': join(folder, 'cora.key') })
+
+/** @returns its path */
+function kubeconfigIn (folder: string, port: number, user: User = ANN): string {
+  const path = join(folder, 'kubeconfig')
+  writeFileSync(path, JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name: 'u', user }]
+  }))
+  return path
 }
 
 for (const program of programs()) {
@@ -44,8 +63,9 @@ for (const program of programs()) {
       },
       upgrade: speak
     })
-    const server = await serverOf(t, agent)
-    const kubectl = new Kubectl(t, program, server.tokenConfig())
+    const folder = folderOf(t)
+    const server = await serverOf(t, folder, agent)
+    const kubectl = new Kubectl(t, program, kubeconfigIn(folder, server.port))
 
     await t.test('reads a log', async t => {
       t.equal(await kubectl.ok('logs', 'web'), 'asked for /containerLogs/default/web/main')
@@ -78,7 +98,7 @@ for (const program of programs()) {
     })
 
     await t.test('asks a node through its own proxy', async t => {
-      t.match(await kubectl.refused('get', '--raw=/api/v1/nodes/n/proxy/metrics'), /address not allowed/)
+      t.equal(await kubectl.ok('get', '--raw=/api/v1/nodes/n/proxy/metrics'), 'asked for /metrics')
       const proxy = kubectl.begin(t, 'proxy', '--port=0')
       await proxy.shows(/^Starting to serve on 127\.0\.0\.1:\d+$/m)
       const port = /127\.0\.0\.1:(\d+)/.exec(proxy.out)?.[1]
@@ -89,9 +109,7 @@ for (const program of programs()) {
 }
 
 t.test('kubectl asks a pod through the server', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'orch-proxying-'))
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  for (const [name, content] of Object.entries(SERVER_FILES)) writeFileSync(join(folder, name), content)
+  const folder = folderOf(t)
   const pod = createServer((request, response) => { response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${request.method}${request.url}">`) })
   pod.listen(0, '127.0.0.1')
   await once(pod, 'listening')
@@ -99,18 +117,10 @@ t.test('kubectl asks a pod through the server', async t => {
     pod.closeAllConnections()
     pod.close()
   })
-  const server = await flagged(t, folder, [], { connections: { nearby: true } })
+  const server = await flagged(t, folder, [`--token-auth-file=${folder}/tokens.csv`], { connections: { nearby: true } })
   await server.post(PODS, { metadata: { name: 'web' }, spec: { containers: [{ name: 'main', image: 'i', ports: [{ containerPort: (pod.address() as AddressInfo).port }] }] } })
   await server.patch(`${PODS}/web/status`, { status: { podIP: '127.0.0.1' } })
-  const kubeconfig = join(folder, 'kubeconfig')
-  writeFileSync(kubeconfig, JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${server.port}`, 'insecure-skip-tls-verify': true } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    users: [{ name: 'u', user: { username: 'u', password: 'p' } }] // without any it asks for one
-  }))
+  const kubeconfig = kubeconfigIn(folder, server.port)
   for (const program of programs()) {
     const kubectl = new Kubectl(t, program, kubeconfig)
     t.equal(await kubectl.ok('get', `--raw=${PODS}/web/proxy/page?a=b`), `<a href="${PODS}/web/proxy/GET/page?a=b">`, program.version)
@@ -120,10 +130,11 @@ t.test('kubectl asks a pod through the server', async t => {
 
 t.test('a command over WebSockets by the client library', async t => {
   const agent = await nodeAgent(t, { upgrade: speak })
-  const server = await serverOf(t, agent)
-  for (const path of [server.tokenConfig(), server.certificateConfig()]) {
+  const folder = folderOf(t)
+  const server = await serverOf(t, folder, agent)
+  for (const [user, name] of [[ANN, 'ann'], [coraIn(folder), 'cora']] as const) {
     const config = new KubeConfig()
-    config.loadFromFile(path)
+    config.loadFromFile(kubeconfigIn(folder, server.port, user))
     const out = new PassThrough()
     let text = ''
     out.setEncoding('utf8').on('data', (piece: string) => { text += piece })
@@ -134,6 +145,7 @@ t.test('a command over WebSockets by the client library', async t => {
     await until('the output', () => text.endsWith('\n'))
     t.equal(status.status, 'Success')
     t.equal(text, 'ran date -u\n')
+    t.equal(server.seen.at(-1)?.username, name)
     socket?.close()
   }
 })

@@ -81,7 +81,7 @@ t.test('a hidden slash, a NUL and broken encodings are refused', async t => {
 })
 
 t.test('watch is set by its presence', async t => {
-  for (const query of ['watch', 'watch=', 'watch=1', 'watch=true', 'limit=1&watch=True']) t.ok(watches(query), query)
+  for (const query of ['watch', 'watch=', 'watch=1', 'watch=true', 'limit=1&watch=True', 'watch=maybe', 'watch=1&watch=0']) t.ok(watches(query), query)
   for (const query of ['', 'watch=0', 'watch=false', 'watch=FALSE', 'watching=1', 'x=watch']) t.notOk(watches(query), query)
 })
 

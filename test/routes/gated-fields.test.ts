@@ -36,6 +36,19 @@ t.test('of every kind of pod and template', async t => {
   }
 })
 
+t.test('the status of a network policy, however it is written', async t => {
+  const server = await build(t)
+  const policies = '/apis/networking.orch.io/v1/namespaces/default/networkpolicies'
+  const status = { conditions: [{ type: 'Accepted', status: 'True', reason: 'A', message: '', lastTransitionTime: '2022-01-01T00:00:00Z' }] }
+  t.same((await server.post(policies, { metadata: { name: 'a' }, spec: { podSelector: {} }, status })).json.status, {})
+  const { json } = await server.get(`${policies}/a`)
+  for (const path of ['', '/status']) {
+    t.match(await server.put(`${policies}/a${path}`, { ...json, status }), { code: 200, json: { status: {} } })
+    t.same((await server.patch(`${policies}/a${path}`, { status })).json.status, {})
+  }
+  t.equal((await server.get(`${policies}/a`)).json.metadata.resourceVersion, json.metadata.resourceVersion)
+})
+
 t.test('of one kind each', async t => {
   const server = await build(t)
   const made = async (url: string, object: object): Promise<Json> => (await server.post(url, { metadata: { name: 'a' }, ...object })).json

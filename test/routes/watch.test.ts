@@ -98,6 +98,20 @@ t.test('timeoutSeconds ends a watch cleanly, with a last bookmark where asked', 
   t.equal(bookmark?.object.metadata.resourceVersion, resourceVersion, 'the bookmark is as new as the store')
 })
 
+t.test('a boolean is true whatever it says, but for 0 and false', async t => {
+  const server = await listen(t)
+  await server.post(BINDINGS, binding('a'))
+  const opened = await Promise.all(['maybe', '', '00'].map(value => Watch.open(t, `${server.url}${BINDINGS}?watch=${value}&timeoutSeconds=1&allowWatchBookmarks=${value}`)))
+  for (const watch of opened) {
+    await watch.end()
+    t.match(watch.events, [{ type: 'ADDED' }, { type: 'BOOKMARK' }])
+  }
+  const without = await Watch.open(t, `${server.url}${BINDINGS}?watch&timeoutSeconds=1&allowWatchBookmarks=False`)
+  await without.end()
+  t.match(without.events, [{ type: 'ADDED' }])
+  t.equal(without.events.length, 1)
+})
+
 t.test('a version no longer kept is 410', async t => {
   const server = await listen(t, { storage: { compactionInterval: 30 } })
   const { json } = await server.post(BINDINGS, binding('a'))
@@ -140,7 +154,7 @@ t.test('what goes wrong while an event is shown ends that watch with an ERROR, n
 
 t.test('bad parameters are refused before the stream begins', async t => {
   const server = await listen(t)
-  for (const [query, code] of [['watch=maybe', 400], ['watch=1&resourceVersion=x', 400], ['watch=1&timeoutSeconds=x', 400], ['watch=1&labelSelector=%3D', 400], ['watch=1&allowWatchBookmarks=perhaps', 400], ['watch=1&sendInitialEvents=true', 422], ['watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1', 422]] as const) {
+  for (const [query, code] of [['watch=1&resourceVersion=x', 400], ['watch=1&timeoutSeconds=x', 400], ['watch=1&labelSelector=%3D', 400], ['watch=1&sendInitialEvents=true', 422], ['watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1', 422]] as const) {
     t.match(await server.get(`${BINDINGS}?${query}`), { code, json: { kind: 'Status' } }, query)
   }
   for (const query of ['watch=0', 'watch=false']) t.equal((await server.get(`${BINDINGS}?${query}`)).json.kind, 'ClusterRoleBindingList', query)

@@ -31,6 +31,38 @@ t.test('generations count changes of what is desired', async t => {
   t.equal(generation((await server.get(url)).json), 4, 'what is to go is another thing to do')
 })
 
+t.test('what is there with nothing in it is another thing than what is not there', async t => {
+  const server = await build(t)
+  await created(server, DEPLOYMENTS, { ...deployment, metadata: { name: 'web' } })
+  const MERGE = 'application/merge-patch+json'
+  const patched = async (spec: object, type = MERGE) => {
+    const { json } = await server.patch(`${DEPLOYMENTS}/web`, { spec: { template: { spec } } }, type)
+    return [json.metadata.generation, json.spec.template.spec.affinity, json.spec.template.spec.dnsConfig]
+  }
+  t.same(await patched({ affinity: {} }), [2, {}, undefined])
+  t.same(await patched({ affinity: {} }), [2, {}, undefined])
+  t.same(await patched({ dnsConfig: {}, tolerations: [], nodeSelector: {} }), [3, {}, {}], 'lists and maps are as good as not there')
+  t.same(await patched({ tolerations: null }), [3, {}, {}])
+  t.same(await patched({ affinity: { podAffinity: {} } }), [4, { podAffinity: {} }, {}])
+  t.same(await patched({ affinity: null }), [5, undefined, {}])
+  const sets = '/apis/apps/v1/namespaces/default/daemonsets'
+  await created(server, sets, { metadata: { name: 'web' }, spec: { selector: deployment.spec.selector, template: deployment.spec.template } })
+  const { json } = await server.patch(`${sets}/web`, { spec: { template: { spec: { affinity: {} } } } }, MERGE)
+  t.match(json, { metadata: { generation: 2, annotations: { 'deprecated.daemonset.template.generation': '2' } } })
+})
+
+t.test('settings of a rolling update of a daemon set are numbers wherever they are there', async t => {
+  const server = await build(t)
+  const url = '/apis/apps/v1/namespaces/default/daemonsets'
+  for (const [type, rollingUpdate, made] of [
+    ['OnDelete', {}, { maxUnavailable: 0, maxSurge: 0 }], ['OnDelete', { maxUnavailable: 2 }, { maxUnavailable: 2, maxSurge: 0 }], ['OnDelete', undefined, undefined],
+    ['RollingUpdate', {}, { maxUnavailable: 1, maxSurge: 0 }]
+  ] as const) {
+    const { json } = await server.post(`${url}?dryRun=All`, { metadata: { name: 'a' }, spec: { selector: deployment.spec.selector, template: deployment.spec.template, updateStrategy: { type, rollingUpdate } } })
+    t.same(json.spec.updateStrategy, made === undefined ? { type } : { type, rollingUpdate: made })
+  }
+})
+
 t.test('each type that counts begins with 1', async t => {
   const server = await build(t)
   const apps = '/apis/apps/v1/namespaces/default'

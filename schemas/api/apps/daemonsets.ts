@@ -25,7 +25,13 @@ export type DaemonSetUpdateStrategy = Static<typeof DaemonSetUpdateStrategy>
 export const DaemonSetUpdateStrategy = message('DaemonSetUpdateStrategy', 'How the pods of a daemon set are replaced.', {
   type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', { values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true, default: 'RollingUpdate' }),
   rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateDaemonSet, { pointer: true })
-}, { defaults: strategy => { if (strategy.type === 'RollingUpdate') strategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...strategy.rollingUpdate } } })
+}, {
+  defaults: strategy => {
+    const isRolling = strategy.type === 'RollingUpdate'
+    // Settings of another strategy mean nothing, and are numbers all the same where they are there.
+    if (isRolling || strategy.rollingUpdate !== undefined) strategy.rollingUpdate = { maxUnavailable: isRolling ? 1 : 0, maxSurge: 0, ...strategy.rollingUpdate }
+  }
+})
 
 export type DaemonSetSpec = Static<typeof DaemonSetSpec>
 export const DaemonSetSpec = message('DaemonSetSpec', 'What pods a daemon set runs.', {

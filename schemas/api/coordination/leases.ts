@@ -37,5 +37,6 @@ export const leases = resource(Lease, {
   rounds: { metadata: 1, change: 2, object: 1 },
   createOnUpdate: true,
   unconditionalUpdate: false,
+  anyFinalizer: true,
   columns
 })

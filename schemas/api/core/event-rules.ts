@@ -1,8 +1,8 @@
 /** What an Event has to keep to: in every version, and beside in events.orch.io/v1. Findings stand at the fields of core v1. */
 import type { Report } from '../../language/types.js'
 import { sameValue } from '../../language/values.js'
-import { validateFinalizerDomain } from '../../meta/metadata-rules.js'
-import { validateMetadataUpdate } from '../../meta/metadata.js'
+import { validateFinalizerDomains } from '../../meta/metadata-rules.js'
+import { validateTypedMetadataUpdate } from '../../meta/metadata.js'
 import { dnsSubdomain, qualifiedName } from '../../names.js'
 import type { VersionRules } from '../../resource.js'
 import { invalid, named, required } from '../../rules/findings.js'
@@ -39,10 +39,10 @@ function validateSeries ({ series }: Event, report: Report): void {
 }
 
 /** For other versions any name will do, and any finalizer. */
-function validateNewMetadata ({ name = '', generateName = '', finalizers = [] }: Event['metadata'], report: Report): void {
+function validateNewMetadata ({ name = '', generateName = '', finalizers }: Event['metadata'], report: Report): void {
   if (generateName !== '') named(report, 'metadata.generateName', generateName, text => dnsSubdomain(text, true))
   named(report, 'metadata.name', name, dnsSubdomain)
-  for (const [index, finalizer] of finalizers.entries()) validateFinalizerDomain(finalizer, `metadata.finalizers[${index}]`, report)
+  validateFinalizerDomains(finalizers, report)
 }
 
 /** @param reporter what the version calls who tells of the event */
@@ -68,7 +68,7 @@ export const strictEventRules: VersionRules<Event> = {
   },
   update: (event, old, report) => {
     validateEvent(event, 'reportingController', report)
-    validateMetadataUpdate(event.metadata, old.metadata, report)
+    validateTypedMetadataUpdate(event.metadata, old.metadata, report)
     if (!sameValue(event.series, old.series)) validateSeries(event, report)
     const frozen = (field: string, value: unknown, before: unknown) => { if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable') }
     for (const field of FROZEN) frozen(field, event[field], old[field])

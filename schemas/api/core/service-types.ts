@@ -23,6 +23,9 @@ export function prepareServiceUpdate (service: Service, { spec: old }: Service, 
   if (!isBalanced(spec) && status.loadBalancer.ingress !== undefined) service.status = { ...status, loadBalancer: {} }
 }
 
+/** Judged like that of any other service, and then of no meaning: clients are not shown it. */
+export function forgetMeaningless ({ spec }: Service): void { if (!needsAddresses(spec)) delete spec.internalTrafficPolicy }
+
 /** What was allocated stays where a client leaves it out. */
 function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
   if (needsAddresses(old) && needsAddresses(spec)) {

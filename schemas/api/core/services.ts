@@ -8,7 +8,7 @@ import { forbidden, invalid } from '../../rules/findings.js'
 import { LoadBalancerStatus } from './load-balancers.js'
 import { validateServiceAddressUpdate } from './service-address-rules.js'
 import { validateLoadBalancerClass, validateService } from './service-rules.js'
-import { needsHealthCheckPort, prepareService, prepareServiceUpdate } from './service-types.js'
+import { forgetMeaningless, needsHealthCheckPort, prepareService, prepareServiceUpdate } from './service-types.js'
 import { serviceColumns } from './service-columns.js'
 import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
@@ -121,5 +121,5 @@ export const services = resource(Service, {
   storagePrefix: 'services/specs',
   nameRule: dns1035Label,
   columns: serviceColumns,
-  strategy: { prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate }
+  strategy: { prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate, canonicalize: forgetMeaningless }
 })

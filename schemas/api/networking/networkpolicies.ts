@@ -7,7 +7,6 @@ import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
-import { validateConditions } from '../../rules/conditions.js'
 import { DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort } from './networkpolicy-rules.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
@@ -74,6 +73,11 @@ const columns: ReadonlyArray<Column<NetworkPolicy>> = [
   age
 ]
 
+/** The status is of a feature that is off: there is none, and what there may be from before is only taken away. */
+function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined): void {
+  if ((policy.status.conditions ?? []).length > 0) policy.status = old?.status ?? {}
+}
+
 export const networkPolicies = resource(NetworkPolicy, {
   plural: 'networkpolicies',
   shortNames: ['netpol'],
@@ -84,10 +88,10 @@ export const networkPolicies = resource(NetworkPolicy, {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
       changes: ['status'],
-      validateUpdate: (policy, _old, report) => { validateConditions((policy as NetworkPolicy).status.conditions ?? [], 'status.conditions', report) },
       rounds: { metadata: 1, change: 1, object: 1 }
     }
   ],
   generation: ({ spec }) => spec,
+  strategy: { dropGated },
   columns
 })

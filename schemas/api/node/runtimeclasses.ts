@@ -13,6 +13,7 @@ export const runtimeClasses = resource(v1.RuntimeClass, {
   namespaced: false,
   createOnUpdate: true,
   unconditionalUpdate: false,
+  anyFinalizer: true,
   columns,
   others: [{ ...sameFields(v1beta1.RuntimeClass, v1.RuntimeClass), deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'node.orch.io/v1 RuntimeClass' } }]
 })

@@ -5,7 +5,6 @@ import type { Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata, nextGeneration } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { checkDriverName } from '../core/rules/network-volumes.js'
 import { validateDriverSpec, validateDriverUpdate } from './csi-rules.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
@@ -35,7 +34,7 @@ export type CSIDriver = Static<typeof CSIDriver>
 export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in the cluster.', {
   metadata,
   spec: one(2, 'How the driver is to be used.', CSIDriverSpec, { required: true })
-}, { told: ['name', 'spec'], validateCreate: ({ metadata }, _at, report) => { checkDriverName(metadata.name ?? '', 'name', report) } })
+})
 
 const columns: ReadonlyArray<Column<CSIDriver>> = [
   name,
@@ -56,8 +55,6 @@ export const csiDrivers = resource(CSIDriver, {
   rounds: { metadata: 1, change: 2, object: 1, first: 'change' },
   unconditionalUpdate: false,
   deleteReturns: 'Object',
-  nameRule: () => [], // is looked at as a field of its own
-  anyFinalizer: true,
   // Has no generation before it is changed for the first time, and counts what could change when it began to count.
   strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old) } },
   columns

@@ -3,7 +3,7 @@ import type { Node } from '../../../schemas/api/core/nodes.js'
 import { sameValue } from '../../../schemas/index.js'
 import { typed } from '../contract.js'
 import type { AdmissionRequest } from '../contract.js'
-import { nameOf, refusal } from '../refusal.js'
+import { refusal } from '../refusal.js'
 
 /** Node agents set these of the labels that belong to the system. */
 const OWN_LABELS: ReadonlySet<string> = new Set([
@@ -25,26 +25,26 @@ function isForbidden (label: string): boolean {
 }
 
 /** Of those that differ, what the node agent may not touch, by name. */
-function forbiddenChanges (labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}): string {
+function forbiddenChanges (labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(old)])
-  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key)).sort().join(', ')
+  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key)).sort()
 }
 
 export function admitNode (request: AdmissionRequest, node: string): void {
   const { object, oldObject: old } = typed<Node>(request)
   const refuse = (why: string): never => { throw refusal(request, `node ${JSON.stringify(node)} is not allowed to ${why}`) }
-  const named = nameOf(request)
-  if (named !== node) refuse(`modify node ${JSON.stringify(named)}`)
+  // '' while it is still to be generated, which is nobody's.
+  if (request.name !== node) refuse(`modify node ${JSON.stringify(request.name)}`)
   if (object === undefined) return
   const { metadata, spec } = object
   const changes = forbiddenChanges(metadata.labels, old?.metadata.labels)
   if (old === undefined) {
     if (spec.configSource !== undefined) refuse('create pods with a non-nil configSource')
-    if (changes !== '') refuse(`set the following labels: ${changes}`)
+    if (changes.length > 0) refuse(`set the following labels: ${changes.join(', ')}`)
     return
   }
   // One that does not know the field leaves it out.
   if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) refuse('update configSource to a new non-nil configSource')
   if (!sameValue(spec.taints ?? [], old.spec.taints ?? [])) refuse('modify taints')
-  if (changes !== '') throw refusal(request, `is not allowed to modify labels: ${changes}`)
+  if (changes.length > 0) throw refusal(request, `is not allowed to modify labels: ${changes.join(', ')}`)
 }

@@ -14,7 +14,7 @@ import { nodeOf } from '../../node-access/authorizer.js'
 import { MIRROR, isMirror, referencesOf } from '../../node-access/references.js'
 import { typed } from '../contract.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
-import { nameOf, refusal } from '../refusal.js'
+import { refusal } from '../refusal.js'
 import { admitNode } from './node-restriction-nodes.js'
 
 const PODS = { group: '', resource: 'pods' }
@@ -31,10 +31,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
     if (request.namespace !== LEASES) throw refusal(request, `can only access leases in the ${quoted(LEASES)} system namespace`)
-    if (nameOf(request) !== node) throw refusal(request, 'can only access node lease with the same name as the requesting node')
+    if (request.name !== node) throw refusal(request, 'can only access node lease with the same name as the requesting node')
   },
   'storage.orch.io/csinodes': (request, node) => {
-    if (nameOf(request) !== node) throw refusal(request, 'can only access CSINode with the same name as the requesting node')
+    if (request.name !== node) throw refusal(request, 'can only access CSINode with the same name as the requesting node')
   }
 }
 
@@ -60,7 +60,7 @@ async function admitPod (request: AdmissionRequest, node: string): Promise<void>
     if (!isOwn(oldObject)) throw refusal(request, `node ${quoted(node)} can only update pod status for pods with spec.nodeName set to itself`)
     if (!sameValue(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) throw refusal(request, `node ${quoted(node)} cannot update labels through pod status`)
   } else if (subresource === 'eviction') {
-    if (!isOwn(await podNamed(request, nameOf(request)))) throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
+    if (!isOwn(await podNamed(request, request.name))) throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
   } else {
     throw refusal(request, `unexpected pod subresource ${quoted(subresource)}, only 'status' and 'eviction' are allowed`)
   }

@@ -1,6 +1,6 @@
 /**
- * OwnerReferencesPermissionEnforcement: who says what an object belongs to may delete it, as the collection of garbage would; and who
- * makes the deletion of an owner wait for it may set the finalizers of that owner. (Off by default.)
+ * OwnerReferencesPermissionEnforcement: who says what an object that is there belongs to may delete it, as the collection of garbage
+ * would; and who makes the deletion of an owner wait for an object may set the finalizers of that owner. (Off by default.)
  */
 import type { UserInfo } from '../../../schemas/auth/user.js'
 import type { ApiObject } from '../../../schemas/index.js'
@@ -11,6 +11,9 @@ import { typed } from '../contract.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
+
+/** The finalizers of whatever there is, or is unknown here. */
+const EVERYTHING = { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' }
 
 type Owners = NonNullable<ApiObject['metadata']['ownerReferences']>
 
@@ -30,10 +33,13 @@ export function ownerReferencesPermissionEnforcement ({ authorize, resources }: 
       const { object, oldObject } = typed(request)
       const [owners, old]: [Owners, Owners] = [object?.metadata?.ownerReferences ?? [], oldObject?.metadata?.ownerReferences ?? []]
       if (user === undefined || sameValue(owners, old)) return
-      const { group, version, resource, subresource, namespace, name } = request
-      const own = await hindrance(user, 'delete', { group, version, resource, subresource, namespace, name: name || (object?.metadata.name ?? '') })
+      const { operation, group, version, resource, subresource, namespace, name } = request
+      // Who makes an object could as well not have made it.
+      const own = operation === 'CREATE' ? undefined : await hindrance(user, 'delete', { group, version, resource, subresource, namespace, name })
       if (own !== undefined) throw refusal(request, `cannot set an ownerRef on a resource you can't delete: ${own}`)
-      for (const owner of newlyBlocking(owners, old)) {
+      const blocking = newlyBlocking(owners, old)
+      if (blocking.length === 0 || await hindrance(user, 'update', EVERYTHING) === undefined) return
+      for (const owner of blocking) {
         for (const type of typesOf(resources(), request, owner)) {
           const [group = '', version = ''] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : ['', owner.apiVersion]
           const why = await hindrance(user, 'update', { group, version, resource: type.plural, subresource: 'finalizers', namespace: type.namespaced ? namespace : '', name: owner.name })

@@ -74,21 +74,21 @@ export function podSecurity (settings: PodSecuritySettings, observer: PodSecurit
       annotate(`${ANNOTATION}error`, `Failed to parse policy: ${listed([...new Set(findings.map(one => `${one.field}: ${describe(one)}`))])}`)
     }
 
-    const audited = inDetail(violations(policy.audit, pod))
-    if (audited !== '') {
+    const audited = violations(policy.audit, pod)
+    if (audited.length > 0) {
       observer.evaluated(request, 'audit', policy.audit, false)
-      annotate(`${ANNOTATION}audit-violations`, `would violate PodSecurity ${JSON.stringify(showPolicy(policy.audit))}: ${audited}`)
+      annotate(`${ANNOTATION}audit-violations`, `would violate PodSecurity ${JSON.stringify(showPolicy(policy.audit))}: ${inDetail(audited)}`)
     }
     if (isPod) {
       annotate(`${ANNOTATION}enforce-policy`, showPolicy(policy.enforce))
-      const found = inDetail(violations(policy.enforce, pod))
-      observer.evaluated(request, 'enforce', policy.enforce, found === '')
-      if (found !== '') throw refusal(request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${found}`)
+      const found = violations(policy.enforce, pod)
+      observer.evaluated(request, 'enforce', policy.enforce, found.length === 0)
+      if (found.length > 0) throw refusal(request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${inDetail(found)}`)
     }
-    const warned = inDetail(violations(policy.warn, pod))
-    if (warned === '') return
+    const warned = violations(policy.warn, pod)
+    if (warned.length === 0) return
     observer.evaluated(request, 'warn', policy.warn, false)
-    warn(`would violate PodSecurity ${JSON.stringify(showPolicy(policy.warn))}: ${warned}`)
+    warn(`would violate PodSecurity ${JSON.stringify(showPolicy(policy.warn))}: ${inDetail(warned)}`)
   }
 
   return {

@@ -237,8 +237,7 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'create,delete,get,patch,update|core|pods',
       'create,delete,get,list,patch,update,watch|apps|controllerrevisions',
       'create,get|core|persistentvolumeclaims',
-      'create,patch,update|core,events.orch.io|events',
-      'update|core|persistentvolumeclaims'
+      'create,patch,update|core,events.orch.io|events'
     ]
   },
   { name: 'system:controller:ttl-after-finished-controller', rules: ['delete,get,list,watch|batch|jobs', 'create,patch,update|core,events.orch.io|events'] },

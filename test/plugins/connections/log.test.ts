@@ -88,13 +88,25 @@ t.test('only the node agent itself is believed, unless the client wants any', as
   t.match(counted, /^orch_apiserver_pod_logs_pods_logs_insecure_backend_total\{usage="skip_tls_allowed"\} 1$/m)
   t.match(counted, /^orch_apiserver_pod_logs_pods_logs_backend_tls_failure_total 1$/m)
   const { certificate, key } = agent.files
-  const trusting = await build(t, { connections: { nodeAgents: { files: { certificate, key }, preferredAddressTypes: ['InternalIP'] } } })
+  const trusting = await build(t, { connections: callingAgent({ files: { certificate, key } }) })
   await withPod(trusting, agent.port)
   t.match(await trusting.get(`${PODS}/web/log`), { code: 200, body: 'said\n' })
   await trusting.patch('/api/v1/nodes/n/status', { status: { daemonEndpoints: { kubeletEndpoint: { Port: 1 } } } })
   t.match(await trusting.get(`${PODS}/web/log`), { code: 500, json: { message: /connection refused$/ } })
   await trusting.patch('/api/v1/nodes/n/status', { status: { addresses: [{ type: 'ExternalIP', address: '192.0.2.7' }] } }, 'application/merge-patch+json')
   t.match(await trusting.get(`${PODS}/web/log`), { code: 500, json: { message: 'no preferred addresses found; known addresses: [{ExternalIP 192.0.2.7}]' } })
+})
+
+t.test('an agent on this machine or its link is not asked, by whatever name', async t => {
+  const agent = await nodeAgent(t, {})
+  const server = await build(t, { connections: { ...callingAgent(agent), nearby: false } })
+  await withPod(server, agent.port)
+  for (const address of ['127.0.0.1', 'localhost', '::ffff:127.0.0.1', '169.254.169.254']) {
+    const told = await server.patch('/api/v1/nodes/n/status', { status: { addresses: [{ type: 'InternalIP', address }] } }, 'application/merge-patch+json')
+    t.equal(told.code, 200)
+    t.match(await server.get(`${PODS}/web/log`), { code: 400, json: { reason: 'BadRequest', message: 'address not allowed' } }, address)
+  }
+  t.same(agent.asked, [])
 })
 
 t.test('a log that is followed comes as it is written, and nobody is asked on when the client has gone', async t => {

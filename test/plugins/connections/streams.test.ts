@@ -133,6 +133,17 @@ t.test('a refusal of the node agent is passed on, and one that is none of either
   t.match(unreachable, /"message":"error dialing backend: dial tcp 127\.0\.0\.1:1: [^"]*connection refused","code":500\}/)
 })
 
+t.test('an agent on this machine is not connected to', async t => {
+  const agent = await nodeAgent(t, {})
+  const server = await listen(t, { connections: { ...callingAgent(agent), nearby: false } })
+  await withPod(server, agent.port)
+  for (const path of ['exec?command=ls', 'attach', 'portforward']) {
+    const refused = await shows(opened(t, over(server.port), 'POST', `${PODS}/web/${path}`), /\}\n$/)
+    t.match(refused, /^HTTP\/1\.1 400 [^]*"message":"address not allowed"/, path)
+  }
+  t.same(agent.asked, [])
+})
+
 t.test('an upgrade is asked who wants it, and whether they may, as every request', async t => {
   const agent = await nodeAgent(t, {})
   const asked: string[] = []
@@ -187,7 +198,7 @@ t.test('a WebSocket may bring its token among its subprotocols, which goes no fu
 
 t.test('a client that goes before there is an answer is not waited for', async t => {
   const agent = await nodeAgent(t, { upgrade: () => {} })
-  const server = await listen(t, { connections: { nodeAgents: { ...callingAgent(agent).nodeAgents, timeout: 600_000 } } })
+  const server = await listen(t, { connections: { nearby: true, nodeAgents: { ...callingAgent(agent).nodeAgents, timeout: 600_000 } } })
   await withPod(server, agent.port)
   const socket = opened(t, over(server.port), 'POST', `${PODS}/web/exec`)
   const { socket: behind } = await agent.next()
@@ -262,7 +273,7 @@ t.test('webhooks are asked about connections, with their options as the object',
 
 t.test('over TLS, from flags, after other requests on the connection', async t => {
   const agent = await nodeAgent(t, {})
-  const server = await flagged(t, folder(t), agent.flags)
+  const server = await flagged(t, folder(t), agent.flags, { connections: { nearby: true } })
   await withPod(server, agent.port)
   const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false })
   socket.write('GET /version HTTP/1.1\r\nHost: server\r\n\r\n')
@@ -292,7 +303,7 @@ t.test('an upgrade that nobody serves is answered as a request, and its connecti
 
 t.test('over HTTP/2 nothing can be upgraded', async t => {
   const agent = await nodeAgent(t, {})
-  const server = await flagged(t, folder(t), agent.flags)
+  const server = await flagged(t, folder(t), agent.flags, { connections: { nearby: true } })
   await withPod(server, agent.port)
   const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
   t.teardown(() => { session.destroy() })

@@ -14,7 +14,7 @@ const ROUNDS: Readonly<Record<string, number>> = {
 /** Those that look at what may not change in metadata once, and at labels again as often. */
 const ONCE = ['limitranges', 'persistentvolumes', 'events', 'poddisruptionbudgets', 'endpointslices', 'flowschemas', 'prioritylevelconfigurations', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'volumeattachments', 'csinodes']
 /** Those that know no finalizers of their own. */
-const ANY_FINALIZER = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'customresourcedefinitions', 'apiservices', 'storageversions']
+const ANY_FINALIZER = ['runtimeclasses', 'leases', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'customresourcedefinitions', 'apiservices', 'storageversions']
 
 const told = (count: number, cause: string): string[] => count === 0 ? [] : [count === 1 ? cause : `${count} ${cause}`]
 
@@ -27,7 +27,7 @@ t.test('every kind tells of metadata as often as it looks at it', async t => {
     const own = `${urlOf(one)}/${String(body['metadata'].name)}`
     const [rounds, changes] = [ROUNDS[one.plural] ?? 2, ONCE.includes(one.plural) ? 1 : 2]
     t.same(causes(await server.patch(own, { metadata: { labels: { 'a b': 'c' } } })), told(rounds + changes, 'Invalid metadata.labels'), title(one))
-    const domains = ANY_FINALIZER.includes(one.plural) ? 0 : rounds - 1
+    const domains = ANY_FINALIZER.includes(one.plural) ? 0 : rounds - 1 + changes - 1
     const finalized = await server.patch(`${own}?dryRun=All`, { metadata: { finalizers: ['plain'] } })
     t.same(causes(finalized), told(domains, 'Invalid metadata.finalizers[0]'), `${title(one)}: a finalizer without a domain`)
     t.equal(finalized.code, domains === 0 ? 200 : 422)
@@ -44,6 +44,28 @@ t.test('every kind tells of metadata as often as it looks at it', async t => {
     }
     t.match(await put({ creationTimestamp: '2001-01-01T00:00:00Z', generation: 99, selfLink: '/here' }), { code: 200, json: { metadata: { creationTimestamp: json['metadata'].creationTimestamp, generation: json['metadata'].generation, selfLink: undefined } } }, `${title(one)}: what the server says`)
   }
+})
+
+t.test('a finalizer without a domain, where it is new and where it comes later', async t => {
+  const server = await build(t, ALL)
+  const one = (place: string) => kinds.find(one => title(one) === place) ?? kinds.flatMap(({ type }) => type.representations).find(one => title(one) === place)
+  const finalizers = ['plain']
+  for (const [place, create, update] of [
+    ['apps/v1 deployments', 422, 422], ['v1 podtemplates', 422, 422], ['batch/v1 cronjobs', 422, 422], ['autoscaling/v2 horizontalpodautoscalers', 422, 422], ['v1 resourcequotas', 422, 422],
+    ['events.orch.io/v1 events', 422, 422], ['v1 events', 201, 200], ['policy/v1beta1 podsecuritypolicies', 422, 422], ['scheduling.orch.io/v1 priorityclasses', 422, 422], ['storage.orch.io/v1 csidrivers', 422, 422],
+    ['node.orch.io/v1 runtimeclasses', 201, 200], ['coordination.orch.io/v1 leases', 201, 200], ['policy/v1 poddisruptionbudgets', 201, 200]
+  ] as const) {
+    const found = one(place)
+    if (found === undefined) throw new Error(place)
+    const { url, body } = creation(found)
+    const metadata = { ...body['metadata'], name: `finalized-${found.group === '' ? 'core' : 'named'}` }
+    t.match(await server.post(`${url}?dryRun=All`, { ...body, metadata: { ...metadata, finalizers } }), { code: create }, `new ${place}`)
+    t.equal((await server.post(url, { ...body, metadata })).code, 201, place)
+    const changed = await server.patch(`${url}/${metadata.name}?dryRun=All`, { metadata: { finalizers } })
+    t.equal(changed.code, update, place)
+    if (update === 422) t.same([...new Set(causes(changed).map(cause => cause.replace(/^\d+ /, '')))], ['Invalid metadata.finalizers[0]'], place)
+  }
+  t.match(await server.patch('/apis/apps/v1/namespaces/default/deployments/finalized-named/status', { metadata: { finalizers } }), { code: 422 }, 'by the status, too')
 })
 
 const SENT = { metadata: { labels: { more: 'yes' }, annotations: { more: 'yes' }, finalizers: ['example.com/more'] } }

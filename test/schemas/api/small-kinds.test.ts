@@ -104,7 +104,7 @@ t.test('the topology of v1beta1 is told in fields in v1, where the rest of it ca
 t.test('how many there are is told of what is too many, and of what is too long that bytes count', async t => {
   const many = created(served('discovery.orch.io/v1', 'endpointslices'), { addressType: 'IPv4', endpoints: Array.from({ length: 1001 }, () => ({ addresses: ['10.0.0.1'] })) })
   t.same(many.errors.map(describe), ['Too many: 1001: must have at most 1000 items'])
-  const long = created(served('storage.orch.io/v1', 'csidrivers'), { metadata: { name: 'a'.repeat(64) }, spec: {} })
+  const long = created(served('storage.orch.io/v1', 'csinodes'), { spec: { drivers: [{ name: 'a'.repeat(64), nodeID: 'n' }] } })
   t.same(long.errors.map(describe), ['Too long: must have at most 63 bytes'])
 })
 

@@ -128,3 +128,13 @@ t.test('changes of the graph are timed, by what they were', async t => {
     t.match(body, new RegExp(`^node_authorizer_graph_actions_duration_seconds_count\\{operation="${operation}"\\} ${count}$`, 'm'))
   }
 })
+
+t.test('rules of somebody who is no node agent are all there are', async t => {
+  const as = await start(t)
+  const review = async (token: string) => (await as(token, 'POST', '/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'team' } })).json.status
+  for (const token of ['root', 'outsider']) {
+    const { incomplete, evaluationError } = await review(token)
+    t.same([incomplete, evaluationError], [false, undefined], token)
+  }
+  t.match(await review('n1'), { incomplete: true, evaluationError: 'node authorizer does not support user rule resolution' })
+})

@@ -91,6 +91,8 @@ t.test('the default roles and bindings are there, and those that gather others a
   t.equal((await names('clusterroles')).length, 62)
   t.ok((await names('clusterrolebindings')).includes('system:public-info-viewer'))
   t.same((await names('namespaces/orch-public/roles')), ['system:controller:bootstrap-signer'])
+  const ofClaims = (await root.get(`${RBAC}/clusterroles/system:controller:statefulset-controller`)).json['rules'].filter(({ resources }: Json) => resources.includes('persistentvolumeclaims'))
+  t.same(ofClaims, [{ verbs: ['create', 'get'], apiGroups: [''], resources: ['persistentvolumeclaims'] }], 'no rule of a feature that is off')
   const view = (await root.get(`${RBAC}/clusterroles/view`)).json
   t.match(view, { metadata: { labels: { 'orch.io/bootstrapping': 'rbac-defaults' } }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }] } })
   await root.post(`${RBAC}/clusterroles`, role('more', [rule('get', 'example.com', 'widgets')], { labels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }))

@@ -111,6 +111,32 @@ t.test('a service gains a second address and loses it again', async t => {
   t.same(await server.taken('serviceips'), [first])
 })
 
+t.test('an external name has no policy for traffic within the cluster', async t => {
+  const server = await serviceServer(t)
+  const named = { type: 'ExternalName', externalName: 'a.example.com' }
+  for (const [index, internalTrafficPolicy] of ['Cluster', 'Local', undefined].entries()) {
+    const made = await server.make(`n${index}`, { ...named, internalTrafficPolicy })
+    t.same([made.code, made.json.spec.internalTrafficPolicy], [201, undefined])
+    await server.make(`s${index}`, { internalTrafficPolicy })
+    const changed = await server.patch(`${SERVICES}/s${index}`, { spec: named })
+    t.same([changed.code, changed.json.spec.internalTrafficPolicy], [200, undefined])
+    const again = await server.patch(`${SERVICES}/s${index}`, { spec: { type: 'ClusterIP', externalName: null } })
+    t.equal(again.json.spec.internalTrafficPolicy, 'Cluster', 'and a service again')
+  }
+})
+
+t.test('a policy that is taken away stays what it was', async t => {
+  for (const ranges of [{ clusterIPRanges: RANGE }, DUAL]) {
+    const server = await serviceServer(t, ranges)
+    for (const [name, spec] of [['open', { clusterIP: 'None', selector: null }], ['headless', { clusterIP: 'None' }], ['plain', {}]] as const) {
+      const made = (await server.make(name, { ...spec, ipFamilyPolicy: 'PreferDualStack' })).json.spec
+      const changed = await server.patch(`${SERVICES}/${name}`, { spec: { ipFamilyPolicy: null } }, 'application/merge-patch+json')
+      t.same([changed.code, changed.json.spec], [200, made], name)
+      t.equal(made.ipFamilyPolicy, 'PreferDualStack')
+    }
+  }
+})
+
 t.test('node ports: given, named, shared by the protocols of a port, given back with the type', async t => {
   const server = await serviceServer(t, PORTS)
   const { json: { spec } } = await server.make('dns', { type: 'NodePort', ports: [{ name: 'w', port: 80, nodePort: 30002 }, { name: 'u', port: 53, protocol: 'UDP' }, { name: 't', port: 53 }] })

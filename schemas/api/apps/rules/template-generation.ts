@@ -1,6 +1,8 @@
 /** A count of the templates a daemon set has had, which older controllers read: an annotation that is the server's alone. */
+import { sameMessages } from '../../../language/presence.js'
 import { sameValue } from '../../../language/values.js'
 import type { ObjectMeta } from '../../../meta/object.js'
+import { PodTemplateSpec } from '../../core/pod-spec.js'
 import type { DaemonSet } from '../daemonsets.js'
 
 const ANNOTATION = 'deprecated.daemonset.template.generation'
@@ -23,5 +25,7 @@ export function beginCount (metadata: ObjectMeta): void {
 export const keepCount = ({ metadata }: DaemonSet, old?: DaemonSet): void => { setCount(metadata, countOf(old?.metadata ?? metadata)) }
 
 export function countTemplate ({ metadata, spec }: DaemonSet, old: DaemonSet): void {
-  if (!sameValue(spec.template, old.spec.template)) setCount(metadata, countOf(old.metadata) + 1)
+  const [template, before] = [spec.template, old.spec.template]
+  const isSame = sameValue(template, before) && sameMessages(PodTemplateSpec, template, before)
+  if (!isSame) setCount(metadata, countOf(old.metadata) + 1)
 }

@@ -18,6 +18,7 @@ creates(t, requests, VALID, [
   ['no usages', spec({ usages: [] }), 'Required spec.usages'],
   ['a usage twice', spec({ usages: ['client auth', 'client auth'] }), 'Duplicate spec.usages[1]'],
   ['an unknown usage', spec({ usages: ['walking'] }), 'NotSupported spec.usages[0]'],
+  ['an empty one', spec({ usages: ['client auth', ''] }), 'NotSupported spec.usages[1]'],
   ['no signer', spec({ signerName: null }), 'Required spec.signerName'],
   ['the signer of old', spec({ signerName: 'orch.io/legacy-unknown' }), 'Invalid spec.signerName'],
   ['a signer without a path', spec({ signerName: 'example.com' }), 'Invalid spec.signerName'],

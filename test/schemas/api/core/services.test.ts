@@ -82,6 +82,7 @@ creates(t, services, VALID, [
   ['an unknown external policy', { spec: { type: 'NodePort', externalTrafficPolicy: 'Near' } }, 'NotSupported spec.externalTrafficPolicy'],
   ['both of them, and more', { spec: { type: 'ClusterIP', externalTrafficPolicy: 'Local', healthCheckNodePort: 30000, internalTrafficPolicy: 'Near', sessionAffinity: 'Cookie' } },
     'Invalid spec.externalTrafficPolicy', 'Invalid spec.healthCheckNodePort', 'NotSupported spec.internalTrafficPolicy', 'NotSupported spec.sessionAffinity'],
+  ['an unknown internal policy of a name', { spec: { type: 'ExternalName', externalName: 'a', internalTrafficPolicy: 'Near' } }, 'NotSupported spec.internalTrafficPolicy'],
   ['an unknown internal policy', { spec: { internalTrafficPolicy: 'Near' } }, 'NotSupported spec.internalTrafficPolicy'],
   ['an external policy inside', { spec: { externalTrafficPolicy: 'Local' } }, 'Invalid spec.externalTrafficPolicy'],
   ['a port for health checks', { spec: { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30000 } }],

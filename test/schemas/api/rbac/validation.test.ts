@@ -27,6 +27,16 @@ t.test('roleRef is required, each part of it', async t => {
   t.same(check(clusterRoleBindings, { roleRef: ref }), [])
 })
 
+t.test('the group of a roleRef is filled in within a namespace, and has to be said for the whole cluster', async t => {
+  const { apiGroup: _, ...without } = ref
+  for (const roleRef of [without, { ...ref, apiGroup: '' }]) {
+    t.match(make(roleBindings, { roleRef }), { roleRef: ref })
+    t.same(check(roleBindings, { roleRef }), [])
+    t.same(check(clusterRoleBindings, { roleRef }), ['Required roleRef.apiGroup'])
+  }
+  t.same(check(roleBindings, {}), ['NotSupported roleRef.kind', 'Required roleRef.name'])
+})
+
 t.test('roleRef names a role there can be', async t => {
   t.same(check(clusterRoleBindings, { roleRef: { ...ref, kind: 'Role' } }), ['NotSupported roleRef.kind'])
   t.same(check(roleBindings, { roleRef: { ...ref, kind: 'Role' } }), [])

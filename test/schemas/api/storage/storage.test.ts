@@ -1,5 +1,5 @@
 import t from 'tap'
-import { created, creates, served, updated, updates } from '../rules.js'
+import { creates, served, updated, updates } from '../rules.js'
 
 const classes = served('storage.orch.io/v1', 'storageclasses')
 const CLASS = { provisioner: 'disk.example.com', parameters: { type: 'fast' } }
@@ -58,9 +58,9 @@ updates(t, attachments, ATTACHMENT, [
 
 const drivers = served('storage.orch.io/v1', 'csidrivers')
 creates(t, drivers, { spec: {} }, [
-  ['a name in capitals', { metadata: { name: 'Disk.example.com' } }],
-  ['one that is none', { metadata: { name: 'a/b' } }, 'Invalid name'],
-  ['a long one', { metadata: { name: 'a'.repeat(64) } }, 'TooLong name'],
+  ['a name in capitals', { metadata: { name: 'Disk.example.com' } }, 'Invalid metadata.name'],
+  ['one that is none', { metadata: { name: 'a/b' } }, 'Invalid metadata.name'],
+  ['a long one', { metadata: { name: 'a'.repeat(64) } }],
   ['an unknown policy', { spec: { fsGroupPolicy: 'All' } }, 'NotSupported spec.fsGroupPolicy'],
   ['an unknown life', { spec: { volumeLifecycleModes: ['Eternal'] } }, 'NotSupported spec.volumeLifecycleModes'],
   ['tokens', { spec: { tokenRequests: [{ audience: '' }, { audience: 'a', expirationSeconds: 600 }] } }],
@@ -68,10 +68,6 @@ creates(t, drivers, { spec: {} }, [
   ['for too short a time', { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }] } }, 'Invalid spec.tokenRequests[0].expirationSeconds'],
   ['for too long a time', { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 2 ** 32 + 1 }] } }, 'Invalid spec.tokenRequests[0].expirationSeconds']
 ])
-t.test('the name of a driver is told before what else is wrong with it', async t => {
-  const { errors } = created(drivers, { metadata: { name: 'a/b' }, spec: { fsGroupPolicy: 'All' } })
-  t.same(errors.filter(({ field }) => field !== 'metadata.name').map(({ field }) => field), ['name', 'spec.fsGroupPolicy'])
-})
 updates(t, drivers, { spec: {} }, [
   ['what may change', {}, { spec: { storageCapacity: true, requiresRepublish: true } }],
   ['what may not', {}, { spec: { attachRequired: false, podInfoOnMount: true, fsGroupPolicy: 'None', volumeLifecycleModes: ['Ephemeral'] } },

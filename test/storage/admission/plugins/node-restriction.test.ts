@@ -84,6 +84,17 @@ t.test('it has a node, a lease and a CSINode of its own name, and leaves taints 
   t.equal((await as('n1', 'DELETE', `${NODES}/n1`)).code, 200)
 })
 
+t.test('a name that is still to be generated is not its own, whatever it begins with', async t => {
+  const { as } = await start(t)
+  const metadata = { generateName: 'n1' }
+  for (const [url, body, why] of [
+    [NODES, { metadata }, 'nodes "n1" is forbidden: node "n1" is not allowed to modify node ""'],
+    [`${LEASES}/orch-node-lease/leases`, { metadata }, 'leases.coordination.orch.io "n1" is forbidden: can only access node lease with the same name as the requesting node'],
+    [CSI_NODES, { metadata, spec: { drivers: [] } }, 'csinodes.storage.orch.io "n1" is forbidden: can only access CSINode with the same name as the requesting node']
+  ] as const) t.match(await as('n1', 'POST', url, body), { code: 403, json: { message: why } }, url)
+  t.equal((await as('n1', 'POST', NODES, { metadata: { name: 'n1', generateName: 'n2' } })).code, 201, 'a name that is given counts')
+})
+
 t.test('it gets tokens bound to pods it runs, and grows volumes, no more', async t => {
   const { as, made } = await start(t)
   await made('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'app' } })
