@@ -38,8 +38,8 @@ async function main (args: readonly string[]): Promise<void> {
     process.exit(1)
   }
   process.on('uncaughtException', fail)
-  // As process 1 of a container it would otherwise not even hear of a signal before it is ready.
-  for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
+  // Process 1 of a container hears of signals only where it asks for them. Any other is ended by the system, whatever it is at.
+  if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
     if (args[0] === 'fsck') {
       const { fsck } = await import('./config/fsck.js')

@@ -3,10 +3,11 @@
  *
  * @see interface, 'Audit events'
  */
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { AuditOptions } from '../plugins/audit.js'
 import { AuditPolicy } from '../schemas/config/audit-policy.js'
+import { makeFolder } from '../storage/folder.js'
 import { readDocument } from './documents.js'
 import { reasonOf } from './files.js'
 import { FlagError } from './flag.js'
@@ -34,7 +35,7 @@ function checkWritable (path: string): void {
   try {
     // A pipe would hold up the start until somebody reads it, and neither it nor a device can be rotated.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not an ordinary file')
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path), 0o700)
     closeSync(openSync(path, 'a', 0o600))
   } catch (error) {
     throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that is there or can be made, or - for standard output`, { cause: error })

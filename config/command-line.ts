@@ -81,9 +81,13 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
   return made
 }
 
+/** A blank text is no default. */
+const emptiness = (value: unknown): string => Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : ''
+
 function option (name: FlagName, flag: Flag<unknown>, args: readonly string[], found: Found): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
-  const made = new Option(`${short}--${name} <value>`, flag.help + (flag.shown === '' ? '' : ` (default ${flag.shown})`))
+  const initial = flag.shown === '' ? emptiness(flag.default) : flag.shown
+  const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))
   made.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
   return made.argParser<unknown>((text, before) => {
     if (text.startsWith('--') && !args.includes(`--${name}=${text}`)) {

@@ -24,6 +24,14 @@ export function reasonOf (error: unknown): string {
   return Object.hasOwn(REASONS, code) ? REASONS[code] ?? code : error instanceof Error ? error.message : String(error)
 }
 
+/** Of a pipe nobody would know when it is read, and nothing else would go on meanwhile. @throws Error */
+export function ordinaryText (path: string): string {
+  const stat = statSync(path)
+  if (!stat.isFile()) throw new Error('it is not an ordinary file')
+  if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
+  return readFileSync(path, 'utf8')
+}
+
 /**
  * @param flagged value of the flag, where it names another file which in turn names this one
  * @param what that is, for errors
@@ -31,10 +39,7 @@ export function reasonOf (error: unknown): string {
  */
 export function readFile (flag: FlagName, path: string, flagged = path, what = ''): string {
   try {
-    const stat = statSync(path)
-    if (!stat.isFile()) throw new Error('it is not an ordinary file')
-    if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
-    return readFileSync(path, 'utf8')
+    return ordinaryText(path)
   } catch (error) {
     throw new FlagError(flag, flagged, `${what}cannot be read: ${reasonOf(error)}`, { cause: error })
   }

@@ -18,7 +18,7 @@ export interface Flag<T> {
   readonly bare: boolean
   /** The value with this occurrence of the flag; `before` is what earlier occurrences made. @throws Problem */
   readonly parse: (text: string, before: T | undefined) => T
-  /** The default as `--help` prints it; empty for none. */
+  /** The default as it would be given; empty for none, and for lists and maps without a member. */
   readonly shown: string
 }
 
@@ -134,7 +134,7 @@ export interface DurationRange { /** Milliseconds. */ readonly min?: number, rea
 
 /** In milliseconds; at least 0 unless `min` says otherwise, and no longer than a timer can be. */
 export const duration = (initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}): Flag<number> =>
-  scalar('duration', initial, help, initial === 0 ? '' : showDuration(initial), value => {
+  scalar('duration', initial, help, showDuration(initial), value => {
     const milliseconds = readDuration(value)
     if (milliseconds === undefined) throw new Problem('must be a duration such as 1m30s, 500ms or 0')
     if (milliseconds < min) throw new Problem(`must be at least ${showDuration(min)}${why === undefined ? '' : `, ${why}`}`)

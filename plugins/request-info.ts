@@ -15,6 +15,7 @@ import { badRequest, noSuchPath, StatusError } from '../schemas/status.js'
 import { Trace } from '../schemas/trace.js'
 import { auditIdOf } from './audit-id.js'
 import type { HeldPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
+import { hostFault } from './host-header.js'
 import { endWithConnection } from './queued-answers.js'
 import { endWithAnswer } from './unread-bodies.js'
 
@@ -231,7 +232,11 @@ export default fp(async fastify => {
     const search = at < 0 ? '' : url.slice(at + 1)
     const auditId = auditIdOf(request.headers)
     try {
-      if (request.raw.httpVersionMajor !== 1 && !('stream' in request.raw)) throw notSpoken(request.raw.httpVersionMajor)
+      if (!('stream' in request.raw)) {
+        if (request.raw.httpVersionMajor !== 1) throw notSpoken(request.raw.httpVersionMajor)
+        const fault = hostFault(request.raw)
+        if (fault !== undefined) throw fault
+      }
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
       request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, auditId, reply.raw)
     } catch (error) {

@@ -12,6 +12,7 @@ import { ByteRate } from '../schemas/byte-rate.js'
 
 /** A connection that has taken no byte for this long, with bytes waiting, is ended; that is found within twice the time. */
 const STALLED_MS = 60_000
+const NOTHING = new Uint8Array(0)
 
 export interface SinkListener {
   /** The client has taken what it was behind with. */
@@ -36,6 +37,9 @@ export class Sink {
   #ended = false
   /** Writes to the answer itself that have not called back. */
   #unsent = 0
+  /** What the rate holds back: parts of what was written. */
+  #rest: Uint8Array = NOTHING
+  #pause: NodeJS.Timeout | undefined
 
   /**
    * @param raw an answer whose head is written
@@ -54,29 +58,45 @@ export class Sink {
     // From here on the chunks are ours.
     if (this.chunked) raw.chunkedEncoding = false
     raw.on('error', () => { listener.closed() })
-    raw.once('close', () => { listener.closed() })
+    raw.once('close', () => {
+      clearTimeout(this.#pause)
+      listener.closed()
+    })
   }
 
   /** False when the client is behind now. */
   write (chunk: Uint8Array): boolean {
     // One whose client has ended its side is being closed: there is nobody to read it.
     if (!this.#out.writable) return true
-    const wait = this.#rate?.take(chunk.length) ?? 0
-    if (wait > 0 && !this.blocked) return this.#writeAndWait(chunk, wait)
+    if (this.#rate === undefined) return this.#send(chunk)
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    if (!this.blocked) this.#pace(this.#rate)
+    return !this.blocked
+  }
+
+  /** As much as the rate allows; where that is not all, the client counts as behind until more may go. */
+  #pace (rate: ByteRate): void {
+    while (this.#rest.length > 0 && this.#out.writable) {
+      const { piece, wait } = rate.take(this.#rest.length)
+      if (wait > 0) {
+        this.blocked = true
+        this.#pause = setTimeout(() => { this.#drained() }, wait).unref()
+        return
+      }
+      const bytes = this.#rest.subarray(0, piece)
+      this.#rest = this.#rest.subarray(piece)
+      if (!this.#send(bytes)) return
+    }
+    this.#rest = NOTHING
+  }
+
+  #send (chunk: Uint8Array): boolean {
     if (this.#out === this.#raw as Writable) return this.#writeToAnswer(chunk)
     if (this.#out.write(chunk)) return true
     if (this.blocked) return false
     this.blocked = true
     this.#arm()
     this.#out.once('drain', () => { this.#drained() })
-    return false
-  }
-
-  /** More than the rate allows has gone: the client counts as behind for as long as that takes. */
-  #writeAndWait (chunk: Uint8Array, wait: number): boolean {
-    this.blocked = true
-    this.#out.write(chunk)
-    setTimeout(() => { this.#drained() }, wait).unref()
     return false
   }
 
@@ -95,15 +115,23 @@ export class Sink {
 
   #drained (): void {
     this.blocked = false
-    if (!this.#ended) this.#listener.drained() // else the connection is another answer's
+    if (this.#rest.length > 0 && this.#rate !== undefined) {
+      this.#pace(this.#rate)
+      if (this.#ended && this.#rest.length === 0) this.#finish()
+    }
+    if (!this.blocked && !this.#ended) this.#listener.drained() // else the connection is another answer's
   }
 
   /** Ends the answer when the client has taken what was written; one that does not is ended all the same. */
   end (): void {
+    this.#ended = true
+    if (this.#rest.length === 0) this.#finish()
+  }
+
+  #finish (): void {
     if (this.chunked) this.#raw.chunkedEncoding = true // for the last chunk
     if (this.#out.writableLength > 0) this.#arm()
     else this.#disarm()
-    this.#ended = true
     this.#raw.end()
   }
 

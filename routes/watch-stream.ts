@@ -39,7 +39,7 @@ export interface StreamOptions {
   /** Resolves when the revision of the watch is as new as the store's; undefined when it is now. */
   readonly fresh: () => Promise<void> | undefined
   readonly log: FastifyBaseLogger
-  /** 0 is no bound. */
+  /** Bytes that may leave; 0 is no bound. */
   readonly bytesPerSecond: number
   readonly observer: WatchObserver
 }
@@ -58,6 +58,7 @@ export class WatchStream implements OpenWatch {
   readonly #fresh: StreamOptions['fresh']
   readonly #log: FastifyBaseLogger
   readonly #observer: WatchObserver
+  readonly #chunkBytes: number
   /** When its time is over. */
   readonly #until: number
   /** The state it begins with; let go of when it is sent, as it keeps alive what has changed since. */
@@ -81,6 +82,7 @@ export class WatchStream implements OpenWatch {
     this.#fresh = options.fresh
     this.#log = options.log
     this.#observer = options.observer
+    this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
     this.#initial = initial === undefined ? undefined : { range, wanted, map: initial.map }
     this.#from = range.start
     this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }, undefined, options.bytesPerSecond)
@@ -139,7 +141,7 @@ export class WatchStream implements OpenWatch {
         entries.push(entry)
         bytes += entry.json.length
       }
-      if (bytes < CHUNK_BYTES && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
+      if (bytes < this.#chunkBytes && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
       next = `${key}\0`
       return false
     })
@@ -151,7 +153,7 @@ export class WatchStream implements OpenWatch {
   }
 
   #events (): void {
-    const { events, id, more } = this.#feed.take(EVENTS_PER_CHUNK, CHUNK_BYTES)
+    const { events, id, more } = this.#feed.take(EVENTS_PER_CHUNK, this.#chunkBytes)
     if (events.length > 0) {
       let shown = 0
       const bytes = this.#everything

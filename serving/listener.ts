@@ -3,13 +3,14 @@
  * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
  * then closes every connection.
  */
-import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type Http2Session, type SecureServerOptions } from 'node:http2'
+import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
 import { continueInTurn, readAsStream } from '../pipelines.js'
 import { MOST_BODY_BYTES } from '../schemas/limits.js'
 import { serveUpgrade } from '../upgrades.js'
+import { Farewells } from './farewells.js'
 import { serveSessions } from './sessions.js'
 
 export interface ListenerOptions {
@@ -20,7 +21,7 @@ export interface ListenerOptions {
   readonly requestTimeout: number
   /** Part of the HTTP/2 requests after which the client is asked to connect anew, 0 to 1. Default 0. */
   readonly goawayChance?: number
-  /** Milliseconds for what a client sends until it knows that it is to leave. Default 1 second, as convention. */
+  /** Milliseconds until the client of a connection knows that it is to leave, and from then on until it is closed. Default 1 second, as convention. */
   readonly leave?: number
   /** Milliseconds a connection is kept that is not used. Default 90 seconds. */
   readonly idle?: number
@@ -66,8 +67,6 @@ const MOST_LINGERS = 20
 const IN_USE = 1000
 /** Milliseconds for the answer to what is not HTTP to leave. */
 const LAST_WORDS = 5000
-/** In a GOAWAY: whatever is under way will be served. */
-const HIGHEST_STREAM = 2 ** 31 - 1
 /** Milliseconds of silence before the system asks a peer whether it is still there. */
 const KEEP_ALIVE = 30_000
 
@@ -92,18 +91,9 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
   const { goawayChance = 0 } = options
-  const leaving = new WeakSet<Http2Session>()
-  /**
-   * Asks the client of a connection to leave it. Streams that are open go on; requests that are on their way are refused by the
-   * GOAWAY itself, so that clients send them again elsewhere. Not within what Node is reading, where it loses requests and
-   * spoils its memory, and not by a close at once, which resets connections on which more arrives.
-   */
-  const leave = (session: Http2Session): void => {
-    if (leaving.has(session)) return
-    leaving.add(session)
-    setImmediate(() => { if (!session.destroyed) session.goaway() })
-    setTimeout(() => { session.close() }, options.leave ?? LEAVE).unref()
-  }
+  const leave = options.leave ?? LEAVE
+  /** Clients are asked to leave, or may be. */
+  let parting = goawayChance > 0
   let arrivals = 0
   /** Connections close as soon as they are idle. */
   let ending = false
@@ -115,18 +105,23 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     socket[ANSWERED] = performance.now()
     if (ending) socket.end()
   }
-  const known = (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)): void => {
+  const known = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal): void => {
     arrivals++
     if (overHttp1(request)) {
       const socket: Counted = request.socket
       socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 0) + 1
       socket[LATEST] = response
       response.on('close', answered)
-    } else if (goawayChance > 0 && Math.random() < goawayChance) {
-      // The client opens its next stream elsewhere, through a balancer perhaps at another server.
-      const session = sessionOf(response)
-      if (session !== undefined) leave(session)
+    } else if (parting) {
+      const { stream } = response as unknown as Http2ServerResponse
+      const { session } = stream
+      // Not closed at once, which would reset the connection if more arrives on it.
+      if (session !== undefined && Math.random() < goawayChance) farewells.say(session, () => { setTimeout(() => { session.close() }, leave).unref() })
+      if (farewells.holds(stream, () => { serve(request, response, refusal) })) return
     }
+    serve(request, response, refusal)
+  }
+  const serve = (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)): void => {
     const { url = '' } = request
     const path = url.startsWith('/') && !url.includes('#') ? url : originForm(url)
     if (refusal !== undefined) {
@@ -141,6 +136,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
   const server = createSecureServer(secure, known as unknown as Parameters<typeof createSecureServer>[1])
   const sessions = serveSessions(server, known, options.idle ?? IDLE)
+  const farewells = new Farewells(sessions.answersOf, leave)
   server.on('checkContinue', (request, response) => {
     continueInTurn(request as unknown as IncomingMessage, response as unknown as ServerResponse, MOST_BODY_BYTES)
     known(request as unknown as IncomingMessage, response as unknown as ServerResponse)
@@ -193,7 +189,8 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       stopping = true
       // Not the server's own close, which would end idle connections at once: that comes below.
       if (server.listening) NetServer.prototype.close.call(server)
-      for (const session of sessions) if (!session.destroyed) session.goaway(0, HIGHEST_STREAM)
+      parting = true
+      for (const session of sessions) farewells.say(session)
       const end = (): void => {
         ending = true
         server.close()
@@ -231,9 +228,6 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     }
   }
 }
-
-/** Of an answer over HTTP/2. */
-const sessionOf = (response: ServerResponse): Http2Session | undefined => (response as unknown as Http2ServerResponse).stream.session
 
 /** Over HTTP/2 a method is any word; the parser of HTTP/1 refuses others by itself. */
 const METHODS_KNOWN: ReadonlySet<string> = new Set(METHODS)

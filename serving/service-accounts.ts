@@ -4,10 +4,9 @@
  *
  * @see interface, --service-account-key-file, --service-account-signing-key-file, --cert-dir
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCertificates } from '../config/certificates.js'
-import { reasonOf } from '../config/files.js'
+import { ordinaryText, reasonOf } from '../config/files.js'
 import { FlagError } from '../config/flag.js'
 import type { Parsed } from '../config/command-line.js'
 import type { ServerOptions } from '../config/server-options.js'
@@ -59,7 +58,7 @@ function keptKey ({ values, given }: Parsed): Kept {
 /** @throws Error of the system */
 function keptIn (folder: string): Kept {
   const path = join(folder, NAME)
-  const read = (): string => readFileSync(path, 'utf8')
+  const read = (): string => ordinaryText(path)
   let there: string
   try {
     there = read()

@@ -27,13 +27,18 @@ const OF_A_PING = 1024
 
 type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
+export interface Sessions extends Iterable<ServerHttp2Session> {
+  /** Under way on a connection. */
+  readonly answersOf: (session: Http2Session) => number
+}
+
 /**
  * For a server that was made with `handler`. Connections without a request or a ping for `idle` milliseconds, or a
  * third more, are closed, and destroyed a third later where their client does not close its end; those with answers
  * under way are asked for a sign of life, and destroyed when none comes in that time.
  * @returns those that are open
  */
-export function serveSessions (server: Http2SecureServer, handler: RequestListener, idle: number): Iterable<ServerHttp2Session> {
+export function serveSessions (server: Http2SecureServer, handler: RequestListener, idle: number): Sessions {
   const connections = new Map<Http2Session, Kept>()
   // A session begins while its server hears of its connection; it would hand out a stand-in of it that throws once it has closed.
   let connecting: Socket | undefined
@@ -91,7 +96,10 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
     // They do what is used of those of HTTP/1, as the compatible ones do.
     handler(request as unknown as IncomingMessage, new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage })
   })
-  return { [Symbol.iterator]: () => connections.keys() as IterableIterator<ServerHttp2Session> } // a server has no others
+  return {
+    [Symbol.iterator]: () => connections.keys() as IterableIterator<ServerHttp2Session>, // a server has no others
+    answersOf: session => connections.get(session)?.open ?? 0
+  }
 }
 
 /**

@@ -5,14 +5,13 @@
  *
  * @see interface, 'Server start-up options': --cert-dir, --tls-*, and --client-ca-file
  */
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls'
 import { makeFolder } from '../storage/folder.js'
 import { publicAddress } from '../config/addresses.js'
 import { checkPair, namesOf, parseCertificates, readBundle, readPair, type Pair } from '../config/certificates.js'
-import { reasonOf } from '../config/files.js'
+import { ordinaryText, reasonOf } from '../config/files.js'
 import { FlagError } from '../config/flag.js'
 import type { Values } from '../config/flags/index.js'
 import type { Parsed } from '../config/command-line.js'
@@ -108,7 +107,7 @@ function keptPair (directory: string, values: Values, now = new Date()): { pair:
 function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
   let pair: Pair
   try {
-    pair = { certificate: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') }
+    pair = { certificate: ordinaryText(files.certificate), key: ordinaryText(files.key) }
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? {} : { problem: `the kept certificate cannot be read (${reasonOf(error)})` }
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -91,6 +91,10 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
     [['--authorization-mode=Nodes'], /^orch-apiserver: --authorization-mode=Nodes: /],
     [[...common, `--tls-cert-file=${folder}/none`, `--tls-private-key-file=${folder}/none`], /^orch-apiserver: --tls-cert-file=.*there is no such file/],
     [[...common, `--cert-dir=${folder}/file`], /^orch-apiserver: --cert-dir=/],
+    // Where nothing can be made the system says that nothing is there, for ever.
+    [[`--secure-port=${port}`, '--data-dir=/proc/no/such/dir', `--cert-dir=${folder}/certs`], /^orch-apiserver: --data-dir=/],
+    [[...common, '--cert-dir=/proc/no/such/dir'], /^orch-apiserver: --cert-dir=/],
+    [[...common, `--cert-dir=${folder}/certs`, '--audit-log-path=/proc/no/such/dir/audit.log'], /^orch-apiserver: --audit-log-path=/],
     [['--bind-address=192.0.2.1', `--secure-port=${port}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`], /^orch-apiserver: --bind-address=192.0.2.1: this host has no such address/]
   ] as const) {
     const { code, err, out } = await launch(t, ...args).ended
@@ -99,6 +103,25 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
     t.match(err, /^[^\n]+\n$/, 'one line')
     t.equal(out, '')
   }
+})
+
+t.test('SIGTERM ends a start, also one that waits for something', async t => {
+  const silent = createServer(socket => { socket.on('error', () => {}) }).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.teardown(() => { silent.close() })
+  const folder = t.testdir({ data: {} })
+  execFileSync('mkfifo', [join(folder, 'data', 'data.mdb')])
+  const common = [`--secure-port=${await freePort()}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}/certs`]
+  const early = (child: Child): Promise<never> => child.ended.then(({ err }) => { throw new Error(`it ended by itself: ${err}`) })
+  const overEtcd = launch(t, ...common, `--etcd-servers=http://127.0.0.1:${(silent.address() as AddressInfo).port}`)
+  await Promise.race([once(silent, 'connection'), early(overEtcd)])
+  overEtcd.process.kill('SIGTERM')
+  t.match(await overEtcd.ended, { signal: 'SIGTERM', out: '' })
+  // Nobody writes to the pipe that its store is, and the process does nothing but wait for that.
+  const stuck = launch(t, ...common, `--data-dir=${folder}/data`)
+  while (!existsSync(join(folder, 'data', 'data.mdb-lock'))) await Promise.race([new Promise(resolve => { setTimeout(resolve, 5) }), early(stuck)])
+  stuck.process.kill('SIGTERM')
+  t.match(await stuck.ended, { signal: 'SIGTERM', out: '' })
 })
 
 t.test('a second server on the same data is refused and the first one named', async t => {

@@ -3,8 +3,9 @@
  * of a line is taken back, or ended before the next one. A file that fails is opened anew with the next line, as is one that
  * was moved or removed under its name.
  */
-import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises'
+import { open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../storage/folder.js'
 import type { RotatedFiles } from './rotated-files.js'
 
 /** How many of the texts, from the first, the system has as a whole, and why not all. */
@@ -82,7 +83,7 @@ export class LogFile {
   }
 
   async #open (): Promise<FileHandle> {
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(this.#path), 0o700)
     const file = await open(this.#path, 'a+', 0o600)
     this.#file = file
     this.#lookedAt = this.#now()

@@ -4,19 +4,32 @@ import { ByteRate } from '../../schemas/byte-rate.js'
 
 /** @param perSecond 0 is no bound */
 export function pipePaced (from: Readable, to: Writable, perSecond: number): void {
-  from.pipe(to)
-  if (perSecond === 0) return
+  if (perSecond === 0) {
+    from.pipe(to)
+    return
+  }
   const rate = new ByteRate(perSecond)
+  let behind = false
   let timer: NodeJS.Timeout | undefined
-  from.on('data', (chunk: Uint8Array) => {
-    const wait = rate.take(chunk.length)
-    if (wait === 0 || timer !== undefined) return
-    from.unpipe(to)
-    from.pause()
-    timer = setTimeout(() => {
-      timer = undefined
-      from.pipe(to)
-    }, wait)
+  /** What may not go yet stays where it was read, so that nobody takes that for at its end, and no more is read. */
+  const move = (): void => {
+    timer = undefined
+    while (from.readableLength > 0) {
+      if (behind || to.writableEnded || to.destroyed) return
+      const { piece, wait } = rate.take(from.readableLength)
+      if (wait > 0) {
+        timer = setTimeout(move, wait)
+        return
+      }
+      behind = !to.write(from.read(piece))
+    }
+    from.read(0) // it ends, or reads on
+  }
+  from.on('readable', () => { if (timer === undefined) move() })
+  from.once('end', () => { to.end() })
+  to.on('drain', () => {
+    behind = false
+    if (timer === undefined) move()
   })
   to.once('close', () => { clearTimeout(timer) })
 }

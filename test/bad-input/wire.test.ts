@@ -56,6 +56,8 @@ t.test('on the wire', { timeout: 60_000 }, async t => {
       'a blank in the target': get(`${BINDINGS}/a b`),
       'a byte above 127 in the target': Buffer.from(get(`${BINDINGS}/ü`), 'latin1'),
       'a header without a colon': `GET ${BINDINGS} HTTP/1.1\r\n${HEAD}XXXX\r\n\r\n`,
+      'no host': `GET ${BINDINGS} HTTP/1.1\r\n${HEAD.replace(/^Host.*\r\n/, '')}\r\n`,
+      'two hosts': `GET ${BINDINGS} HTTP/1.1\r\n${HEAD}Host: y\r\n\r\n`,
       'NUL in a header': `GET ${BINDINGS} HTTP/1.1\r\n${HEAD}X: a\0b\r\n\r\n`,
       'a folded header': `GET ${BINDINGS} HTTP/1.1\r\n${HEAD}X: a\r\n b\r\n\r\n`,
       'a blank before the colon': `GET ${BINDINGS} HTTP/1.1\r\n${HEAD}X : a\r\n\r\n`,

@@ -154,7 +154,7 @@ t.test('defaults are those of the interface', async t => {
     const [name = '', value = ''] = row.trim().split(' ')
     t.equal(shown.get(name), value, name)
   }
-  for (const name of BLANK.trim().split(/\s+/)) t.ok(['', 'false', '0'].includes(shown.get(name) ?? 'missing'), name)
+  for (const name of BLANK.trim().split(/\s+/)) t.ok(['', 'false', '0', '0s'].includes(shown.get(name) ?? 'missing'), name)
 })
 
 t.test('--help shows each flag under its section with its default', async t => {
@@ -164,7 +164,14 @@ t.test('--help shows each flag under its section with its default', async t => {
   t.match(help, /--secure-port int\n.*\(default 6443\)/)
   t.match(help, /--etcd-compaction-interval duration\n[^-]*\(default 5m0s\)/)
   t.ok(help.split('\n').every(line => line.length <= 140))
-  t.notMatch(help, /\(default (?:\[|\{|undefined|\))/, 'no list or map shows its insides')
+  t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no list or map shows its insides')
+  const entries = help.trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
+  const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
+  for (const [name, flag] of Object.entries(FLAGS)) {
+    const initial = flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.shown
+    if (initial === '') t.equal(flag.default, '', `${name} has no default but a blank text`)
+    else t.ok(entryOf(name).endsWith(` (default ${initial})`), name)
+  }
 })
 
 t.test('--version names the package and the release of the interface', async t => {

@@ -23,8 +23,8 @@ t.test('a watch is told of everything, in order and no faster, and a list beside
     listed++
     await new Promise(resolve => { setTimeout(resolve, 20) })
   }
-  const least = (OBJECTS * SIZE - 2 * PER_SECOND) / PER_SECOND * 1000
-  t.ok(performance.now() - since >= least, `a second's worth goes at once and a piece may be as large, the rest takes ${least} ms`)
+  const least = (OBJECTS * SIZE - PER_SECOND) / PER_SECOND * 1000
+  t.ok(performance.now() - since >= least, `a second's worth goes at once, the rest takes ${least} ms`)
   t.ok(listed > 1)
   t.strictSame(names(), Array.from({ length: OBJECTS }, (_, at) => `object-${String(at).padStart(3, '0')}`))
   watch.close()
@@ -36,11 +36,11 @@ t.test('bytes of a tunnel are held back, none is lost, and its end comes after t
   pipePaced(from, to, 10_000)
   const since = performance.now()
   const sent = Buffer.from(Array.from({ length: 25_000 }, (_, at) => at % 251))
-  for (let at = 0; at < sent.length; at += 1000) from.write(sent.subarray(at, at + 1000))
-  from.end()
+  from.write(sent.subarray(0, 1))
+  from.end(sent.subarray(1))
   const got: Buffer[] = []
   to.on('data', (chunk: Buffer) => { got.push(chunk) })
   await once(to, 'end')
   t.ok(Buffer.concat(got).equals(sent))
-  t.ok(performance.now() - since >= 1300, 'the first second is free')
+  t.ok(performance.now() - since >= 1490, 'the first second is free')
 })

@@ -112,3 +112,18 @@ onEach('a version that is not spoken on this connection is refused, and it is cl
     }
   }
 })
+
+onEach('a request of HTTP/1.1 names one host, and its connection is closed where it does not', async (t, address) => {
+  const ask = (version: string, headers: string): string => `GET /cluster/livez HTTP/${version}\r\n${headers}\r\n`
+  for (const headers of ['', 'Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n', 'Host: a b\r\n', 'Host: a/b\r\n', 'Host: user@a\r\n']) {
+    const [answer] = await pipelined(address, [ask('1.1', headers)], { pause: 0 })
+    t.equal(answer?.code, 400, JSON.stringify(headers))
+    t.equal(answer?.headers.get('connection'), 'close')
+    // A host's server that speaks HTTP/1 alone answers for what is missing by itself, without words.
+    if (headers !== '') t.match(JSON.parse(String(answer?.body)), { kind: 'Status', status: 'Failure', reason: 'BadRequest', code: 400 })
+  }
+  for (const [version, headers] of [['1.0', ''], ['1.0', 'Host: x\r\n'], ['1.1', 'Host:\r\n'], ['1.1', 'Host: [::1%25eth0]:6443\r\n'], ['1.1', 'Host: a.b_c-d.:80\r\n']] as const) {
+    const [answer] = await pipelined(address, [ask(version, `${headers}Connection: close\r\n`)], { pause: 0 })
+    t.equal(answer?.code, 200, JSON.stringify(headers))
+  }
+})

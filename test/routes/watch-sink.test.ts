@@ -18,7 +18,7 @@ const MB = 1024 * 1024
 interface Opened { readonly sink: Sink, readonly closed: Promise<void>, readonly write: (text: string) => boolean, drains: number }
 
 /** A server on which each request opens a sink; those of path /short are answered at once. */
-async function serve (t: Test, stalledMs = 60_000): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
+async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
   const errors: Error[] = []
   const opened: Opened[] = []
   let told: (() => void) | undefined
@@ -30,7 +30,7 @@ async function serve (t: Test, stalledMs = 60_000): Promise<{ port: number, next
     }
     let close: () => void = () => {}
     const closed = new Promise<void>(resolve => { close = resolve })
-    const sink = new Sink(response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs)
+    const sink = new Sink(response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs, perSecond)
     const one: Opened = { sink, closed, drains: 0, write: text => sink.write(sink.chunked ? chunk(Buffer.from(text)) : Buffer.from(text)) }
     opened.push(one)
     told?.()
@@ -93,6 +93,35 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     for (const line of lines) opened.write(line)
     opened.sink.end()
     t.equal(await text(stream), lines.join(''))
+    await opened.closed
+  })
+
+  t.test(`${name}: of what is larger than the rate allows no more than a second's worth goes at once, and the end comes behind it`, async t => {
+    const perSecond = 40_000
+    const server = await serve(t, 60_000, perSecond)
+    const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+    const since = performance.now()
+    const arrived: Array<readonly [bytes: number, at: number]> = []
+    stream.on('data', (piece: Buffer) => { arrived.push([piece.length, performance.now() - since]) })
+    const all = 'x'.repeat(2 * perSecond)
+    t.equal(opened.write(all), false)
+    t.equal(opened.write('y'), false, 'what is written all the same comes behind it')
+    opened.sink.end()
+    t.equal(await text(stream), `${all}y`)
+    await opened.closed
+    let bytes = 0
+    for (const [more, at] of arrived) t.ok((bytes += more) <= perSecond * (1 + at / 1000) + 100, `${bytes} bytes after ${at} ms`)
+    t.equal(opened.drains, 0, 'there is nothing to go on with')
+  })
+
+  t.test(`${name}: a client that does not read holds the rest of a paced watch up, which goes on when it does`, async t => {
+    const server = await serve(t, 60_000, 16 * MB)
+    const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
+    t.equal(opened.write('x'.repeat(18 * MB)), false)
+    stream.resume()
+    while (opened.drains === 0) await sleep(5)
+    t.equal(opened.write('more\n'), true)
+    opened.sink.end()
     await opened.closed
   })
 

@@ -9,16 +9,12 @@ import { answerBadRequest, createListener, originForm, type Listener } from '../
 import type { Test } from '../plugins/bare-server.js'
 import { ruleBreaker } from '../rule-breaker.js'
 import { authority } from './authority.js'
-import { getHttp2, PREFACE, until } from './bare-listener.js'
-
-/** Types of frames. */
-const [DATA, GOAWAY] = [0, 7]
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
 interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
 
-async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goawayChance = 0, idle = 60_000, leave = 1000 } = {}): Promise<Built> {
+async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, idle = 60_000 } = {}): Promise<Built> {
   const held: ServerResponse[] = []
   const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/held') {
@@ -29,7 +25,7 @@ async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, goa
     }
     request.resume()
     request.on('end', () => response.end(`${request.httpVersion} ${request.method}`))
-  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, goawayChance, idle, leave })
+  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, idle })
   // As Fastify does it.
   const emitter: NodeJS.EventEmitter = listener.server
   emitter.on('clientError', answerBadRequest)
@@ -160,51 +156,6 @@ t.test('a client may open so many streams and no more', async t => {
     await once(session, 'remoteSettings')
     t.equal(session.remoteSettings.maxConcurrentStreams, streams)
   }
-})
-
-t.test('a client is asked to connect anew now and then, and its open streams go on', async t => {
-  const { url, held } = await build(t, { goawayChance: 1 })
-  const session = open(t, url)
-  const away = once(session, 'goaway')
-  const stream = session.request({ ':path': '/held' })
-  const answer = readAll(stream)
-  t.equal((await away)[0], 0, 'without an error')
-  while (held.length < 1) await new Promise(resolve => setTimeout(resolve, 5))
-  held[0]?.end('done')
-  t.equal(await answer, 'begun,done')
-  const never = await build(t)
-  const kept = open(t, never.url)
-  kept.on('goaway', () => t.fail('asked to leave'))
-  for (let index = 0; index < 20; index++) t.equal(await readAll(kept.request({ ':path': '/' })), '2.0 GET')
-})
-
-t.test('a connection that a client was asked to leave is there for a while, so that what it still sends takes no answer away', async t => {
-  const { port, url } = await build(t, { goawayChance: 1, leave: 600_000 })
-  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
-  socket.on('error', () => {})
-  t.teardown(() => socket.destroy())
-  const seen = new Set<string>()
-  let unread = Buffer.alloc(0)
-  socket.on('data', (bytes: Buffer) => {
-    unread = Buffer.concat([unread, bytes])
-    for (; unread.length >= 9 && unread.length >= 9 + unread.readUIntBE(0, 3); unread = unread.subarray(9 + unread.readUIntBE(0, 3))) {
-      const [type, flags] = [unread[3] ?? 0, unread[4] ?? 0]
-      seen.add(type === GOAWAY ? 'goaway' : type === DATA && flags === 1 ? 'answer' : '')
-    }
-  })
-  await once(socket, 'secureConnect')
-  socket.write(Buffer.concat([PREFACE, getHttp2(1, '/')]))
-  await until('asked to leave, and answered', () => seen.has('goaway') && seen.has('answer'))
-  for (let index = 0; index < 3; index++) {
-    const other = open(t, url)
-    t.equal(await readAll(other.request({ ':path': '/' })), '2.0 GET')
-  }
-  t.notOk(socket.readableEnded || socket.destroyed, 'the connection is there')
-  const left = await build(t, { goawayChance: 1, leave: 1 })
-  const session = open(t, left.url)
-  const closed = once(session, 'close')
-  t.equal(await readAll(session.request({ ':path': '/' })), '2.0 GET')
-  await closed
 })
 
 t.test('a connection that nobody uses is closed, and one in use is not', async t => {
