@@ -33,7 +33,7 @@ const common = {
 }
 const modules = await build({
   ...common,
-  entryPoints: { cli: 'bin.ts', app: 'app.ts', schemas: 'schemas/public.ts', 'yaml-worker': 'schemas/codec/yaml/yaml-worker.ts' },
+  entryPoints: { cli: 'bin.ts', app: 'app.ts', schemas: 'schemas/public.ts', 'text-worker': 'schemas/codec/text-worker.ts' },
   outdir: out,
   splitting: true,
   format: 'esm',

@@ -60,7 +60,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
       done()
       return
     }
-    const { work, watches } = estimate(info, orch, fastify.orch.resources)
+    const { work, watches } = estimate(info, orch.query, request.headers, fastify.orch.resources)
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, done)
     // The step before this one has just looked at the clock.

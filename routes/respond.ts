@@ -1,13 +1,14 @@
 /** How answers leave: an object in the negotiated form, with its warnings. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
-import { encodeProtobuf, stringify, toJson } from '../schemas/index.js'
+import { encodeProtobuf, stringify, toJson, writeText } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { ResourceStore } from '../storage/resource-store.js'
+import { isLarge } from '../storage/turns.js'
 import { sendBytes } from './stream.js'
 import { transformed } from './transform.js'
 
@@ -32,7 +33,18 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
     if (recorder !== undefined) recorder.response(() => entry.json.toString())
     return sendBytes(request, reply, PROTOBUF_TYPE, store.protobuf(entry))
   }
+  if (isLarge(entry.json.length)) return sendWritten(request, reply, entry)
   return sendValue(request, reply, entry.object, code)
+}
+
+/** A large object as YAML or indented, written by a thread. */
+function sendWritten (request: FastifyRequest, reply: FastifyReply, { json }: Entry): FastifyReply {
+  const yaml = request.orch.accept?.format === 'yaml'
+  request.orch.recorder?.response(() => json.toString())
+  writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, request.orch.signal).then(
+    text => { sendBytes(request, reply, yaml ? YAML_TYPE : JSON_TYPE, Buffer.from(text.buffer, text.byteOffset, text.byteLength)) },
+    (error: unknown) => { if (!request.orch.signal.aborted) void reply.send(error) })
+  return reply
 }
 
 /** An object of a message that is not stored. */

@@ -103,11 +103,12 @@ function open (request: FastifyRequest, reply: FastifyReply, type: string, lengt
  * Sends what `parts` yields as one answer. Each part is copied before the next is asked for. Ends the connection, not
  * the process, when the client goes or a part can't be made.
  */
-export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<Uint8Array>): Promise<void> {
+export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<Uint8Array | Promise<Uint8Array>>): Promise<void> {
   const { outlet, drained, end, destroy } = open(request, reply, type)
   const chunks = new Chunks(outlet)
   try {
-    for (const part of parts) {
+    for (const made of parts) {
+      const part = made instanceof Promise ? await made : made
       if (!chunks.add(part)) await drained()
       if (turnIsOver()) await nextTurn() // making a part takes far longer than looking at the clock
       if (outlet.gone) return destroy()

@@ -17,7 +17,9 @@ export { countValues, OF_BODIES, parseJson, UNBOUNDED } from './codec/json/parse
 export type { Parsed } from './codec/json/parse.js'
 export { parseYaml } from './codec/yaml/yaml.js'
 export { toYaml } from './codec/yaml/yaml-write.js'
-export { parseYamlBody } from './codec/yaml/yaml-thread.js'
+export { indentedItem } from './codec/json/indented.js'
+export { parseYamlBody, writeText } from './codec/text-thread.js'
+export type { TextForm } from './codec/text-thread.js'
 
 // Plain values to objects.
 export { decode } from './language/decode.js'

@@ -1,6 +1,6 @@
 /** GET of a collection: its items' stored bytes where JSON is asked for, else each in its form, made when its turn comes. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { encodeMessageOnce, listJson, protobufListParts, stringify } from '../../schemas/index.js'
+import { encodeMessageOnce, indentedItem, listJson, protobufListParts, stringify, writeText } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -12,7 +12,7 @@ import type { ListResult } from '../../storage/operations/list.js'
 import type { Source } from '../../storage/registry.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
 import { during } from '../../schemas/trace.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { Joined, bytesOf } from '../joined.js'
 import type { Ready } from '../joined.js'
@@ -30,6 +30,9 @@ const KEPT_BYTES = 16 * 1024 * 1024
 
 const NOTHING = new Uint8Array(0)
 const bytes = (text: string): Uint8Array => Buffer.from(text)
+
+/** Of an answer: bytes, or those that a thread is making. */
+type Part = Uint8Array | Promise<Uint8Array>
 
 /** What a list shows; what is not stored has no revision. */
 type Shown = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
@@ -88,7 +91,7 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
   const { type, parts } = answer(request, store, result, form, size <= KEPT_BYTES)
   if (size < LARGE_BYTES) {
     const whole: Uint8Array[] = []
-    for (const part of parts) whole.push(Buffer.from(part)) // a copy: the next one may be made in the same memory
+    for (const part of parts) whole.push(Buffer.from(part instanceof Promise ? await part : part)) // a copy: the next one may be made in the same memory
     return reply.header('content-type', type).send(Buffer.concat(whole))
   }
   await sendParts(request, reply, type, parts)
@@ -137,7 +140,7 @@ interface ListForm extends Form { readonly pretty: boolean }
 interface Answer {
   readonly type: string
   /** Each is copied before the next is asked for. */
-  readonly parts: Iterable<Uint8Array>
+  readonly parts: Iterable<Part>
 }
 
 /** `keep`: what is made of an entry stays with it for a while. */
@@ -153,10 +156,9 @@ function answer (request: FastifyRequest, store: ResourceStore, result: Shown, f
     return { type: PROTOBUF_TYPE, parts: protobuf(representation, metadataOf(result), result.entries, encode) }
   }
   const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result) }
-  const items = mapped(result.entries, objectOf)
-  return form.format === 'yaml'
-    ? { type: YAML_TYPE, parts: yaml(head, 'items', items) }
-    : { type: JSON_TYPE, parts: indented(head, 'items', items) }
+  const writer = writerOf(form)
+  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writeText(entry.json, { format: form.format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal) : writer.item(objectOf(entry))
+  return { type: writer.type, parts: writer.list(head, 'items', mapped(result.entries, item)) }
 }
 
 /** An answer of more bytes is not recorded. */
@@ -174,7 +176,7 @@ async function recordList (request: FastifyRequest, recorder: Recorder, store: R
       return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
     }
     let text = ''
-    for (const part of transformedAnswer(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read()).parts) text += Buffer.from(part).toString()
+    for (const part of transformedAnswer(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read()).parts) if (!(part instanceof Promise)) text += Buffer.from(part).toString()
     return text
   })
 }
@@ -197,32 +199,47 @@ function * protobuf (type: { apiVersion: string, listKind: string }, metadata: L
   yield * protobufListParts(type, metadata, lengths, mapped(entries, encode))
 }
 
-/** Members of `head`, then a list under `name`, all as they would stand in one document. */
-function * indented (head: object, name: string, items: Iterable<object>): Generator<Uint8Array> {
+/** How a list is written in a form: members of `head`, then a list under `name`, all as they would stand in one document. */
+interface ListWriter {
+  readonly type: string
+  readonly list: (head: object, name: string, items: Iterable<Part>) => Generator<Part>
+  readonly item: (value: object) => Uint8Array
+}
+
+const AS_YAML: ListWriter = { type: YAML_TYPE, list: yaml, item: value => bytes(toYaml([value])) }
+const INDENTED: ListWriter = { type: JSON_TYPE, list: indented, item: value => bytes(indentedItem(value)) }
+const COMPACT: ListWriter = { type: JSON_TYPE, list: compact, item: value => bytes(stringify(value) ?? 'null') }
+
+const writerOf = ({ format, pretty }: ListForm): ListWriter => format === 'yaml' ? AS_YAML : pretty ? INDENTED : COMPACT
+
+function * indented (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
   let first = true
   for (const item of items) {
-    yield bytes(`${first ? '' : ','}\n    ${stringify(item, 2)?.replaceAll('\n', '\n    ')}`)
+    yield bytes(`${first ? '' : ','}\n    `)
+    yield item
     first = false
   }
   yield bytes(`${first ? '' : '\n  '}]\n}`)
 }
 
-function * yaml (head: object, name: string, items: Iterable<object>): Generator<Uint8Array> {
+function * yaml (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(toYaml(head))
   let first = true
   for (const item of items) {
-    yield bytes(`${first ? `${name}:\n` : ''}${toYaml([item])}`)
+    if (first) yield bytes(`${name}:\n`)
+    yield item
     first = false
   }
   if (first) yield bytes(`${name}: []\n`)
 }
 
-function * compact (head: object, name: string, items: Iterable<object>): Generator<Uint8Array> {
+function * compact (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
   let first = true
   for (const item of items) {
-    yield bytes(`${first ? '' : ','}${stringify(item)}`)
+    if (!first) yield bytes(',')
+    yield item
     first = false
   }
   yield bytes(']}\n')
@@ -230,18 +247,17 @@ function * compact (head: object, name: string, items: Iterable<object>): Genera
 
 function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
-  const write = form.format === 'yaml' ? yaml : form.pretty ? indented : compact
-  const type = form.format === 'yaml' ? YAML_TYPE : JSON_TYPE
+  const { type, list, item } = writerOf(form)
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
     const { rows, ...head } = table(store.shown, metadata, [], form) as { rows: object[] }
-    return { type, parts: write(head, 'rows', mapped(result.entries, entry => row(store.shown, objectOf(entry), include, form, now))) }
+    return { type, parts: list(head, 'rows', mapped(result.entries, entry => item(row(store.shown, objectOf(entry), include, form, now)))) }
   }
   const version = form.asVersion
   const listKind = 'PartialObjectMetadataList'
   if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
-  const items = mapped(result.entries, entry => partialMetadata(objectOf(entry), version))
+  const items = mapped(result.entries, entry => item(partialMetadata(objectOf(entry), version)))
   const head = { kind: listKind, apiVersion: version, metadata }
-  return { type, parts: write(head, 'items', items) }
+  return { type, parts: list(head, 'items', items) }
 }

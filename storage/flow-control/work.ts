@@ -1,16 +1,28 @@
-/** What a request is expected to cost, in seats: a list by the objects that it goes through, a write by the watches that it wakes. */
+/**
+ * What a request is expected to cost, in seats: a list by the objects that it goes through and their bytes, a write by its bytes,
+ * those of the object it changes and the watches that it wakes. Bytes that are only copied count little.
+ */
 import type { RequestInfo } from '../../schemas/auth/request-info.js'
+import type { Entry } from '../cache/entry.js'
+import type { OrderedMap } from '../cache/ordered-map.js'
 import type { ResourceRegistry } from '../registry.js'
+import type { ResourceStore } from '../resource-store.js'
 import { ONE_SEAT, type Work } from './ticket.js'
 
 export const MOST_SEATS = 10
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
+/** Of stored JSON that is sent as it is: half a millisecond. */
+const COPIED_PER_SEAT = 1024 * 1024
+/** Of JSON that is read, or made into something else: a step takes a millisecond or two, and there are up to ten of them. */
+const CONVERTED_PER_SEAT = 64 * 1024
+/** Of a body that does not say how many bytes it has. */
+const UNKNOWN_BYTES = 256 * 1024
 /** Milliseconds that a seat is busy with the event of a write. */
 const EVENT_MS = 5
 
-/** Of the few widths there are, one value each. */
-const LISTS: readonly Work[] = Array.from({ length: MOST_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
+/** Of the few widths there are without anything that follows, one value each. */
+const WIDTHS: readonly Work[] = Array.from({ length: MOST_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
 
 export interface Asked {
   /** `limit` of a list, 0 for none. */
@@ -22,19 +34,44 @@ export interface Asked {
 /** A page goes through as many objects as it has, unless it has to look for them. */
 export function workOfList (objects: number, { limit, selects }: Asked): Work {
   const touched = selects || !(limit > 0) ? objects : Math.min(limit, objects)
-  return LISTS[Math.min(MOST_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
+  return WIDTHS[Math.min(MOST_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
 }
 
-/** Few watches are not worth a seat. More than fit into the seats that one may have take them for longer. */
-export function workOfWrite (watches: number): Work {
-  if (watches < WATCHES_PER_SEAT) return ONE_SEAT
-  const seats = Math.ceil(watches / WATCHES_PER_SEAT)
-  return seats <= MOST_SEATS
-    ? { seats: 1, finalSeats: seats, finalMs: EVENT_MS }
-    : { seats: 1, finalSeats: MOST_SEATS, finalMs: seats * EVENT_MS / MOST_SEATS }
+/**
+ * Few watches are not worth a seat. More than fit into the seats that one may have take them for longer.
+ * @param seats while it runs
+ */
+export function workOfWrite (watches: number, seats = 1): Work {
+  if (watches < WATCHES_PER_SEAT) return WIDTHS[seats] ?? ONE_SEAT
+  const finalSeats = Math.ceil(watches / WATCHES_PER_SEAT)
+  return finalSeats <= MOST_SEATS
+    ? { seats, finalSeats, finalMs: EVENT_MS }
+    : { seats, finalSeats: MOST_SEATS, finalMs: finalSeats * EVENT_MS / MOST_SEATS }
+}
+
+const seatsOf = (bytes: number, perSeat: number): number => Math.min(MOST_SEATS, Math.max(1, Math.ceil(bytes / perSeat)))
+
+/** Seats for the bytes of what a list goes through. */
+function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: string }, most: number, perSeat: number): number {
+  let [bytes, seen] = [0, 0]
+  map.forEach(range.start, range.end, ({ json }) => {
+    bytes += json.length
+    return ++seen < most && bytes < MOST_SEATS * perSeat
+  })
+  return seatsOf(bytes, perSeat)
 }
 
 const askedBy = (query: URLSearchParams): Asked => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
+
+/** Whether stored JSON is sent as it is: what is accepted first is JSON, and not as something else. */
+function isCopied ({ accept = '' }: Headers, query: URLSearchParams): boolean {
+  const [first = ''] = accept.split(',', 1)
+  return (first === '' || first === '*/*' || first.startsWith('application/json')) && !first.includes('as=') && !query.has('pretty')
+}
+
+interface Headers { readonly accept?: string | undefined, readonly 'content-length'?: string | undefined, readonly 'transfer-encoding'?: string | undefined }
+
+const bytesOfBody = (headers: Headers): number => headers['content-length'] === undefined ? (headers['transfer-encoding'] === undefined ? 0 : UNKNOWN_BYTES) : Number(headers['content-length'])
 
 export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
 
@@ -44,17 +81,36 @@ const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delet
 const READ: Estimate = Object.freeze({ work: ONE_SEAT, watches: undefined })
 
 /** What is not kept in memory is counted as one: nobody knows how much of it there is without asking the store. */
-export function estimate (info: RequestInfo, request: { readonly query: URLSearchParams }, resources: ResourceRegistry | undefined): Estimate {
+export function estimate (info: RequestInfo, query: URLSearchParams, headers: Headers, resources: ResourceRegistry | undefined): Estimate {
   if (!info.isResourceRequest) return READ
-  if (info.verb === 'list') {
+  const { verb, name } = info
+  const isWrite = WRITES.has(verb)
+  if (isWrite || verb === 'list') {
     const store = resources?.find(info.group, info.resource)
-    if (store?.cache?.loaded !== true || info.name !== '') return READ
-    const { start, end } = store.range(info.namespace)
-    return { work: workOfList(store.cache.snapshot.map.count(start, end), askedBy(request.query)), watches: undefined }
+    const cache = store?.cache
+    if (isWrite) return estimateWrite(store, info, bytesOfBody(headers))
+    if (store === undefined || cache?.loaded !== true || name !== '') return READ
+    const { map } = cache.snapshot
+    const [range, asked] = [store.range(info.namespace), askedBy(query)]
+    const work = workOfList(map.count(range.start, range.end), asked)
+    if (work.seats === MOST_SEATS) return { work, watches: undefined }
+    const seats = seatsOfBytes(map, range, asked.selects || asked.limit <= 0 ? Infinity : asked.limit, isCopied(headers, query) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
+    return { work: WIDTHS[Math.max(work.seats, seats)] ?? ONE_SEAT, watches: undefined }
   }
-  if (!WRITES.has(info.verb)) return READ
+  if (verb !== 'get' || isCopied(headers, query)) return READ
   const store = resources?.find(info.group, info.resource)
-  if (store?.cache === undefined) return READ
+  const bytes = store === undefined ? 0 : stored(store, info)
+  return bytes <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(bytes, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
+}
+
+function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, body: number): Estimate {
+  if (store?.cache === undefined) return body <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(body, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
   const watches = store.cache.watchesOf(info.name === '' ? store.scope(info.namespace) : store.key(info.namespace, info.name))
-  return { work: workOfWrite(watches), watches }
+  const bytes = body + (info.name === '' ? 0 : stored(store, info))
+  return { work: workOfWrite(watches, seatsOf(bytes, CONVERTED_PER_SEAT)), watches }
+}
+
+/** Bytes of the object that a request names, as far as they are known. */
+function stored (store: ResourceStore, { namespace, name }: RequestInfo): number {
+  return store.cache?.loaded === true ? store.cache.snapshot.map.get(store.key(namespace, name))?.json.length ?? 0 : 0
 }

@@ -44,7 +44,7 @@ t.test('settings of a rolling update are for those that roll', async t => {
     [deployments, 'strategy', { rollingUpdate: { maxSurge: 0 } }, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: 0 } }],
     [deployments, 'strategy', { type: 'Recreate' }, { type: 'Recreate' }],
     [daemonSets, 'updateStrategy', { type: '', rollingUpdate: null }, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }],
-    [daemonSets, 'updateStrategy', { type: 'OnDelete', rollingUpdate: {} }, { type: 'OnDelete', rollingUpdate: {} }],
+    [daemonSets, 'updateStrategy', { type: 'OnDelete', rollingUpdate: {} }, { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } }],
     [statefulSets, 'updateStrategy', undefined, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
     [statefulSets, 'updateStrategy', { rollingUpdate: { partition: 2 } }, { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }],
     [statefulSets, 'updateStrategy', { type: 'RollingUpdate', rollingUpdate: {} }, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],

@@ -21,7 +21,7 @@ t.test('what is always written is written when unset: null lists, null times, em
   t.equal(toJson(clusterRoles.message, decode(clusterRoles.message, {}).object),
     '{"kind":"ClusterRole","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"creationTimestamp":null},"rules":null}')
   t.equal(toJson(clusterRoles.message, decode(clusterRoles.message, { rules: [] }).object),
-    '{"kind":"ClusterRole","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"creationTimestamp":null},"rules":null}')
+    '{"kind":"ClusterRole","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"creationTimestamp":null},"rules":[]}')
   t.equal(toJson(clusterRoles.message, decode(clusterRoles.message, { rules: [{}], aggregationRule: {} }).object),
     '{"kind":"ClusterRole","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"creationTimestamp":null},"rules":[{"verbs":null}],"aggregationRule":{}}')
   t.equal(toJson(namespaces.message, decode(namespaces.message, {}).object),

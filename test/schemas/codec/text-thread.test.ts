@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseYaml, parseYamlBody } from '../../../../schemas/index.js'
+import { indentedItem, parseYaml, parseYamlBody, stringify, toYaml, writeText } from '../../../schemas/index.js'
 
 const large = (lines: number) => Buffer.from(`__proto__: kept\nlist:\n${Array.from({ length: lines }, (_, index) => `- {kind: User, name: "user-${index}"}\n`).join('')}a: 1\na: 2\n`)
 
@@ -30,4 +30,15 @@ t.test('many at once are all answered, and the event loop goes on', async t => {
   ended = true
   for (const { value } of answers) t.equal((value as { list: unknown[] }).list.length, 1500)
   t.ok(turns > 10, 'other work was done meanwhile')
+})
+
+t.test('objects are written as they are on the event loop', async t => {
+  const value = { apiVersion: 'v1', data: { a: 'ü\nb', count: 12345678901234567890n }, list: [{ x: 1 }, []] }
+  const json = Buffer.from(stringify(value) ?? '')
+  const text = async (form: Parameters<typeof writeText>[1]): Promise<string> => Buffer.from(await writeText(json, form)).toString()
+  t.equal(await text({ format: 'yaml', item: false }), toYaml(value))
+  t.equal(await text({ format: 'yaml', item: true }), toYaml([value]))
+  t.equal(await text({ format: 'indented', item: false }), stringify(value, 2))
+  t.equal(await text({ format: 'indented', item: true }), indentedItem(value))
+  await t.rejects(writeText(json, { format: 'yaml', item: false }, AbortSignal.abort()))
 })
