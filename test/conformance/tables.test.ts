@@ -18,7 +18,7 @@ async function withPods (server: Client): Promise<void> {
 t.test('rows of pods that have ended say so, whatever else they carry', async t => {
   const server = await build(t)
   await withPods(server)
-  const completed = (reason: string) => [{ type: 'Completed', status: 'True', reason }]
+  const completed = (reason: string) => [{ type: 'Completed', status: 'True', reason, message: reason === 'Failed' ? 'The pod failed.' : 'The pod has completed successfully.' }]
   for (const include of ['None', 'Metadata', 'Object']) {
     const { rows } = (await server.get(`${PODS}?includeObject=${include}`, { accept: TABLE })).json
     t.same(rows.map(({ cells, conditions }: Json) => [cells[0], cells[2], conditions]), [['done', 'Succeeded', completed('Succeeded')], ['failed', 'Failed', completed('Failed')], ['runs', 'Running', undefined]], include)

@@ -18,17 +18,17 @@ export function validateEndpointsNamespace (namespace: string | undefined, field
   else if (namespace !== undefined) named(report, field, namespace, dnsLabel)
 }
 
-/** Fields of references to secrets, and what their names are told by: a blank behind one, and those of others by themselves, as convention. */
-const SECRETS = [['controllerPublishSecretRef', 'controllerPublishSecretRef'], ['controllerExpandSecretRef', 'controllerExpandSecretRef'], ['nodePublishSecretRef', 'nodePublishSecretRef ']] as const
+/** References to secrets that are looked at; what is wrong with their names is told of the volume itself, as convention. */
+const SECRETS = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef'] as const
 
 export function validateCsiVolume (volume: CSIPersistentVolumeSource, at: string, report: Report): void {
   checkDriverName(volume.driver, `${at}.driver`, report)
-  for (const [field, told] of SECRETS) {
+  for (const field of SECRETS) {
     const reference = volume[field]
     if (reference === undefined) continue
     for (const part of ['name', 'namespace'] as const) {
       const value = reference[part] ?? ''
-      if (value === '') required(report, `${at}.${told}.${part}`)
+      if (value === '') required(report, `${at}.${field}.${part}`)
       else named(report, `${at}.${part}`, value, dnsLabel)
     }
   }

@@ -81,7 +81,11 @@ export const podColumns: ReadonlyArray<Column<Pod>> = [
   wide(text('Readiness Gates', 'How many of its readiness gates are passed.', gates))
 ]
 
+/** By phase, in the words that clients know. */
+const ENDED: ReadonlyMap<string | undefined, string> = new Map([['Succeeded', 'The pod has completed successfully.'], ['Failed', 'The pod failed.']])
+
 /** That a pod has ended, for those who hide such rows. */
 export function podConditions ({ status: { phase } }: Pod): TableRowCondition[] {
-  return phase === 'Succeeded' || phase === 'Failed' ? [{ type: 'Completed', status: 'True', reason: phase }] : []
+  const message = ENDED.get(phase)
+  return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }]
 }

@@ -49,7 +49,6 @@ function validateSecretType (secret: Secret, report: Report): void {
       report({ type: 'FieldValueInvalid', field: `data[${key}]`, value: '<secret contents redacted>', detail: 'must be a JSON object' })
     }
   }
-  // Some of the paths are not what they should be, as clients know them.
   switch (secret.type) {
     case 'orch.io/service-account-token': {
       const annotations = secret.metadata.annotations ?? {}
@@ -60,11 +59,11 @@ function validateSecretType (secret: Secret, report: Report): void {
     case 'orch.io/dockerconfigjson': json('.dockerconfigjson'); break
     case 'orch.io/basic-auth':
       if (value('username') === undefined && value('password') === undefined) {
-        required('data[%s][username]')
-        required('data[%s][password]')
+        required('data[username]')
+        required('data[password]')
       }
       break
-    case 'orch.io/ssh-auth': if (!value('ssh-privatekey')) required('data[%s][ssh-privatekey]'); break
+    case 'orch.io/ssh-auth': if (!value('ssh-privatekey')) required('data[ssh-privatekey]'); break
     case 'orch.io/tls': for (const key of ['tls.crt', 'tls.key']) if (value(key) === undefined) required(`data[${key}]`)
   }
 }

@@ -51,7 +51,7 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
       const { spec } = request.object
       const added = request.operation === 'CREATE' ? [...await said(request, DEFAULTS) ?? defaults] : []
       if (qosClass(spec) !== 'BestEffort') added.push({ key: MEMORY_PRESSURE, operator: 'Exists', effect: 'NoSchedule' })
-      if (added.length > 0) spec.tolerations = mergeTolerations(added, spec.tolerations ?? [])
+      if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added)
       await checkAllowed(request)
     },
     validate: checkAllowed

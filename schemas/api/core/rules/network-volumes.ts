@@ -68,6 +68,6 @@ export function validateCSIVolume ({ driver, nodePublishSecretRef: secret }: CSI
   checkDriverName(driver, `${at}.driver`, report)
   if (secret === undefined) return
   const { name = '' } = secret
-  if (name === '') required(report, `${at}.nodePublishSecretRef .name`)
+  if (name === '') required(report, `${at}.nodePublishSecretRef.name`)
   else checkName(report, `${at}.name`, name, dnsSubdomain)
 }

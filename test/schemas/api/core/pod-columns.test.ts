@@ -85,8 +85,8 @@ t.test('readiness gates are counted', async t => {
 t.test('rows of pods that have ended say so', async t => {
   const conditions = (phase: string) => tableRow(pods.stored, made(pods.stored, { spec: { containers: [container('web')] }, status: { phase } }), NOW).conditions
   t.same(conditions('Running'), [])
-  t.same(conditions('Succeeded'), [{ type: 'Completed', status: 'True', reason: 'Succeeded' }])
-  t.same(conditions('Failed'), [{ type: 'Completed', status: 'True', reason: 'Failed' }])
+  t.same(conditions('Succeeded'), [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }])
+  t.same(conditions('Failed'), [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }])
 })
 
 t.test('pods can be selected by where and how they run', async t => {

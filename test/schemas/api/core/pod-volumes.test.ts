@@ -72,7 +72,7 @@ table('what each source needs', [
   [source({ csi: { driver: 'Example.com' } })],
   [source({ csi: {} }), `Required ${v}.csi.driver`, `Invalid ${v}.csi.driver`],
   [source({ csi: { driver: 'x'.repeat(64), nodePublishSecretRef: { name: 'A' } } }), `TooLong ${v}.csi.driver`, `Invalid ${v}.csi.name`],
-  [source({ csi: { driver: 'd', nodePublishSecretRef: {} } }), `Required ${v}.csi.nodePublishSecretRef .name`]
+  [source({ csi: { driver: 'd', nodePublishSecretRef: {} } }), `Required ${v}.csi.nodePublishSecretRef.name`]
 ])
 
 table('data is shown as files', [

@@ -29,7 +29,7 @@ creates(t, volumes, VOLUME, [
   ['without names', csi({ driver: null, volumeHandle: null }), 'Required spec.csi.driver', 'Invalid spec.csi.driver', 'Required spec.csi.volumeHandle'],
   ['of a driver there cannot be', csi({ driver: 'a_b' }), 'Invalid spec.csi.driver'],
   ['of one with a long name', csi({ driver: 'a'.repeat(64) }), 'TooLong spec.csi.driver'],
-  ['secrets have names and namespaces', csi({ nodeStageSecretRef: {}, nodePublishSecretRef: {} }), 'Required spec.csi.nodePublishSecretRef .name', 'Required spec.csi.nodePublishSecretRef .namespace'],
+  ['secrets have names and namespaces', csi({ nodeStageSecretRef: {}, nodePublishSecretRef: {} }), 'Required spec.csi.nodePublishSecretRef.name', 'Required spec.csi.nodePublishSecretRef.namespace'],
   ['of the right form', csi({ controllerPublishSecretRef: { name: 'A', namespace: 'a.b' } }), 'Invalid spec.csi.name', 'Invalid spec.csi.namespace'],
   ['a disk of iSCSI', spec({ hostPath: null, iscsi: { targetPortal: '10.0.0.1', iqn: 'disk', lun: 256, chapAuthSession: true } }), 'Invalid spec.iscsi.iqn', 'Invalid spec.iscsi.lun', 'Required spec.iscsi.secretRef'],
   ['one of iSCSI with a long address', spec({ hostPath: null, iscsi: { targetPortal: 'a'.repeat(63), iqn: 'iqn.2001-04.com.example:disk', lun: 1, initiatorName: 'eui.0123456789abcdef' } }), 'Invalid spec.iscsi.targetportal'],

@@ -66,7 +66,10 @@ t.test('PodTolerationRestriction: pods tolerate what their namespace adds, and n
   await made('/api/v1/namespaces', { metadata: { name: 'broken', annotations: annotation('x', []) } })
   t.same((await made(PODS, pod('a')))['spec'].tolerations, [{ key: 'all', operator: 'Exists' }])
   const pressure = { key: 'node.orch.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
-  t.same((await made(PODS, pod('b', { tolerations: [{ key: 'some', operator: 'Exists' }], containers: [container({ resources: { requests: { cpu: '1' } } })] })))['spec'].tolerations, [{ key: 'all', operator: 'Exists' }, pressure, { key: 'some', operator: 'Exists' }])
+  t.same((await made(PODS, pod('b', { tolerations: [{ key: 'some', operator: 'Exists' }], containers: [container({ resources: { requests: { cpu: '1' } } })] })))['spec'].tolerations, [{ key: 'some', operator: 'Exists' }, { key: 'all', operator: 'Exists' }, pressure], 'its own first')
+  const limits = await serve(t, { enabled: ['PodTolerationRestriction'], disabled: ['ServiceAccount'], configuration: { PodTolerationRestriction: { value: { ...value, whitelist: [] } } } })
+  const keys = async (tolerations: Json[]): Promise<string[]> => (await limits.made(PODS, pod(`p${tolerations.length}`, { tolerations, containers: [container({ resources: { requests: { cpu: '1' } } })] })))['spec'].tolerations.map(({ key }: Json) => key)
+  t.same(await keys([{ key: 'own', operator: 'Exists' }]), ['own', 'node.orch.io/not-ready', 'node.orch.io/unreachable', 'all', 'node.orch.io/memory-pressure'])
   t.match(await post(PODS, pod('x', { tolerations: [{ key: 'other', operator: 'Exists' }] })), { code: 403, json: { message: 'pods "x" is forbidden: pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist' } })
   t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', tolerations: [{ key: 'other', operator: 'Exists' }] }))).code, 403, 'before anything else is said of the pod')
   const inOwn = '/api/v1/namespaces/own/pods'
