@@ -16,6 +16,7 @@ import { verbosity } from './config/verbosity.js'
 import { followAuthorities } from './serving/authorities.js'
 import { throttled, roomForConnections, watchDescriptors } from './serving/descriptors.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './serving/listener.js'
+import { runtimeWarnings } from './serving/runtime.js'
 import { withKeptKey } from './serving/service-accounts.js'
 import { tlsSetup } from './serving/tls.js'
 
@@ -94,7 +95,7 @@ export async function start (parsed: Parsed): Promise<Running> {
     listener.server.once('close', () => { followed.close() })
   }
   survive(log)
-  for (const note of [...notes, ...keyNotes, ...warnings]) log.warn(note)
+  for (const note of [...notes, ...keyNotes, ...warnings, ...runtimeWarnings()]) log.warn(note)
   announce(log, parsed, options)
   return { root, scope, listener, log }
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BINDINGS, binding } from '../build.js'
 import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
+import { losesFields } from '../../serving/runtime.js'
 import { below, buildImage, setWritable, type Image } from './image.js'
 
 /** Of the packages for development these are needed by others as well. */
@@ -52,6 +53,12 @@ function start (image: Image, state: string, port: number, flags: readonly strin
     }
   }
 }
+
+t.test('its Node loses no header fields', async t => {
+  const [, version = ''] = /^ARG NODE=\S+:([\d.]+)-/m.exec(readFileSync(join(PROJECT, 'Containerfile'), 'utf8')) ?? []
+  t.match(version, /^\d+\.\d+/, 'a version, not a line of them that may be an early one where it was fetched long ago')
+  t.notOk(losesFields(version))
+})
 
 t.test('the image', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-image-'))

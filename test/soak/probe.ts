@@ -8,15 +8,21 @@ export interface Held {
   readonly timers: number
   /** Bytes that are reachable. */
   readonly memory: number
+  /** Of them, those of objects of JavaScript. */
+  readonly heap: number
+  /** Bytes of the whole process in memory. */
+  readonly resident: number
 }
 
 function held (): Held {
   for (let round = 0; round < 3; round++) globalThis.gc?.()
-  const { heapUsed, external } = process.memoryUsage()
+  const { heapUsed, external, rss } = process.memoryUsage()
   return {
     descriptors: readdirSync('/proc/self/fd').length,
     timers: process.getActiveResourcesInfo().filter(name => name === 'Timeout').length,
-    memory: heapUsed + external
+    memory: heapUsed + external,
+    heap: heapUsed,
+    resident: rss
   }
 }
 

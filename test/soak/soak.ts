@@ -1,12 +1,13 @@
 /**
- * Honest clients beside hostile ones for a while; then all leave, and what the server holds has to be what it held
- * before: places, watches, descriptors, timers, memory.
+ * Honest clients beside hostile ones for a while, in which the heap has to find its level; then all leave, and what the
+ * server holds has to be what it held before: places, watches, descriptors, timers, memory.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { random } from '../random.js'
 import type { Held } from './probe.js'
 import { fillStill, reader, tenant, watcher, writer, type Round } from './honest.js'
 import { attacker } from './hostile.js'
+import { drift, levels, type Level } from './levels.js'
 import { Client, type Target } from './target.js'
 
 export interface Outcome {
@@ -15,6 +16,8 @@ export interface Outcome {
   readonly done: Readonly<Record<string, number>>
   readonly before: Held
   readonly after: Held
+  /** Of the heap, in between. */
+  readonly levels: readonly Level[]
 }
 
 /** Caches, windows of events and history that grow to their bounds, and what Node keeps ready. */
@@ -48,11 +51,13 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     round.fault(`the server ended with ${String(code)}: ${target.log().slice(-2000)}`)
     over.abort()
   })
-  await work(round, over.signal)
+  const [found] = await Promise.all([levels(target.held, seconds, over.signal), work(round, over.signal)])
   clearTimeout(end)
+  const drifted = drift(found, seconds)
+  if (drifted !== undefined) round.fault(drifted)
   const after = target.child.exitCode === null ? await settled(target, before, settle, round.fault) : before
   for (const line of target.log().split('\n')) if (/uncaught|unhandled|exception|rejected and nobody/i.test(line)) round.fault(`in the log: ${line.slice(0, 500)}`)
-  return { seed: used, faults, done, before, after }
+  return { seed: used, faults, done, before, after, levels: found }
 }
 
 async function work (round: Round, signal: AbortSignal): Promise<void> {

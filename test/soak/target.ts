@@ -47,8 +47,15 @@ export async function startTarget (program: readonly string[], place: Place): Pr
   }
   const held = async (): Promise<Held> => {
     child.send('held')
-    const [answer] = await once(child, 'message') as [Held]
-    return answer
+    const gone = new AbortController()
+    const left = (): void => { gone.abort(new Error('the server has ended')) }
+    child.once('exit', left)
+    try {
+      const [answer] = await once(child, 'message', { signal: gone.signal }) as [Held]
+      return answer
+    } finally {
+      child.off('exit', left)
+    }
   }
   const target = { ...place, child, log: () => log, held, stop }
   const client = new Client(target, place.protocols[0] ?? 'http1')
