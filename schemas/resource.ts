@@ -11,6 +11,7 @@ import type { TableRowCondition } from './meta/answers.js'
 import type { ObjectMeta } from './meta/v1.js'
 import type { NameRule } from './names.js'
 import { dnsSubdomain } from './names.js'
+import type { Steps } from './steps.js'
 
 /** Any object of a resource: what generic code may rely on. */
 export interface ApiObject extends TypeMembers { metadata: ObjectMeta }
@@ -101,6 +102,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly dropGated?: (object: T, old: T | undefined) => void
   /** A new object may say what its status is: whoever makes it knows. Default its status is empty, or what the server says. */
   readonly statusOfNew?: true
+  /** Judges a large object in steps, before its rules do, which then take what was found. */
+  readonly judge?: (object: T, old: T | undefined) => Steps<void>
   /** Brings an object that is valid into the form that is stored. */
   readonly canonicalize?: (object: T) => void
   /** What whoever wrote an object that is valid is told beside the answer, one sentence each; `old` is undefined of a new one. Not asked of subresources. */

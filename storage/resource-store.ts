@@ -16,6 +16,7 @@ import { UnversionedJson } from './cache/unversioned.js'
 import type { Subscriber } from './cache/subscribers.js'
 import { Entry } from './cache/entry.js'
 import { WatchCache } from './cache/watch-cache.js'
+import type { Steps } from '../schemas/steps.js'
 import { systemClock } from './clock.js'
 import { StorageError } from './errors.js'
 import { rangeOf } from './key.js'
@@ -175,6 +176,14 @@ export class ResourceStore {
 
   /** What is stored, as decoding makes objects, for one look. Treat it as frozen. */
   readStored (entry: Entry): ApiObject { return entry.written ?? withoutNulls(this.stored.message, entry.read()) }
+
+  /** The same in steps, for large objects. */
+  * readingStored (entry: Entry): Steps<ApiObject> {
+    if (entry.written !== undefined) return entry.written
+    const object = entry.read()
+    yield
+    return withoutNulls(this.stored.message, object)
+  }
 
   /** An object of the store as this representation shows it, for whoever means to change it. */
   convertCopy (entry: Entry): ApiObject { return this.shown.conversion === undefined ? entry.copy() : this.show(entry).copy() }

@@ -5,6 +5,8 @@
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
+import { finish } from '../schemas/steps.js'
+import type { Steps } from '../schemas/steps.js'
 
 /** Milliseconds. Whoever keeps an account of its own, as the queue of the watches does, has as much. */
 export const TURN_MS = 8
@@ -94,17 +96,6 @@ export const isLarge = (bytes: number): boolean => bytes > LARGE_OBJECT_BYTES
 /** Between two steps with a large object: a turn of the event loop for everybody else. Hot paths ask `isLarge` first and don't wait at all. */
 export async function yieldToEventLoop (bytes: number): Promise<void> {
   if (isLarge(bytes)) await nextTurn()
-}
-
-/** Work in steps, each of which a turn of the event loop has room for. */
-export type Steps<T> = Generator<undefined, T, undefined>
-
-/** All steps at once. */
-export function finish<T> (steps: Steps<T>): T {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
 }
 
 /** All steps at once, or where they are for so many bytes that each needs a turn, in turns. Hot paths ask `isLarge` first. */

@@ -21,6 +21,7 @@ import { reads, readsHttp2 } from './benchmarks/reads.js'
 import { lines, out } from './benchmarks/report.js'
 import { TINY } from './benchmarks/scale.js'
 import { start } from './benchmarks/start.js'
+import { tenants } from './benchmarks/tenants.js'
 import { structured } from './benchmarks/structured.js'
 import { watching } from './benchmarks/watch.js'
 import { Watchers } from './benchmarks/watchers.js'
@@ -29,7 +30,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, admission, hooks, watching, writes, structured, owners, documents, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, hooks, watching, writes, structured, owners, documents, memoryUse, growth, crowd })) {
   t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
     lines.length = 0
     shown.length = 0

@@ -8,7 +8,7 @@ import { refusal } from '../../schemas/auth/refusal.js'
 import { badRequest, internalError, invalid, unsupportedMediaType } from '../../schemas/status.js'
 import type { StatusError } from '../../schemas/status.js'
 import { during } from '../../schemas/trace.js'
-import { yieldToEventLoop } from '../../storage/turns.js'
+import { isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { create } from '../../storage/operations/create.js'
 import { patch } from '../../storage/operations/patch.js'
@@ -61,7 +61,10 @@ export function createHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
     const object = await decodeBody(request, store.shown.message, fieldValidation(request.orch.query, request.method))
-    const entry = await create(store, store.take(object), { ...targetOf(request), name: '' }, contextOf(request))
+    const context = contextOf(request)
+    const taken = store.take(object)
+    if (isLarge(context.size ?? 0)) await nextTurn()
+    const entry = await create(store, taken, { ...targetOf(request), name: '' }, context)
     return sendEntry(request, reply, store, entry, 201)
   }
 }

@@ -9,6 +9,7 @@ import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from '.
 import type { Plan, PlannedField } from './plan.js'
 import type { ApiObject, Representation, Subresource, UpdateRounds } from '../resource.js'
 import type { FieldError } from '../status.js'
+import type { Steps } from '../steps.js'
 import { inToldOrder } from './told-order.js'
 import { sameValue, valueAt } from './values.js'
 
@@ -22,6 +23,17 @@ export function collect (run: (report: Report) => void): FieldError[] {
   const found: FieldError[] = []
   try {
     run(error => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH })
+  } catch (error) {
+    if (error !== ENOUGH) throw error
+  }
+  return found
+}
+
+/** The same of what is looked for in steps. */
+export function * collectInSteps (run: (report: Report) => Steps<void>): Steps<FieldError[]> {
+  const found: FieldError[] = []
+  try {
+    yield * run(error => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH })
   } catch (error) {
     if (error !== ENOUGH) throw error
   }

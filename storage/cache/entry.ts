@@ -47,6 +47,22 @@ export class Entry {
   }
 
   get name (): string { return this.fields[0] ?? '' }
+  get namespace (): string { return this.fields[1] ?? '' }
+
+  /** The same object as the last thing known of it, at the revision at which it was deleted. */
+  at (revision: Revision): Entry {
+    const before = `"resourceVersion":"${this.revision}"`
+    // In the metadata, which comes first: what stands before it has no quotes that are not escaped.
+    const start = this.json.indexOf(before)
+    if (start === -1) throw new TypeError('an entry says its revision')
+    const room = Buffer.byteLength(before)
+    const text = `"resourceVersion":"${revision}"`
+    const json = Buffer.allocUnsafeSlow(this.json.length - room + text.length)
+    this.json.copy(json, 0, 0, start)
+    json.write(text, start, 'latin1')
+    this.json.copy(json, start + text.length, start + room)
+    return new Entry(this.key, revision, json, this.labels, this.fields)
+  }
 
   /** The object, parsed once while it is used, and shared: treat it as frozen. */
   get object (): ApiObject { return this.derive(OBJECT, () => this.copy()) }

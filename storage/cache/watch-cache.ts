@@ -353,10 +353,7 @@ export class WatchCache {
     if (this.#damaged.delete(kv.key) && event.type === 'delete') throw new StorageError('Compacted', `the damaged object ${kv.key} was deleted`)
     try {
       if (event.type === 'delete') {
-        if (previous === undefined) return undefined
-        const before = event.previous?.damage === undefined ? event.previous : undefined
-        const last = this.#options.decode(before ?? { ...kv, value: previous.json }, revision)
-        return new CacheEvent('DELETED', revision, last, previous)
+        return previous === undefined ? undefined : new CacheEvent('DELETED', revision, previous.at(revision), previous)
       }
       return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#offers.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
     } catch (error) {

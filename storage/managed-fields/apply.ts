@@ -11,7 +11,7 @@ import { merge } from './merge.js'
 import type { Order } from './merge.js'
 import { prune } from './prune.js'
 import { lose, remaining } from './update.js'
-import type { Steps } from '../turns.js'
+import type { Steps } from '../../schemas/steps.js'
 import { Comparison } from './versions.js'
 import type { Versions } from './versions.js'
 

@@ -7,7 +7,7 @@ import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
 import { childOf } from './shape.js'
 import type { Shape } from './shape.js'
-import type { Steps } from '../turns.js'
+import type { Steps } from '../../schemas/steps.js'
 import type { Versions } from './versions.js'
 
 export interface Pruning {

@@ -5,7 +5,7 @@ import { EMPTY, difference, holds, isEmpty, union, without } from './field-set.j
 import type { FieldSet } from './field-set.js'
 import { cap, isSame, put } from './managers.js'
 import type { Manager, Who } from './managers.js'
-import type { Steps } from '../turns.js'
+import type { Steps } from '../../schemas/steps.js'
 import { Comparison } from './versions.js'
 import type { Versions } from './versions.js'
 

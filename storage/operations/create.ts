@@ -10,7 +10,8 @@ import { isKey } from '../key.js'
 import type { Manager } from '../managed-fields/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { SUFFIX_LENGTH, randomSuffix } from '../suffix.js'
-import { finish, inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
+import { finish } from '../../schemas/steps.js'
+import { inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
 import { allocating } from './allocation.js'
 import { claiming } from './claim.js'
 import { admissionRequest } from './admission-request.js'
@@ -20,7 +21,7 @@ import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
-import { storable } from './storable.js'
+import { refuseHeavy, storable } from './storable.js'
 import type { Storable } from './storable.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
@@ -45,6 +46,10 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   const judgement: Judgement = {}
   // Before admission: who writes does not own what plugins of the server add.
   const large = isLarge(context.size ?? 0)
+  if (large) {
+    refuseHeavy(object)
+    await nextTurn()
+  }
   if (applied !== undefined) setOwners(object, applied)
   else if (large) await inTurns(trackCreation(store, object, context))
   else finish(trackCreation(store, object, context))

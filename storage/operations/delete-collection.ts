@@ -24,7 +24,7 @@ export async function removeCollection (store: ResourceStore, selected: ListRequ
       // A store in memory answers without a turn of the loop, and so does a dry run on any.
       if (turnIsOver()) await nextTurn()
       if (context.caller.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
-      const { name = '', namespace = '' } = entry.read().metadata
+      const { name, namespace } = entry
       try {
         await remove(store, { name, namespace }, request, context)
       } catch (error) {

@@ -17,6 +17,7 @@ import { now } from './context.js'
 import type { Target, WriteContext } from './context.js'
 import { admitDeletion } from './delete-admission.js'
 import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { isLarge, nextTurn } from '../turns.js'
 import { transact } from './transact.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
@@ -84,10 +85,13 @@ function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
 }
 
 async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Outcome<Deleted>> {
+  const { length } = base.json
   const object = base.read()
+  if (isLarge(length)) await nextTurn()
   checkPreconditions(store, base, object, target, request)
   if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
   const marked = mark(store, base, request)
+  if (isLarge(length)) await nextTurn()
   if (!removable(store, marked)) return withDone(await replace(store, base, marked, context), entry => ({ entry, removed: false }))
   if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), gone)
   return await eraseMarked(store, base, marked, context)

@@ -14,7 +14,7 @@ import type { ApiObject, FieldError, Subresource } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission/contract.js'
 import type { ResourceStore } from '../resource-store.js'
-import { yieldToEventLoop } from '../turns.js'
+import { inTurns, isLarge, yieldToEventLoop } from '../turns.js'
 import { refuse } from './context.js'
 import type { WriteContext } from './context.js'
 
@@ -41,6 +41,7 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
 
 /** Validates it. @throws StatusError 422 */
 export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
+  if (isLarge(size) && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, undefined))
   refuse(store, object, [...validateObject(store.stored, object), ...ofVersion(report => store.shown.rules?.create?.(object, report))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
@@ -63,6 +64,7 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 /** Validates it. @throws StatusError 422 */
 export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
   const named = subresourceOf(store, subresource)
+  if (isLarge(size) && subresource === '' && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, old))
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old) : validateSubresource(store.stored, object, old, named)
   refuse(store, object, [...findings, ...ofVersion(report => store.shown.rules?.update?.(object, old, report, subresource))])
   store.strategy.canonicalize?.(object)

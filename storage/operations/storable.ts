@@ -12,6 +12,26 @@ export interface Storable {
   readonly value: Uint8Array
 }
 
+/**
+ * For objects that defaults have made far larger than they were sent, before anything else is done with them.
+ * @throws StatusError 413
+ */
+export function refuseHeavy (object: ApiObject): void {
+  if (countDeep(object, MOST_VALUES) > MOST_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MOST_VALUES}`)
+}
+
+/** List items and object members, as far as the bound. */
+function countDeep (value: object, most: number): number {
+  let count = 0
+  for (const member of Array.isArray(value) ? value as unknown[] : Object.values(value)) {
+    if (member === undefined) continue
+    count++
+    if (typeof member === 'object' && member !== null) count += countDeep(member, most - count)
+    if (count > most) break
+  }
+  return count
+}
+
 /** etcd bounds the request: the key, which stands in it up to three times, and what it compares count too. */
 const REQUEST_BYTES = 2 * 1024
 

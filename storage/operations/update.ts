@@ -8,13 +8,15 @@ import type { ApiObject } from '../../schemas/index.js'
 import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { finish, inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
-import type { Steps } from '../turns.js'
+import { finish } from '../../schemas/steps.js'
+import { inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
+import type { Steps } from '../../schemas/steps.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
+import { refuseHeavy } from './storable.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
@@ -94,9 +96,10 @@ export async function change (store: ResourceStore, target: Target, context: Wri
  */
 export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => trackChange(store, object, old, context, target.subresource ?? '')): Promise<Outcome<Entry>> {
   const size = Math.max(context.size ?? 0, base.json.length)
-  const old = store.readStored(base)
+  const old = isLarge(base.json.length) ? await inTurns(store.readingStored(base)) : store.readStored(base)
   await yieldToEventLoop(size)
   const object = await make(base, old)
+  if (isLarge(size)) refuseHeavy(object)
   await yieldToEventLoop(size)
   checkVersion(store, object, base, target)
 

@@ -65,17 +65,20 @@ export function nodeFlags (): string[] {
 /** Another build may stand in for this one's, so that a change is measured beside what was there before it. */
 const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
-/** The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
-export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-'))): Promise<Launched> {
+/**
+ * The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes.
+ * @param more flags of Node's; then it can be sent messages too
+ */
+export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = []): Promise<Launched> {
   const port = await freePort()
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
   const since = performance.now()
-  const child = spawn(process.execPath, [...nodeFlags(), program,
+  const child = spawn(process.execPath, [...nodeFlags(), ...more, program,
     `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
     ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
-  ], { stdio: ['ignore', 'ignore', 'pipe'] })
+  ], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
   let errors = ''
-  child.stderr.on('data', (text: Buffer) => { errors += text.toString() })
+  child.stderr?.on('data', (text: Buffer) => { errors += text.toString() })
   // One connection: a handshake for each question would be most of what a server that loads many objects does.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   while (!await ready(port, agent)) {

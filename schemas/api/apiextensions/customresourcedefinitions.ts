@@ -1,10 +1,14 @@
 /** CustomResourceDefinition (v1): a type that is defined at run time. */
 import { bool, int32, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
+import { collectInSteps } from '../../language/validation.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
+import type { FieldError } from '../../status.js'
+import { finish } from '../../steps.js'
+import type { Steps } from '../../steps.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
 import { hasRules, withoutRules } from './expression-rules.js'
@@ -106,9 +110,22 @@ export const CustomResourceDefinition = kind('CustomResourceDefinition', 'Define
     const stored = storedVersion(spec)
     if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored]
   },
-  validateCreate: (definition, _at, report) => { validateDefinition(definition, undefined, report) },
-  validateUpdate: (definition, old, _at, report) => { validateDefinition(definition, old, report) }
+  validateCreate: (definition, _at, report) => { findingsOf(definition, undefined).forEach(report) },
+  validateUpdate: (definition, old, _at, report) => { findingsOf(definition, old).forEach(report) }
 })
+
+/** What was found of large definitions in steps, until their rules ask for it. */
+const judged = new WeakMap<CustomResourceDefinition, readonly FieldError[]>()
+
+function * judge (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined): Steps<void> {
+  judged.set(definition, yield * collectInSteps(report => validateDefinition(definition, old, report)))
+}
+
+function findingsOf (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined): readonly FieldError[] {
+  const found = judged.get(definition)
+  judged.delete(definition) // it may be changed before it is judged again
+  return found ?? finish(collectInSteps(report => validateDefinition(definition, old, report)))
+}
 
 const storedVersion = ({ versions = [] }: CustomResourceDefinitionSpec): string | undefined => versions.find(({ storage }) => storage)?.name
 
@@ -134,6 +151,7 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   storagePrefix: 'apiextensions.orch.io/customresourcedefinitions',
   generation: ({ spec }) => spec,
   strategy: {
+    judge,
     prepareForCreate: definition => { withoutRules(definition.spec) },
     prepareForUpdate: (definition, old, subresource) => { if (subresource === '') prepareForUpdate(definition, old) }
   }

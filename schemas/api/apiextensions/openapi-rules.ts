@@ -1,6 +1,7 @@
 /** The schema of a version, or of all versions: what may stand at its root, what it may say, its structure, and its defaults. */
 import { collect } from '../../language/validation.js'
 import type { Report } from '../../language/declare.js'
+import type { Steps } from '../../steps.js'
 import { forbidden, invalid } from '../../rules/findings.js'
 import type { CustomResourceValidation } from './customresourcedefinitions.js'
 import { validateDefaults } from './default-rules.js'
@@ -40,10 +41,10 @@ function validateRoot (schema: Schema, at: string, report: Report): void {
   }
 }
 
-/** @param hasStatus whether objects have a status of their own */
-export function validateValidation (
+/** In steps. @param hasStatus whether objects have a status of their own */
+export function * validateValidation (
   validation: CustomResourceValidation | undefined, hasStatus: boolean, at: string, asked: Asked, patterns: Patterns, report: Report
-): void {
+): Steps<void> {
   const schema = validation?.openAPIV3Schema
   if (schema === undefined) return
   const field = `${at}.openAPIV3Schema`
@@ -54,12 +55,15 @@ export function validateValidation (
   })
   found.forEach(report)
   if (!asked.structural) return
+  yield
   const why = unconvertible(schema)
   if (why !== undefined) {
     if (found.length === 0) invalid(report, field, '', why)
     return
   }
+  yield
   const wrong = collect(each => { validateStructural(schema, field, patterns, each) })
   wrong.forEach(report)
+  yield
   if (wrong.length === 0) validateDefaults(schema, field, asked.prunedDefaults, patterns, report)
 }

@@ -3,6 +3,7 @@
  * alike is judged once, in the spec (`lifted.ts`).
  */
 import type { Report } from '../../language/declare.js'
+import type { Steps } from '../../steps.js'
 import { sameValue } from '../../language/values.js'
 import { dns1035Label, dnsSubdomain } from '../../names.js'
 import { invalid, notSupported, required } from '../../rules/findings.js'
@@ -19,8 +20,8 @@ import { schemasOf, someSchema } from './schema-walk.js'
 import { validateColumn, validateSubresources, validateWarning } from './version-rules.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from './customresourcedefinitions.js'
 
-/** @param old what it replaces, if anything */
-export function validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
+/** In steps: large schemas take milliseconds for each look at them. @param old what it replaces, if anything */
+export function * validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): Steps<void> {
   const { metadata, spec, status } = definition
   if (old === undefined) {
     for (const field of ['generateName', 'name'] as const) {
@@ -28,7 +29,10 @@ export function validateDefinition (definition: CustomResourceDefinition, old: C
       if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
     }
   }
-  validateSpec(spec, askedOf(spec, old?.spec), report)
+  const asked = askedOf(spec, old?.spec)
+  yield
+  yield * validateSpec(spec, asked, report)
+  yield
   if (old !== undefined) validateFixed(spec, old, report)
   validateGivenNames(status.acceptedNames, 'status.acceptedNames', report)
   validateStored(definition, report)
@@ -38,7 +42,7 @@ export function validateDefinition (definition: CustomResourceDefinition, old: C
   }
 }
 
-function validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+function * validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, report: Report): Steps<void> {
   const { group, names, scope } = spec
   if (group === '') required(report, 'spec.group')
   else if (!validateOne(dnsSubdomain, group, 'spec.group', report) && !group.includes('.')) {
@@ -51,10 +55,11 @@ function validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, report:
     invalid(report, 'spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')
   }
   const [lifted, patterns] = [lift(spec), new Patterns()]
-  validateVersions(lifted, asked, patterns, report)
+  yield
+  yield * validateVersions(lifted, asked, patterns, report)
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
   validateGivenNames(names, 'spec.names', report)
-  validateLifted(lifted, asked, patterns, report)
+  yield * validateLifted(lifted, asked, patterns, report)
   validateConversions(spec, asked, report)
 }
 
@@ -68,14 +73,14 @@ function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomR
   }
 }
 
-function validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): void {
+function * validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
   const statuses = withStatus(lifted)
   for (const [index, version] of lifted.versions.entries()) {
     const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
     const at = `spec.versions[${index}]`
     validateOne(dns1035Label, name, `${at}.name`, report)
     validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
-    validateValidation(schema, statuses.has(name), `${at}.schema`, asked, patterns, report)
+    yield * validateValidation(schema, statuses.has(name), `${at}.schema`, asked, patterns, report)
     validateSubresources(subresources, `${at}.subresources`, report)
     for (const [column, one] of columns.entries()) validateColumn(one, `${at}.additionalPrinterColumns[${column}]`, report)
   }
@@ -90,8 +95,8 @@ function validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, rep
 }
 
 /** What all versions say alike. */
-function validateLifted (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): void {
-  validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
+function * validateLifted (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
+  yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
   validateSubresources(lifted.subresources, 'spec.subresources', report)
   for (const [index, column] of (lifted.columns ?? []).entries()) validateColumn(column, `spec.additionalPrinterColumns[${index}]`, report)
 }

@@ -10,7 +10,7 @@ import { said } from '../../../storage/managed-fields/config.js'
 import type { Manager } from '../../../storage/managed-fields/managers.js'
 import { shapesOf } from '../../../storage/managed-fields/shape.js'
 import { update } from '../../../storage/managed-fields/update.js'
-import { finish } from '../../../storage/turns.js'
+import { finish } from '../../../schemas/steps.js'
 import type { Versions } from '../../../storage/managed-fields/versions.js'
 
 const { message, kind } = apiPackage('toys', 'v1', 'io.orch.toys.v1')

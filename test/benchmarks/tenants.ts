@@ -1,0 +1,75 @@
+/**
+ * What one tenant's dearest requests do to everybody else: the longest turn of the event loop that each takes, main thread alone, and
+ * how long a GET of somebody else takes beside ten clients that send them. Turns are judged on a machine where a GET takes 40 µs:
+ * elsewhere by how much dearer a GET is there.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { cpu, launch, nodeFlags } from './process.js'
+import type { Launched } from './process.js'
+import { Ends } from './ends.js'
+import { gets } from './http1.js'
+import { CONFIGS, fill, key } from './objects.js'
+import { p99s, QUIET_GETS } from './quiet.js'
+import { median, quantile, report } from './report.js'
+import type { Scale } from './scale.js'
+import { SHAPES } from './tenant-shapes.js'
+import { send } from './tenant-client.js'
+
+const MOST_TURN_MS = 25
+const REFERENCE_GET_US = 40
+const ROUNDS = 5
+
+export async function tenants (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const rounds = Math.min(ROUNDS, scale.rounds)
+  const shapes = scale.rounds < ROUNDS ? SHAPES.slice(0, 3) : SHAPES
+  const probe = fileURLToPath(new URL('turn-probe.js', import.meta.url))
+  const probed = ends.add(await launch([], undefined, ['--import', probe]))
+  await fill(probed, 100)
+  // It turns all the time, so what a GET costs is asked of another.
+  const quiet = ends.add(await launch([]))
+  await fill(quiet, 100)
+  const slower = Math.max(1, await costOfGet(quiet, scale.gets) / REFERENCE_GET_US)
+  for (const { name, before = [], call } of shapes) {
+    for (const one of before) await send(probed.port, one)
+    const turns: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      await longestTurn(probed)
+      await send(probed.port, call)
+      turns.push(await longestTurn(probed))
+    }
+    report({ work: name, unit: 'ms, the longest turn', ours: turns, bound: MOST_TURN_MS * slower })
+  }
+  for (const [flags, by, most] of [[[], 'priority and fairness', 5], [['--enable-priority-and-fairness=false'], 'plain limits', 10]] as const) {
+    await using both = new Ends()
+    const server = both.add(await launch(flags))
+    await fill(server, 100)
+    const count = Math.min(QUIET_GETS, scale.gets)
+    const alone = await p99s(server.port, count, rounds)
+    const crowd = fork(new URL('tenant-crowd.js', import.meta.url), [String(server.port)], { execArgv: nodeFlags() })
+    await once(crowd, 'message')
+    const beside = await p99s(server.port, count, rounds)
+    crowd.kill('SIGKILL')
+    report({ work: `one GET at a time beside ten such clients, ${by}, p99`, unit: 'ms', ours: beside, limit: alone, most, bound: 100 })
+  }
+}
+
+/** Microseconds of CPU of a server that does nothing else. */
+async function costOfGet (server: Launched, count: number): Promise<number> {
+  const costs: number[] = []
+  for (let round = 0; round < 3; round++) {
+    const before = cpu(server)
+    await gets(server.port, `${CONFIGS}/${key(7)}`, count, 64)
+    costs.push((cpu(server) - before) * 1000 / count)
+  }
+  return quantile(costs, 0) || median(costs)
+}
+
+/** Milliseconds, since it was asked last. */
+async function longestTurn ({ process }: Launched): Promise<number> {
+  process.send('longest')
+  const [turn] = await once(process, 'message') as [number]
+  return turn
+}
