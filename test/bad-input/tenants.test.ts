@@ -1,0 +1,94 @@
+import t from 'tap'
+import { SHAPES } from '../benchmarks/tenant-shapes.js'
+import { build, type Client } from '../build.js'
+
+const MAPS = '/api/v1/namespaces/default/configmaps'
+const APPLY = 'application/apply-patch+yaml'
+/** Of work that is done in steps; small requests take two or three. */
+const FEW = 6
+const CODES = new Set([200, 201, 400, 409, 413, 422])
+/** Refused before anything is done with it. */
+const REFUSED_AT_ONCE = new Set([400, 413])
+/** Answered from bytes there are, or from what is kept of an earlier answer. */
+const CHEAP = /^(?:GET|LIST)|duplicate keys|doubling copies|slice of 1,000|access review|unknown fields|containers/
+
+/** How many turns of the event loop others have while it runs. */
+async function turnsOf<T> (work: () => Promise<T>): Promise<{ result: T, turns: number }> {
+  let turns = 0
+  let running = true
+  const turn = (): void => {
+    turns++
+    if (running) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const result = await work()
+  running = false
+  return { result, turns }
+}
+
+async function apply (server: Client, name: string, manager: string, data: object, more = ''): Promise<Awaited<ReturnType<Client['call']>>> {
+  return await server.call('PATCH', `${MAPS}/${name}?fieldManager=${manager}${more}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }, { 'content-type': APPLY })
+}
+
+const keyed = (count: number, value = ''): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
+
+t.test('the dearest requests of a tenant are answered in steps, between which others have their turns', { timeout: 300_000 }, async t => {
+  const server = await build(t)
+  for (const { name, before = [], call: { method, path, type, accept, body } } of SHAPES) {
+    for (const one of before) await server.call(one.method, one.path, one.body, one.type === undefined ? {} : { 'content-type': one.type })
+    const { result, turns } = await turnsOf(() => server.call(method, path, body, { ...type === undefined ? {} : { 'content-type': type }, ...accept === undefined ? {} : { accept } }))
+    t.ok(CODES.has(result.code), `${name}: ${result.code}`)
+    if (REFUSED_AT_ONCE.has(result.code) || CHEAP.test(name)) continue
+    t.ok(turns >= FEW, `${name}: ${turns} turns`)
+  }
+})
+
+t.test('no more is stored than 1.5 MiB, whoever adds to it, and as much is said of a dry run', async t => {
+  const server = await build(t)
+  const large = { metadata: { annotations: { a: 'x'.repeat(200_000) } } }
+  // Endpoints may be as large as they like, and so may their owners.
+  const endpoints = (name: string, count: number): object => ({ metadata: { name, ...large.metadata }, subsets: [{ addresses: Array.from({ length: count }, (_, at) => ({ ip: `10.1.${at >> 8}.${at & 255}`, hostname: `h${at}`, nodeName: `${'n'.repeat(200)}${at}` })), ports: [{ port: 80 }] }] })
+  const path = '/api/v1/namespaces/default/endpoints'
+  for (const query of ['', '?dryRun=All']) {
+    const refused = await server.post(`${path}${query}`, endpoints('more', 6000))
+    t.equal(refused.code, 413, query)
+    t.match(refused.json, { reason: 'RequestEntityTooLarge', message: /^Request entity too large: the object would be stored in \d+ bytes with the owners of its fields, limit is 1570816$/ }, query)
+  }
+  t.equal((await server.post(path, endpoints('fits', 4000))).code, 201)
+  const grown = await server.patch(`${path}/fits`, endpoints('fits', 6000))
+  t.equal(grown.code, 413)
+  t.match(await server.get(`${path}/more`), { code: 404 })
+})
+
+t.test('an object that was stored can be sent back: its owners count as values, too', async t => {
+  const server = await build(t)
+  const data = keyed(15_000)
+  for (const manager of ['one', 'two']) t.ok([200, 201].includes((await apply(server, 'owned', manager, data)).code), manager)
+  const third = await apply(server, 'owned', 'three', data)
+  t.match(third, { code: 413, json: { message: /^Request entity too large: the object would hold \d+ values with the owners of its fields, limit is 50000$/ } })
+  t.match(await apply(server, 'owned', 'three', data, '&dryRun=All'), { code: 413 })
+  const there = await server.get(`${MAPS}/owned`)
+  t.equal((await server.put(`${MAPS}/owned`, there.body)).code, 200)
+})
+
+t.test('of forty appliers an object keeps thirty-two, and what the others have said', async t => {
+  const server = await build(t)
+  for (let at = 0; at < 40; at++) await apply(server, 'shared', `m${String(at).padStart(2, '0')}`, { [`k${at}`]: 'x' })
+  const { managedFields } = (await server.get(`${MAPS}/shared`)).json.metadata
+  t.equal(managedFields.length, 33)
+  const ancient = managedFields.find(({ manager }: { manager: string }) => manager === 'ancient-changes')
+  t.match(ancient, { operation: 'Update', apiVersion: 'v1' })
+  t.same(Object.keys(ancient.fieldsV1['f:data']).sort(), Array.from({ length: 8 }, (_, at) => `f:k${at}`))
+  const conflict = await apply(server, 'shared', 'other', { k0: 'y' })
+  t.match(conflict, { code: 409, json: { details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "ancient-changes" using v1', field: '.data.k0' }] } } })
+})
+
+t.test('of conflicts without number a hundred are told, and how many more there are', async t => {
+  const server = await build(t)
+  await apply(server, 'contested', 'one', keyed(150))
+  const { code, json } = await apply(server, 'contested', 'two', keyed(150, 'x'))
+  t.equal(code, 409)
+  t.equal(json.details.causes.length, 100)
+  t.match(json.message, /^Apply failed with 150 conflicts: conflicts with "one":\n/)
+  t.match(json.message, /\nand 50 more$/)
+})
