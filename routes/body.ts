@@ -9,7 +9,7 @@ import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { during } from '../schemas/trace.js'
-import { yieldToEventLoop } from '../storage/turns.js'
+import { firstTurn, yieldToEventLoop } from '../storage/turns.js'
 import { misfit, telling, unrecognized } from './misfits.js'
 import type { FieldValidation } from './write-options.js'
 
@@ -43,6 +43,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest(unrecognized(message, 'unexpected end of JSON input (<empty>)'))
+  await firstTurn(body.length)
   const decoded = await during(request.orch.trace, 'Decode', async () => {
     const made = type === PROTOBUF_TYPE ? await telling(why => misfit(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
     await yieldToEventLoop(body.length)
@@ -51,7 +52,10 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
     judge(request, validation, findingsOf(type, body, message, decoded), why => badRequest(misfit(message, {}, `strict decoding error: ${why}`)))
   }
-  recordSent(request, message as Message<object>, decoded.object as object)
+  if (request.orch.recorder !== undefined) {
+    recordSent(request, message as Message<object>, decoded.object as object)
+    await yieldToEventLoop(body.length)
+  }
   return decoded.object
 }
 

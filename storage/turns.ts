@@ -15,6 +15,21 @@ export const TURN_MS = 8
 let since = 0
 let scheduled = false
 const waiting: Array<() => void> = []
+/** Those that have not begun. */
+const starting: Array<() => void> = []
+/** Milliseconds for which those that have begun go before those that have not. */
+const PATIENCE_MS = 50
+let startedAt = 0
+
+const isAnybodyWaiting = (): boolean => waiting.length + starting.length > 0
+
+/** Whoever has begun goes first, so that few are half done at a time: what they hold is what collections of garbage go through. */
+function next (): (() => void) | undefined {
+  const now = performance.now()
+  if (waiting.length > 0 && now - startedAt < PATIENCE_MS) return waiting.shift()
+  if (starting.length > 0) startedAt = now
+  return starting.shift() ?? waiting.shift()
+}
 
 function schedule (): void {
   if (scheduled) return
@@ -22,7 +37,7 @@ function schedule (): void {
   setImmediate(() => {
     scheduled = false
     since = 0
-    if (waiting.length === 0) return
+    if (!isAnybodyWaiting()) return
     turnIsOver() // from here on it counts
     serve()
   })
@@ -33,8 +48,8 @@ function schedule (): void {
  * more and more of them, as soon as the requests that come in a turn ask for more than one.
  */
 function serve (): void {
-  waiting.shift()?.()
-  if (waiting.length > 0) afterIt(() => { if (turnIsOver()) schedule(); else serve() })
+  next()?.()
+  if (isAnybodyWaiting()) afterIt(() => { if (turnIsOver()) schedule(); else serve() })
 }
 
 /** True when what was done in this turn has lasted long enough, whoever did it: wait for `nextTurn`. */
@@ -52,6 +67,16 @@ export function nextTurn (): Promise<void> {
     waiting.push(resolve)
     schedule()
   })
+}
+
+/** Before the first step with a large body: resolves in a turn of the loop when few others are half done. */
+export async function firstTurn (bytes: number): Promise<void> {
+  if (isLarge(bytes)) {
+    await new Promise<void>(resolve => {
+      starting.push(resolve)
+      schedule()
+    })
+  }
 }
 
 /**

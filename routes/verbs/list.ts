@@ -162,7 +162,7 @@ function answer (request: FastifyRequest, store: ResourceStore, result: Shown, f
 }
 
 /** An answer of more bytes is not recorded. */
-const MOST_RECORDED = 10 * 1024 * 1024
+const MOST_RECORDED = 2 * 1024 * 1024
 
 type Recorder = NonNullable<FastifyRequest['orch']['recorder']>
 

@@ -8,7 +8,7 @@ import { refusal } from '../../schemas/auth/refusal.js'
 import { badRequest, internalError, invalid, unsupportedMediaType } from '../../schemas/status.js'
 import type { StatusError } from '../../schemas/status.js'
 import { during } from '../../schemas/trace.js'
-import { isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
+import { firstTurn, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { create } from '../../storage/operations/create.js'
 import { patch } from '../../storage/operations/patch.js'
@@ -132,6 +132,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const validation = fieldValidation(query, 'PATCH')
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
+  await firstTurn(body.length)
   const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { begin, nextTurn, turnIsOver } from '../../storage/turns.js'
+import { LARGE_OBJECT_BYTES } from '../../schemas/limits.js'
+import { begin, firstTurn, inTurns, nextTurn, turnIsOver } from '../../storage/turns.js'
 
 const spin = (milliseconds: number): void => {
   const until = performance.now() + milliseconds
@@ -52,4 +53,49 @@ t.test('what others did in a turn counts too', async t => {
   t.equal(turnIsOver(), true, 'whoever asks')
   await nextTurn()
   t.equal(turnIsOver(), false)
+})
+
+t.test('whoever has begun with a large object goes before those who have not, small ones wait for nobody', async t => {
+  const large = LARGE_OBJECT_BYTES + 1
+  const order: string[] = []
+  const work = async (name: string): Promise<void> => {
+    await firstTurn(large)
+    for (const step of [1, 2]) {
+      order.push(`${name}${step}`)
+      await nextTurn()
+    }
+  }
+  await Promise.all(['a', 'b', 'c'].map(work))
+  t.same(order, ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'])
+  await Promise.race([firstTurn(LARGE_OBJECT_BYTES), new Promise((_resolve, reject) => { setImmediate(reject) })])
+})
+
+t.test('those who have not begun do so in the end, however many others go on', async t => {
+  const over = new AbortController()
+  const others = Promise.all(Array.from({ length: 5 }, async () => {
+    while (!over.signal.aborted) {
+      spin(1)
+      await nextTurn()
+    }
+  }))
+  for (let at = 0; at < 3; at++) await firstTurn(LARGE_OBJECT_BYTES + 1)
+  over.abort()
+  await others
+  t.pass('they have')
+})
+
+t.test('work in steps gives a turn to others between any two', async t => {
+  let turns = 0
+  let counting = true
+  const count = (): void => {
+    turns++
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  t.equal(await inTurns((function * () {
+    for (let step = 0; step < 5; step++) yield
+    return 'made'
+  })()), 'made')
+  counting = false
+  t.ok(turns >= 4, `${turns} turns`)
 })
