@@ -21,7 +21,7 @@ export function readDocument<T extends object> (flag: FlagName, path: string, me
 }
 
 /** Of a file: who starts the server may have more to say than a client. */
-const BOUNDS = { values: 1_000_000, entries: 1_000_000 }
+const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 
 /**
  * What YAML or JSON says, without members that are there twice.

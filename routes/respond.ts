@@ -28,22 +28,26 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
     if (recorder !== undefined) recorder.response(() => entry.json.toString())
     return sendBytes(request, reply, JSON_TYPE, entry.json)
   }
-  if (accept.as !== undefined) return sendValue(request, reply, transformed(request, store.shown, accept, entry.object), code)
+  if (accept.as !== undefined) {
+    const made = transformed(request, store.shown, accept, entry.object)
+    if (!Buffer.isBuffer(made) && isLarge(entry.json.length) && (accept.pretty || accept.format === 'yaml')) return sendWritten(request, reply, Buffer.from(stringify(made) ?? ''))
+    return sendValue(request, reply, made, code)
+  }
   if (accept.format === 'protobuf') {
     if (recorder !== undefined) recorder.response(() => entry.json.toString())
     return sendBytes(request, reply, PROTOBUF_TYPE, store.protobuf(entry))
   }
-  if (isLarge(entry.json.length)) return sendWritten(request, reply, entry)
+  if (isLarge(entry.json.length)) return sendWritten(request, reply, entry.json)
   return sendValue(request, reply, entry.object, code)
 }
 
-/** A large object as YAML or indented, written by a thread. */
-function sendWritten (request: FastifyRequest, reply: FastifyReply, { json }: Entry): FastifyReply {
+/** What is made of a large object as YAML or indented, written by a thread. @param json compact */
+function sendWritten (request: FastifyRequest, reply: FastifyReply, json: Buffer): FastifyReply {
   const yaml = request.orch.accept?.format === 'yaml'
   request.orch.recorder?.response(() => json.toString())
-  writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, request.orch.signal).then(
-    text => { sendBytes(request, reply, yaml ? YAML_TYPE : JSON_TYPE, Buffer.from(text.buffer, text.byteOffset, text.byteLength)) },
-    (error: unknown) => { if (!request.orch.signal.aborted) void reply.send(error) })
+  writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, request.orch.signal)
+    .then(text => { sendBytes(request, reply, yaml ? YAML_TYPE : JSON_TYPE, Buffer.from(text.buffer, text.byteOffset, text.byteLength)) })
+    .catch((error: unknown) => { if (!request.orch.signal.aborted && !reply.sent) void reply.send(error) })
   return reply
 }
 

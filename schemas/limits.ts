@@ -13,10 +13,11 @@ export const MOST_STORED_BYTES = 1.5 * 1024 * 1024
  */
 export const MOST_VALUES = 50_000
 /**
- * Of them those that are found by name: members of one JSON object, and in an object of a declared type the entries of its maps and
- * the items of its lists that are owned one by one. A large definition has some 10,000. Each costs a step of a request (parse,
- * decode, compare, encode) up to a microsecond, several times what an item of a plain list costs.
+ * Map entries, and items of lists keyed for ownership, in one object. A large definition of a type has some 10,000. Each costs a
+ * step of a request (parse, decode, compare, encode) up to a microsecond, several times what an item of a plain list costs.
  */
 export const MOST_ENTRIES = 16_000
+/** Members of one JSON object, before it is known what it declares: a set of fields has a member more than what it is the set of. */
+export const MOST_MEMBERS = MOST_ENTRIES + 100
 /** JSON with more bytes takes a millisecond or more for each step: others have their turn between two steps. */
-export const LARGE_OBJECT_BYTES = 32 * 1024
+export const LARGE_OBJECT_BYTES = 16 * 1024

@@ -53,7 +53,9 @@ export class Farewells {
       else session.ping(next)
     }
     // Not within what Node is reading, where a GOAWAY loses requests and spoils its memory.
-    const next = (): void => { setImmediate(look) }
+    const next = (unanswered?: Error | null): void => {
+      if (!unanswered) setImmediate(look) // else the patience ends it
+    }
     next()
   }
 

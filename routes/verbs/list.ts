@@ -248,16 +248,17 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
 function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
   const { type, list, item } = writerOf(form)
+  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT.item ? writeText(COMPACT.item(value), { format: form.format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal) : item(value)
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
     const { rows, ...head } = table(store.shown, metadata, [], form) as { rows: object[] }
-    return { type, parts: list(head, 'rows', mapped(result.entries, entry => item(row(store.shown, objectOf(entry), include, form, now)))) }
+    return { type, parts: list(head, 'rows', mapped(result.entries, entry => written(entry, row(store.shown, objectOf(entry), include, form, now)))) }
   }
   const version = form.asVersion
   const listKind = 'PartialObjectMetadataList'
   if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
-  const items = mapped(result.entries, entry => item(partialMetadata(objectOf(entry), version)))
+  const items = mapped(result.entries, entry => written(entry, partialMetadata(objectOf(entry), version)))
   const head = { kind: listKind, apiVersion: version, metadata }
   return { type, parts: list(head, 'items', items) }
 }

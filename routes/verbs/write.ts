@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, findingsOfJson, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
 import type { ApiObject, Decoded } from '../../schemas/index.js'
-import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
+import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../schemas/auth/refusal.js'
 import { badRequest, internalError, invalid, unsupportedMediaType } from '../../schemas/status.js'
@@ -11,6 +11,7 @@ import { during } from '../../schemas/trace.js'
 import { firstTurn, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../storage/operations/context.js'
 import { create } from '../../storage/operations/create.js'
+import { bounded } from '../../storage/operations/storable.js'
 import { patch } from '../../storage/operations/patch.js'
 import { update } from '../../storage/operations/update.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
@@ -24,6 +25,9 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 const NO_OPTIONS = Object.freeze({})
 const OPTIONS: ReadonlySet<string> = new Set(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'])
 
+/** Types of bodies that may hold more than their bytes tell. */
+const GROWING: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, 'application/json-patch+json'])
+
 /** What the operations need of a request. */
 export function contextOf (request: FastifyRequest): WriteContext {
   const { orch } = request
@@ -33,6 +37,7 @@ export function contextOf (request: FastifyRequest): WriteContext {
     dryRun: orch.dryRun,
     fieldManager: fieldManager(orch.query, request.headers['user-agent']),
     size: bodyOf(request).length,
+    mayGrow: GROWING.has(contentType(request)),
     mayCreate: () => mayCreate(request),
     warn: text => { orch.warnings.push(text) },
     annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
@@ -165,7 +170,7 @@ export function patchHandler (store: ResourceStore): Handler {
       type,
       patch: value,
       decode: async patched => {
-        const object = decoded(patched, made => decode(store.shown.message, made))
+        const object = decoded(patched, made => bounded(() => decode(store.shown.message, made)))
         await yieldToEventLoop(context.size ?? 0)
         return store.take(object)
       }

@@ -27,7 +27,8 @@ export type Question = { readonly yaml: Uint8Array } | { readonly json: Uint8Arr
 export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } | { readonly written: Uint8Array } | { readonly refused: string }
 
 let running = 0
-const waiting: Array<() => void> = []
+/** Who waits for a thread: bodies, which others wait for less long, before answers. */
+const waiting = { bodies: [] as Array<() => void>, answers: [] as Array<() => void> }
 /** Threads with nothing to do, and what ends them. */
 const idle = new Map<Worker, NodeJS.Timeout>()
 
@@ -61,16 +62,33 @@ export async function writeText (json: Uint8Array, form: TextForm, signal?: Abor
 }
 
 async function inThread (question: Question, signal?: AbortSignal): Promise<Answer> {
-  if (running >= MAX_THREADS) await new Promise<void>(resolve => waiting.push(resolve))
+  if (running >= MAX_THREADS) await place('yaml' in question ? waiting.bodies : waiting.answers, signal)
   else running++
   try {
     return await ask(question, signal === undefined ? [] : [signal])
   } finally {
     // The place goes to the next in line, or is free.
-    const next = waiting.shift()
+    const next = waiting.bodies.shift() ?? waiting.answers.shift()
     if (next === undefined) running--
     else next()
   }
+}
+
+/** Resolves with a place. @throws DecodeError when the signal is aborted before */
+async function place (line: Array<() => void>, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const leave = (): void => {
+      line.splice(line.indexOf(taken), 1)
+      reject(new DecodeError('the request ended before its turn came'))
+    }
+    const taken = (): void => {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    }
+    line.push(taken)
+    signal?.addEventListener('abort', leave, { once: true })
+    if (signal?.aborted === true) leave()
+  })
 }
 
 async function ask (question: Question, signals: AbortSignal[]): Promise<Answer> {

@@ -9,6 +9,9 @@ export class DecodeError extends Error {
   }
 }
 
+/** Of what holds more values than it may. */
+export class TooManyError extends DecodeError {}
+
 export function isDecodeError (error: unknown): error is DecodeError {
   return error instanceof DecodeError
 }

@@ -7,8 +7,8 @@ import { nameOfType } from '../language/decode-error.js'
 import { formatDuration, parseDuration } from '../duration.js'
 import { formatTime, isZeroTime, parseTime } from '../time.js'
 import { quote, rawJson } from '../codec/json/escape.js'
-import { countValues, parseJson } from '../codec/json/parse.js'
-import { MOST_ENTRIES } from '../limits.js'
+import { countValues, parseJson, tooManyValues, UNBOUNDED } from '../codec/json/parse.js'
+import { MOST_VALUES } from '../limits.js'
 import { Reader, Scratch, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
 
 const NOTHING = new Uint8Array(0)
@@ -78,6 +78,12 @@ function rawMessage (text: string): Uint8Array {
   return writer.finish()
 }
 
+/** @throws DecodeError when there are more values than there may be */
+function spend (budget: ValueBudget, values: number): void {
+  budget.valuesLeft -= values
+  if (budget.valuesLeft < 0) throw tooManyValues(MOST_VALUES)
+}
+
 /** JSON carried as it is: any value in JSON, its text in field 1 of a protobuf message. */
 export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   decode: value => value,
@@ -86,9 +92,9 @@ export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   fromProtobuf: (body, budget) => {
     const raw = wrapped(body)
     if (raw === undefined || raw.length === 0) return undefined
-    const most = { values: budget.valuesLeft, entries: budget.valuesLeft === Infinity ? Infinity : MOST_ENTRIES }
-    if (budget.valuesLeft !== Infinity) budget.valuesLeft -= countValues(raw, most).values
-    return parseJson(raw, most).value
+    if (budget.valuesLeft === Infinity) return parseJson(raw, UNBOUNDED).value
+    spend(budget, countValues(raw, UNBOUNDED).values)
+    return parseJson(raw).value
   },
   openapi
 })
@@ -123,7 +129,7 @@ function textOfTree (value: unknown): string {
  * Most objects of a type have the same few sets: one that has been read is read no more, and its text is known. Given out frozen,
  * as all objects share them.
  */
-const knownTrees = new Map<string, unknown>()
+const knownTrees = new Map<string, { readonly tree: unknown, /** How many it has. */ readonly values: number }>()
 const MOST_KNOWN = 512
 const LONGEST_KNOWN = 8192
 
@@ -131,14 +137,15 @@ function treeOf (body: Uint8Array, budget: ValueBudget): unknown {
   const raw = wrapped(body)
   if (raw === undefined || raw.length > LONGEST_KNOWN) return tree.fromProtobuf(body, budget)
   const key = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1')
-  let value = knownTrees.get(key)
-  if (value === undefined) {
-    value = frozen(tree.fromProtobuf(body, budget))
+  let known = knownTrees.get(key)
+  if (known === undefined) {
+    known = { tree: frozen(tree.fromProtobuf(body, { valuesLeft: MOST_VALUES })), values: raw.length === 0 ? 0 : countValues(raw, UNBOUNDED).values }
     const [oldest] = knownTrees.keys()
     if (knownTrees.size === MOST_KNOWN && oldest !== undefined) knownTrees.delete(oldest)
-    knownTrees.set(key, value)
+    knownTrees.set(key, known)
   }
-  return value
+  spend(budget, known.values)
+  return known.tree
 }
 
 function frozen (value: unknown): unknown {

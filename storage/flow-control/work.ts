@@ -1,8 +1,10 @@
 /**
  * What a request is expected to cost, in seats: a list by the objects that it goes through and their bytes, a write by its bytes,
- * those of the object it changes and the watches that it wakes. Bytes that are only copied count little.
+ * those of the object it changes and the watches that it wakes. A seat is 1 MiB of stored JSON that is copied, 64 KiB of what is decoded or converted.
  */
 import type { RequestInfo } from '../../schemas/auth/request-info.js'
+import type { Representation } from '../../schemas/index.js'
+import { MOST_BODY_BYTES } from '../../schemas/limits.js'
 import type { Entry } from '../cache/entry.js'
 import type { OrderedMap } from '../cache/ordered-map.js'
 import type { ResourceRegistry } from '../registry.js'
@@ -16,8 +18,6 @@ const WATCHES_PER_SEAT = 10
 const COPIED_PER_SEAT = 1024 * 1024
 /** Of JSON that is read, or made into something else: a step takes a millisecond or two, and there are up to ten of them. */
 const CONVERTED_PER_SEAT = 64 * 1024
-/** Of a body that does not say how many bytes it has. */
-const UNKNOWN_BYTES = 256 * 1024
 /** Milliseconds that a seat is busy with the event of a write. */
 const EVENT_MS = 5
 
@@ -63,15 +63,21 @@ function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: stri
 
 const askedBy = (query: URLSearchParams): Asked => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
 
-/** Whether stored JSON is sent as it is: what is accepted first is JSON, and not as something else. */
-function isCopied ({ accept = '' }: Headers, query: URLSearchParams): boolean {
-  const [first = ''] = accept.split(',', 1)
-  return (first === '' || first === '*/*' || first.startsWith('application/json')) && !first.includes('as=') && !query.has('pretty')
+/** What clients send that want JSON as it is. Whatever else they may come to, the answer has to be made. */
+const PLAIN: ReadonlySet<string> = new Set(['', '*/*', 'application/json', 'application/json, */*', 'application/json,*/*'])
+
+/** Whether stored JSON is sent as it is. */
+const isCopied = ({ accept = '' }: Headers, query: URLSearchParams, { conversion }: Pick<Representation, 'conversion'>): boolean =>
+  PLAIN.has(accept) && conversion === undefined && !query.has('pretty')
+
+interface Headers { readonly accept?: string | undefined, readonly 'content-length'?: string | undefined, readonly 'transfer-encoding'?: string | undefined, readonly 'content-type'?: string | undefined }
+
+/** A body of unknown length may be as large as any. Over HTTP/2 its type alone says that there is one. */
+function bytesOfBody (headers: Headers): number {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined && headers['content-type'] === undefined ? 0 : MOST_BODY_BYTES
 }
-
-interface Headers { readonly accept?: string | undefined, readonly 'content-length'?: string | undefined, readonly 'transfer-encoding'?: string | undefined }
-
-const bytesOfBody = (headers: Headers): number => headers['content-length'] === undefined ? (headers['transfer-encoding'] === undefined ? 0 : UNKNOWN_BYTES) : Number(headers['content-length'])
 
 export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
 
@@ -94,14 +100,18 @@ export function estimate (info: RequestInfo, query: URLSearchParams, headers: He
     const [range, asked] = [store.range(info.namespace), askedBy(query)]
     const work = workOfList(map.count(range.start, range.end), asked)
     if (work.seats === MOST_SEATS) return { work, watches: undefined }
-    const seats = seatsOfBytes(map, range, asked.selects || asked.limit <= 0 ? Infinity : asked.limit, isCopied(headers, query) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
+    const seats = seatsOfBytes(map, range, asked.selects || asked.limit <= 0 ? Infinity : asked.limit, isCopied(headers, query, shownIn(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
     return { work: WIDTHS[Math.max(work.seats, seats)] ?? ONE_SEAT, watches: undefined }
   }
-  if (verb !== 'get' || isCopied(headers, query)) return READ
+  if (verb !== 'get') return READ
   const store = resources?.find(info.group, info.resource)
+  if (isCopied(headers, query, store === undefined ? NOTHING : shownIn(store, info))) return READ
   const bytes = store === undefined ? 0 : stored(store, info)
   return bytes <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(bytes, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
 }
+
+const NOTHING = { conversion: undefined }
+const shownIn = ({ type }: ResourceStore, { version }: RequestInfo): Pick<Representation, 'conversion'> => type.representations.find(one => one.version === version) ?? NOTHING
 
 function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, body: number): Estimate {
   if (store?.cache === undefined) return body <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(body, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }

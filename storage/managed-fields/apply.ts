@@ -88,7 +88,7 @@ export function * apply ({ versions, live, config, managers, who, complete, forc
   }
   // The order of items alone is no change.
   const stays = order.moved && changes === UNCHANGED
-  return { object: stays ? yield * making({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), who, fields, now)), conflicts }
+  return { object: stays ? yield * making({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), who, fields, now), who), conflicts }
 }
 
 /** What was said to be nothing is changed, not removed; and what was said to be empty is there. */

@@ -98,14 +98,16 @@ export function put (managers: readonly Manager[], who: Who, fields: FieldSet, n
 }
 
 /**
- * Merges the oldest of too many entries, those of one version into one. What appliers have said that are too many counts as set by updates of
- * long ago: whoever takes such a field over still has to force it, and no apply takes it away any more.
+ * Merges the oldest entries beyond the caps into `ancient-changes`, one of each version. Merged appliers become updaters: overwriting their
+ * fields needs force, and the next apply of theirs no longer removes any.
+ * @param keep who writes, and keeps an entry of its own
  */
-export function cap (managers: readonly Manager[]): readonly Manager[] {
+export function cap (managers: readonly Manager[], keep?: Who): readonly Manager[] {
   const appliers = managers.filter(({ operation }) => operation === 'Apply')
   if (appliers.length <= MOST_APPLIERS) return capUpdaters(managers)
+  const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0 // who writes is the youngest
   const pools = new Map<string, Manager[]>()
-  for (const old of appliers.sort(byAge).slice(0, appliers.length - MOST_APPLIERS)) {
+  for (const old of appliers.sort((a, b) => age(a) - age(b) || byAge(a, b)).slice(0, appliers.length - MOST_APPLIERS)) {
     const pool = pools.get(old.apiVersion)
     if (pool === undefined) pools.set(old.apiVersion, [old])
     else pool.push(old)

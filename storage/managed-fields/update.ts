@@ -26,7 +26,7 @@ export interface Update {
 export function * update ({ versions, before, after, managers, who, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
   const comparison = new Comparison(versions, who.apiVersion, before, after, ignored)
   const changes = comparison.in(who.apiVersion) ?? UNCHANGED
-  if (changes === UNCHANGED) return managers
+  if (changes === UNCHANGED) return cap(managers) // they may have been sent
   yield
   const others: Manager[] = []
   for (const manager of managers) {

@@ -15,6 +15,7 @@ import { KUBECTL, keepLastApplied, unchangedSince } from '../managed-fields/last
 import type { Manager, Who } from '../managed-fields/managers.js'
 import { update } from '../managed-fields/update.js'
 import type { ResourceStore } from '../resource-store.js'
+import { bounded } from './storable.js'
 import { stepped, yieldToEventLoop } from '../turns.js'
 import type { Steps } from '../../schemas/steps.js'
 import { now } from './context.js'
@@ -82,7 +83,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   const who = whoWrites(store, context, 'Apply', target.subresource)
   const ignored = fieldsKept(store, target.subresource ?? '')
   const complete = function * (made: object): Steps<ApiObject> {
-    const { object } = decode(message, made)
+    const { object } = bounded(() => decode(message, made))
     yield
     view?.complete(object)
     applyOtherDefaults(message, object) // as convention, compared and owned are the fields that were said

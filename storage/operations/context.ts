@@ -28,6 +28,8 @@ export interface WriteContext {
   readonly mayCreate?: () => Promise<void>
   /** Bytes of the body it came with, 0 or absent where there is none. */
   readonly size?: number
+  /** What it makes may be far larger than the body: YAML has aliases, a JSON patch copies. */
+  readonly mayGrow?: boolean
   readonly caller: Caller
 }
 

@@ -21,7 +21,7 @@ import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
-import { refuseHeavy, storable } from './storable.js'
+import { bytesOf, refuseHeavy, storable } from './storable.js'
 import type { Storable } from './storable.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
@@ -45,7 +45,9 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   mergeOwnerReferences(object, context.warn)
   const judgement: Judgement = {}
   // Before admission: who writes does not own what plugins of the server add.
-  const large = isLarge(context.size ?? 0)
+  const size = bytesOf(object, context.size ?? 0, context.mayGrow)
+  if (size !== context.size) context = { ...context, size }
+  const large = isLarge(size)
   if (large) {
     refuseHeavy(object)
     await nextTurn()
@@ -127,8 +129,7 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     forgetEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
     if (context.dryRun) {
-      const json = store.unversioned(object)
-      if (isLarge(json.length)) await storable(store, object, json)
+      if (isLarge(context.size ?? 0)) await storable(store, object, store.unversioned(object))
       const { kv } = await store.backend.get(key)
       return kv === undefined ? store.unstored(key, object) : undefined
     }

@@ -92,7 +92,7 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
   if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
   const marked = mark(store, base, request)
   if (isLarge(length)) await nextTurn()
-  if (!removable(store, marked)) return withDone(await replace(store, base, marked, context), entry => ({ entry, removed: false }))
+  if (!removable(store, marked)) return withDone(await replace(store, base, marked, context, Infinity), entry => ({ entry, removed: false }))
   if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), gone)
   return await eraseMarked(store, base, marked, context)
 }
@@ -104,7 +104,7 @@ const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Out
 
 /** What shows that it goes, a pod with its grace period or a namespace with its phase, does so where it goes at once, too: it is marked first, then removed. */
 async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
-  const told = await replace(store, base, marked, context)
+  const told = await replace(store, base, marked, context, Infinity)
   if (context.dryRun || !('done' in told)) return withDone(told, gone)
   const outcome = withDone(await eraseAllocated(store, told.done, told.done.read(), context), gone)
   // Who removes it meanwhile does what was asked for.

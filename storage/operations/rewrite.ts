@@ -68,18 +68,21 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
   return gone()
 }
 
-/** Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there. */
-export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
+/**
+ * Stores `object` in the place of `base`; under dry run, or where nothing would change, only says what would be there.
+ * @param most bytes of JSON up to which bounds on stored objects do not hold: default those of `base`; a deletion is marked whatever it takes
+ */
+export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext, most = base.json.length): Promise<Outcome<Entry>> {
   const { dryRun } = context
   forgetEmpty(store.stored.message, object)
   const json = store.unversioned(object)
   if (json.isOf(base.json, base.revision)) return { done: base, unwritten: true }
   if (dryRun) {
-    if (isLarge(json.length)) await storable(store, object, json)
+    if (isLarge(json.length)) await storable(store, object, json, most)
     return { done: store.entry(base.key, object, base.revision), unwritten: true }
   }
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-  const { value, entry } = offer(store, base.key, object, await storable(store, object, json))
+  const { value, entry } = offer(store, base.key, object, await storable(store, object, json, most))
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
   if ('done' in outcome) holdWritten(outcome.done, object, base)

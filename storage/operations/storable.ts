@@ -1,5 +1,6 @@
 /** An object as it goes into the store, within the bounds that hold on every back end. */
 import type { ApiObject } from '../../schemas/index.js'
+import { TooManyError } from '../../schemas/language/decode-error.js'
 import { MOST_STORED_BYTES, MOST_VALUES } from '../../schemas/limits.js'
 import { tooLarge } from '../../schemas/status.js'
 import type { UnversionedJson } from '../cache/unversioned.js'
@@ -13,11 +14,33 @@ export interface Storable {
 }
 
 /**
- * For objects that defaults have made far larger than they were sent, before anything else is done with them.
+ * Refuses what is too large already, before anything else is done with it: defaults can make an object ten times as large as it was sent.
  * @throws StatusError 413
  */
 export function refuseHeavy (object: ApiObject): void {
   if (countDeep(object, MOST_VALUES) > MOST_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MOST_VALUES}`)
+}
+
+/** A value takes about so many bytes of JSON. */
+const BYTES_OF_VALUE = 16
+/** Of fewer bytes defaults do not make a large object. */
+const GROWING_BYTES = 4096
+
+/**
+ * About the bytes of what was made of a body, with its defaults, as far as they decide whether it is large.
+ * @param from bytes that it was made of
+ */
+export function bytesOf (object: ApiObject, from: number, mayGrow = false): number {
+  return isLarge(from) || (from < GROWING_BYTES && !mayGrow) ? from : Math.max(from, countDeep(object, MOST_VALUES) * BYTES_OF_VALUE)
+}
+
+/** Makes an object of what a patch or an apply has made. @throws StatusError 413 for one that holds more than it may; whatever `make` throws */
+export function bounded<T> (make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw error instanceof TooManyError ? tooLarge(error.message.replace('the body holds', 'the object would hold')) : error
+  }
 }
 
 /** List items and object members, as far as the bound. */
@@ -35,15 +58,20 @@ function countDeep (value: object, most: number): number {
 /** etcd bounds the request: the key, which stands in it up to three times, and what it compares count too. */
 const REQUEST_BYTES = 2 * 1024
 
-/** @throws StatusError 413 for what is too large for the store. Takes turns of the event loop where it is large */
-export async function storable (store: ResourceStore, object: ApiObject, json: UnversionedJson): Promise<Storable> {
+/**
+ * Takes turns of the event loop where it is large.
+ * @param before bytes of JSON of what it replaces: an object that is over the bounds already may become smaller
+ * @throws StatusError 413 for what is too large for the store
+ */
+export async function storable (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<Storable> {
   if (!isLarge(json.length)) return { json, value: store.encode(object) }
   await nextTurn()
+  const grows = json.length > before
   const values = json.values()
-  if (values > MOST_VALUES) throw tooLarge(`the object would hold ${values} values with the owners of its fields, limit is ${MOST_VALUES}`)
+  if (grows && values > MOST_VALUES) throw tooLarge(`the object would hold ${values} values with the owners of its fields, limit is ${MOST_VALUES}`)
   await nextTurn()
   const value = store.encode(object)
-  if (value.length > MOST_STORED_BYTES - REQUEST_BYTES) throw tooLarge(`the object would be stored in ${value.length} bytes with the owners of its fields, limit is ${MOST_STORED_BYTES - REQUEST_BYTES}`)
+  if (grows && value.length > MOST_STORED_BYTES - REQUEST_BYTES) throw tooLarge(`the object would be stored in ${value.length} bytes with the owners of its fields, limit is ${MOST_STORED_BYTES - REQUEST_BYTES}`)
   await nextTurn()
   return { json, value }
 }

@@ -16,7 +16,7 @@ import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { refuseHeavy } from './storable.js'
+import { bytesOf, refuseHeavy } from './storable.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
@@ -95,10 +95,11 @@ export async function change (store: ResourceStore, target: Target, context: Wri
  * @param track says who owns which of its fields then
  */
 export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => trackChange(store, object, old, context, target.subresource ?? '')): Promise<Outcome<Entry>> {
-  const size = Math.max(context.size ?? 0, base.json.length)
+  let size = Math.max(context.size ?? 0, base.json.length)
   const old = isLarge(base.json.length) ? await inTurns(store.readingStored(base)) : store.readStored(base)
   await yieldToEventLoop(size)
   const object = await make(base, old)
+  size = bytesOf(object, size, context.mayGrow)
   if (isLarge(size)) refuseHeavy(object)
   await yieldToEventLoop(size)
   checkVersion(store, object, base, target)

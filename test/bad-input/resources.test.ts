@@ -25,7 +25,7 @@ t.test('what cannot be is refused by its path', async t => {
   const port = (more: Json): Json => service({ ports: [{ port: 80, ...more }] })
   await refuses(t, server, [
     wrong('100,000 containers', PODS, pod({ containers: containers(100_000) }), /more than 50000 values/, 400),
-    wrong('15,000 containers of one name', PODS, pod({ containers: containers(15_000).map(one => ({ ...one, name: 'x' })) }), /spec\.containers\[1\]\.name: Duplicate value/),
+    wrong('2,000 containers of one name', PODS, pod({ containers: containers(2000).map(one => ({ ...one, name: 'x' })) }), /spec\.containers\[1\]\.name: Duplicate value/),
     wrong('a label of 64 KiB', PODS, pod({}, { labels: { a: 'x'.repeat(65_536) } }), /metadata\.labels: Invalid value: "x+/),
     wrong('the name of a label of 64 KiB', PODS, pod({}, { labels: { ['x'.repeat(65_536)]: 'a' } }), /metadata\.labels: Invalid value: "x+/),
     wrong('15,000 labels that cannot be', PODS, pod({}, { labels: mapOf(15_000, index => [`k${index}`, '-']) }), /metadata\.labels: Invalid value: "-"/),

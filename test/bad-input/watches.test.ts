@@ -110,7 +110,7 @@ t.test('thousands of watches opened and dropped leave nothing behind', { timeout
 
 t.test('watches that cannot be are refused before they begin', async t => {
   const server = await listen(t)
-  for (const [path, code] of [[`${BINDINGS}?watch=1&resourceVersion=x`, 400], [`${BINDINGS}?watch=1&timeoutSeconds=-1`, 400], [`${BINDINGS}?watch=1&labelSelector=((`, 400], [`${BINDINGS}?watch=1&fieldSelector=spec.x%3D1`, 400], [`${BINDINGS}?watch=banana`, 400], ['/api/v1/namespaces/UPPER/configmaps?watch=1', 404], ['/apis/none/v1/things?watch=1', 404]] as const) {
+  for (const [path, code] of [[`${BINDINGS}?watch=1&resourceVersion=x`, 400], [`${BINDINGS}?watch=1&timeoutSeconds=-1`, 400], [`${BINDINGS}?watch=1&labelSelector=((`, 400], [`${BINDINGS}?watch=1&fieldSelector=spec.x%3D1`, 400], ['/api/v1/namespaces/UPPER/configmaps?watch=1', 404], ['/apis/none/v1/things?watch=1', 404]] as const) {
     t.equal((await Watch.open(t, `${server.url}${path}`)).code, code, path)
   }
   for (const accept of ['text/html', 'application/yaml']) t.equal((await fetch(`${server.url}${BINDINGS}?watch=1`, { headers: { accept } })).status, 406, `as ${accept}`)

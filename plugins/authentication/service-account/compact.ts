@@ -12,7 +12,7 @@ export interface Compact {
 
 /** Characters; more than any header of a request holds. Tokens that are issued stay below. */
 export const LONGEST_TOKEN = 64 * 1024
-const BOUNDS = { values: 10_000, entries: 10_000 }
+const BOUNDS = { values: 10_000, members: 10_000, entries: 10_000 }
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** False, at little cost, for what is no token of ours: each begins with the brace of a JSON object. */

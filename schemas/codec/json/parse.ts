@@ -8,9 +8,9 @@
  * 1e3 are the integers they are equal to.
  */
 import { isUtf8 } from 'node:buffer'
-import { DecodeError } from '../../language/decode-error.js'
+import { DecodeError, TooManyError } from '../../language/decode-error.js'
 import { hasLongDigits, parseLong } from './exact.js'
-import { MOST_ENTRIES, MOST_VALUES } from '../../limits.js'
+import { MOST_ENTRIES, MOST_MEMBERS, MOST_VALUES } from '../../limits.js'
 import { findDuplicates } from './repeated-keys.js'
 
 /** Levels of lists and objects; the deepest declared type has far fewer. */
@@ -19,15 +19,17 @@ export const MAX_DEPTH = 1000
 export interface ValueBounds {
   /** List items and object members in all. */
   readonly values: number
-  /** Of one object, or where a type is declared, what of all of it is found by name. */
+  /** Members of one JSON object. */
+  readonly members: number
+  /** Where a type is declared, entries of maps and items of keyed lists in all. */
   readonly entries: number
 }
-export const OF_BODIES: ValueBounds = { values: MOST_VALUES, entries: MOST_ENTRIES }
+export const OF_BODIES: ValueBounds = { values: MOST_VALUES, members: MOST_MEMBERS, entries: MOST_ENTRIES }
 /** Of what is in the store already. */
-export const UNBOUNDED: ValueBounds = { values: Infinity, entries: Infinity }
+export const UNBOUNDED: ValueBounds = { values: Infinity, members: Infinity, entries: Infinity }
 
-export const tooManyValues = (most: number) => new DecodeError(`the body holds more than ${most} values`)
-export const tooManyEntries = (most: number) => new DecodeError(`the body holds more than ${most} values by name`)
+export const tooManyValues = (most: number) => new TooManyError(`the body holds more than ${most} values`)
+export const tooManyEntries = (most: number) => new TooManyError(`the body holds more than ${most} values by name`)
 
 export interface Parsed {
   readonly value: unknown
@@ -60,7 +62,7 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
       case COLON: members++; break
       case COMMA:
         if (++values > most.values) throw tooManyValues(most.values)
-        if (++entries >= most.entries) throw tooManyEntries(most.entries)
+        if (++entries >= most.members) throw tooManyEntries(most.members)
         break
       case OPEN_LIST: case OPEN_OBJECT:
         // What is empty is one value, counted by the comma beside it.

@@ -3,8 +3,8 @@
  * are reported like those of JSON, aliases may not blow a small document up, `<<` merges maps. The library is loaded at first use.
  */
 import type * as Yaml from 'yaml'
-import { DecodeError, isDecodeError } from '../../language/decode-error.js'
-import { countValues, decodeText, parseJson, tooManyEntries, tooManyValues, MAX_DEPTH, OF_BODIES } from '../json/parse.js'
+import { DecodeError, isDecodeError, TooManyError } from '../../language/decode-error.js'
+import { decodeText, parseJson, tooManyEntries, tooManyValues, MAX_DEPTH, OF_BODIES } from '../json/parse.js'
 import type { Parsed, ValueBounds } from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
 import { onDemand } from '../../on-demand.js'
@@ -26,11 +26,11 @@ const MAX_FLOW_DEPTH = 200
 export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const text = decodeText(bytes)
   if (/^\s*[{[]/.test(text)) {
-    countValues(bytes, most)
     try {
       const parsed = parseJson(bytes, most)
       if (parsed.duplicates.length === 0) return parsed
-    } catch {
+    } catch (error) {
+      if (error instanceof TooManyError && isJson(text)) throw error
       // Flow style that is no JSON: the parser below has the last word. So it has where a line is to be told.
     }
   }
@@ -48,6 +48,16 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
     throw new DecodeError(`the body is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
   }
   return new Conversion(document, text, most).result()
+}
+
+/** Whether it would be read as JSON, were it not for its size. */
+function isJson (text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const lineOf = (text: string, position: number) => text.slice(0, position).split('\n').length
@@ -112,7 +122,7 @@ class Conversion {
     }
     if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (isScalar(node)) return this.#scalar(node)
-    if (isMap(node) && node.items.length > this.#most.entries) throw tooManyEntries(this.#most.entries)
+    if (isMap(node) && node.items.length > this.#most.members) throw tooManyEntries(this.#most.members)
     if (isSeq(node)) {
       return node.items.map((item, index) => {
         this.#path.push(index)
