@@ -28,6 +28,10 @@ const OPENED_LATER = 2
 const SETTLE = 150_000
 /** Milliseconds for requests that were cut short to be over, while the load rests. */
 const REST = 10_000
+const LOOKS = 5
+const BETWEEN_LOOKS = 1000
+/** Milliseconds: as much in each minute as a machine does that has other things to do, too. */
+const PAUSE = 50
 const ATTACKERS = 6
 const MOST_FAULTS = 20
 
@@ -41,6 +45,7 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     place: target,
     signal: over.signal,
     int,
+    pause: PAUSE,
     fault: what => { if (faults.length < MOST_FAULTS) faults.push(what) },
     did: what => { done[what] = (done[what] ?? 0) + 1 }
   }
@@ -96,10 +101,16 @@ async function settled (target: Target, before: Held | undefined, settle: number
   return held
 }
 
-/** What it holds between two rounds of work, when nothing is under way, or a little later. */
+/** What it holds between two rounds of work, when nothing is under way: of several looks the lowest, as what was cut short is let go of by and by. */
 async function rested (target: Target): Promise<Held> {
   for (const deadline = Date.now() + REST; Date.now() < deadline && await underWay(target) !== ''; await sleep(250));
-  return await target.held()
+  let lowest = await target.held()
+  for (let look = 1; look < LOOKS; look++) {
+    await sleep(BETWEEN_LOOKS)
+    const held = await target.held()
+    if (held.heap < lowest.heap) lowest = held
+  }
+  return lowest
 }
 
 /** What its metrics say is still under way, besides being asked; '' when nothing is. */
