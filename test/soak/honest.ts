@@ -7,6 +7,8 @@ export interface Round {
   readonly signal: AbortSignal
   readonly int: (below: number) => number
   readonly fault: (what: string) => void
+  /** Milliseconds that a client rests between two turns: how much was done in the last minute is part of what the server holds. */
+  readonly pause: number
   /** Counts what was done, by name. */
   readonly did: (what: string) => void
 }
@@ -46,7 +48,7 @@ function difference (before: string, after: string): string {
 
 /** Reads what stands still, in every form, and compares. */
 export async function reader (round: Round, protocol: Protocol): Promise<void> {
-  const { place, signal, int, fault, did } = round
+  const { place, signal, int, fault, did, pause } = round
   const client = new Client(place, protocol)
   const { metadata } = parse<Made>((await client.ask(configs(STILL))).body)
   const exact = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`
@@ -56,7 +58,7 @@ export async function reader (round: Round, protocol: Protocol): Promise<void> {
     ...Array.from({ length: 5 }, (_, at) => [`${configs(STILL)}/still-${at * 7}`, {}] as const)
   ]
   const known = new Map<number, string>()
-  while (!signal.aborted) {
+  for (; !signal.aborted; await sleep(pause)) {
     const at = int(forms.length)
     const [path, headers] = forms[at] as typeof forms[number]
     try {
@@ -80,11 +82,11 @@ export async function reader (round: Round, protocol: Protocol): Promise<void> {
 
 /** Makes, changes and removes objects of a namespace of its own. */
 export async function writer (round: Round, protocol: Protocol, namespace: string): Promise<void> {
-  const { place, signal, int, fault, did } = round
+  const { place, signal, int, fault, did, pause } = round
   const client = new Client(place, protocol)
   await client.ask(NAMESPACES, { method: 'POST', body: { metadata: { name: namespace } } })
   const all = configs(namespace)
-  for (let turn = 0; !signal.aborted; turn++) {
+  for (let turn = 0; !signal.aborted; turn++, await sleep(pause)) {
     const name = `w-${turn % 20}`
     const expect = async (code: number, method: string, path: string, body?: object, type?: string): Promise<Made | undefined> => {
       for (;;) {
@@ -156,9 +158,9 @@ export async function watcher (round: Round, protocol: Protocol): Promise<void> 
 
 /** Makes a namespace, writes into it until it is refused because the namespace goes, and looks into the next one of that name. */
 export async function tenant (round: Round, protocol: Protocol, name: string): Promise<void> {
-  const { place, signal, int, fault, did } = round
+  const { place, signal, int, fault, did, pause } = round
   const client = new Client(place, protocol)
-  while (!signal.aborted) {
+  for (; !signal.aborted; await sleep(5 * pause)) {
     try {
       const made = await client.ask(NAMESPACES, { method: 'POST', body: { metadata: { name } } })
       if (made.code === 429) continue

@@ -7,7 +7,7 @@ import { random } from '../random.js'
 import type { Held } from './probe.js'
 import { fillStill, reader, tenant, watcher, writer, type Round } from './honest.js'
 import { attacker } from './hostile.js'
-import { drift, levels, type Level } from './levels.js'
+import { drift, interval, type Level } from './levels.js'
 import { Client, type Target } from './target.js'
 
 export interface Outcome {
@@ -26,6 +26,12 @@ const ROOM = 48 * 1024 * 1024
 const OPENED_LATER = 2
 /** Milliseconds until connections that were left have closed, what had been cut short is over and the last minute's events are let go. */
 const SETTLE = 150_000
+/** Milliseconds for requests that were cut short to be over, while the load rests. */
+const REST = 10_000
+const LOOKS = 5
+const BETWEEN_LOOKS = 1000
+/** Milliseconds: as much in each minute as a machine does that has other things to do, too. */
+const PAUSE = 50
 const ATTACKERS = 6
 const MOST_FAULTS = 20
 
@@ -39,6 +45,7 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     place: target,
     signal: over.signal,
     int,
+    pause: PAUSE,
     fault: what => { if (faults.length < MOST_FAULTS) faults.push(what) },
     did: what => { done[what] = (done[what] ?? 0) + 1 }
   }
@@ -46,18 +53,25 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
   // What is loaded with its first use is loaded: before and after are alike.
   await work(round, AbortSignal.timeout(1500))
   const before = await settled(target, undefined, settle, round.fault)
-  const end = setTimeout(() => { over.abort() }, seconds * 1000)
   target.child.once('exit', code => {
     round.fault(`the server ended with ${String(code)}: ${target.log().slice(-2000)}`)
     over.abort()
   })
-  const [found] = await Promise.all([levels(target.held, seconds, over.signal), work(round, over.signal)])
-  clearTimeout(end)
-  const drifted = drift(found, seconds)
+  const levels: Level[] = []
+  const since = performance.now()
+  for (let at = 0; at < seconds && !over.signal.aborted; at = Math.round((performance.now() - since) / 1000)) {
+    const rest = new AbortController()
+    const due = setTimeout(() => { rest.abort() }, Math.min(interval(seconds), seconds - at) * 1000)
+    over.signal.onabort = () => { rest.abort() }
+    await work(round, rest.signal)
+    clearTimeout(due)
+    if (target.child.exitCode === null) levels.push({ at: Math.round((performance.now() - since) / 1000), ...await rested(target) })
+  }
+  const drifted = drift(levels, seconds)
   if (drifted !== undefined) round.fault(drifted)
   const after = target.child.exitCode === null ? await settled(target, before, settle, round.fault) : before
   for (const line of target.log().split('\n')) if (/uncaught|unhandled|exception|rejected and nobody/i.test(line)) round.fault(`in the log: ${line.slice(0, 500)}`)
-  return { seed: used, faults, done, before, after, levels: found }
+  return { seed: used, faults, done, before, after, levels }
 }
 
 async function work (round: Round, signal: AbortSignal): Promise<void> {
@@ -85,6 +99,18 @@ async function settled (target: Target, before: Held | undefined, settle: number
   }
   fault(`the server does not come to rest: ${why}`)
   return held
+}
+
+/** What it holds between two rounds of work, when nothing is under way: of several looks the lowest, as what was cut short is let go of by and by. */
+async function rested (target: Target): Promise<Held> {
+  for (const deadline = Date.now() + REST; Date.now() < deadline && await underWay(target) !== ''; await sleep(250));
+  let lowest = await target.held()
+  for (let look = 1; look < LOOKS; look++) {
+    await sleep(BETWEEN_LOOKS)
+    const held = await target.held()
+    if (held.heap < lowest.heap) lowest = held
+  }
+  return lowest
 }
 
 /** What its metrics say is still under way, besides being asked; '' when nothing is. */
