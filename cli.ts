@@ -38,7 +38,7 @@ async function main (args: readonly string[]): Promise<void> {
     process.exit(1)
   }
   process.on('uncaughtException', fail)
-  // Process 1 of a container hears of signals only where it asks for them. Any other is ended by the system, whatever it is at.
+  // The kernel ignores SIGTERM for process 1 unless a handler is installed. For others the default action ends even a blocked start.
   if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
     if (args[0] === 'fsck') {

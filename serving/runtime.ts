@@ -1,4 +1,4 @@
-/** What is said at the start of the Node that the server runs on. */
+/** Start-up warnings about the version of Node in use. */
 
 /** The first versions of a line that can be told to keep header fields of HTTP/2 with blanks around their value. */
 const KEEPING: Readonly<Record<number, number>> = { 22: 17, 24: 2 }

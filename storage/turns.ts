@@ -128,7 +128,7 @@ export async function stepped<T> (steps: Steps<T>, bytes: number): Promise<T> {
   return isLarge(bytes) ? await inTurns(steps) : finish(steps)
 }
 
-/** Each step in a turn of its own. */
+/** Waits for a turn after each step. */
 export async function inTurns<T> (steps: Steps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()

@@ -4,6 +4,7 @@
  *     defaults (at decoding: of a body, of what a patch makes, of what is read from the store)
  *     → mutating admission → defaults of what it has set
  *     → prepare: what the server decides, whatever the client or admission said
+ *     → who owns which field: of a new object before mutating admission, of a change behind validation
  *     → allocation: what no other object may have
  *     → validation → validating admission → the write
  *

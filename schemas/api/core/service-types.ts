@@ -19,6 +19,8 @@ export function prepareServiceUpdate (service: Service, { spec: old }: Service, 
   keepAllocated(spec, old)
   followAddress(spec, old)
   dropForType(spec, old)
+  // As it was it is nobody's word any more; another value is judged first.
+  if (!needsAddresses(spec) && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
   // Taking a load balancer down takes its time, of which clients need not know.
   if (!isBalanced(spec) && status.loadBalancer.ingress !== undefined) service.status = { ...status, loadBalancer: {} }
 }

@@ -34,6 +34,8 @@ t.test('of more appliers than an object may have the oldest become one updater o
   const capped = cap([...appliers, { ...updater('new', 40), operation: 'Apply' }, { ...updater('other', 41, 'v2'), operation: 'Apply' }])
   t.equal(capped.length, 33)
   t.same(capped.filter(({ operation }) => operation === 'Update'), [{ manager: 'ancient-changes', operation: 'Update', apiVersion: 'v1', subresource: '', time: time(1), fields: { 'f:a0': {}, 'f:a1': {} } }])
+  const writer: Manager = { ...updater('a', 0), operation: 'Apply' }
+  t.ok(cap([...appliers, writer], writer).includes(writer), 'who writes keeps an entry of its own')
   const again = cap([...capped, { ...updater('newer', 42), operation: 'Apply' }])
   t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'what was merged before goes along')
 })
