@@ -9,7 +9,7 @@ import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { during } from '../schemas/trace.js'
-import { firstTurn, yieldToEventLoop } from '../storage/turns.js'
+import { firstTurn, isLarge, nextTurn } from '../storage/turns.js'
 import { misfit, telling, unrecognized } from './misfits.js'
 import type { FieldValidation } from './write-options.js'
 
@@ -43,10 +43,10 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest(unrecognized(message, 'unexpected end of JSON input (<empty>)'))
-  await firstTurn(body.length)
+  if (isLarge(body.length)) await firstTurn()
   const decoded = await during(request.orch.trace, 'Decode', async () => {
     const made = type === PROTOBUF_TYPE ? await telling(why => misfit(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
-    await yieldToEventLoop(body.length)
+    if (isLarge(body.length)) await nextTurn()
     return made
   })
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
@@ -54,7 +54,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   }
   if (request.orch.recorder !== undefined) {
     recordSent(request, message as Message<object>, decoded.object as object)
-    await yieldToEventLoop(body.length)
+    if (isLarge(body.length)) await nextTurn()
   }
   return decoded.object
 }
@@ -74,7 +74,7 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
   const { value, ...found } = await telling(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
-  await yieldToEventLoop(body.length)
+  if (isLarge(body.length)) await nextTurn()
   return { ...await telling(why => misfit(message, value, why), () => decode(message, value)), ...found }
 }
 

@@ -69,14 +69,12 @@ export function nextTurn (): Promise<void> {
   })
 }
 
-/** Before the first step with a large body: resolves in a turn of the loop when few others are half done. */
-export async function firstTurn (bytes: number): Promise<void> {
-  if (isLarge(bytes)) {
-    await new Promise<void>(resolve => {
-      starting.push(resolve)
-      schedule()
-    })
-  }
+/** Before the first step with a large object: resolves in a turn of the loop when few others are half done. */
+export function firstTurn (): Promise<void> {
+  return new Promise(resolve => {
+    starting.push(resolve)
+    schedule()
+  })
 }
 
 /**

@@ -14,7 +14,7 @@ import { matchTarget } from '../../storage/operations/identity.js'
 import type { Target } from '../../storage/operations/context.js'
 import { completeView, viewConfig } from '../../storage/operations/view-config.js'
 import type { ResourceStore } from '../../storage/resource-store.js'
-import { firstTurn, yieldToEventLoop } from '../../storage/turns.js'
+import { firstTurn, isLarge, yieldToEventLoop } from '../../storage/turns.js'
 import { bodyOf, contentType, judge, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
 import { sendEntry } from '../respond.js'
@@ -48,7 +48,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const validation = fieldValidation(query, 'PATCH')
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  await firstTurn(body.length)
+  if (isLarge(body.length)) await firstTurn()
   const { value, lines } = await during(request.orch.trace, 'Decode', () => parsed(request, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)

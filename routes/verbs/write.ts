@@ -137,7 +137,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const validation = fieldValidation(query, 'PATCH')
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-  await firstTurn(body.length)
+  if (isLarge(body.length)) await firstTurn()
   const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)

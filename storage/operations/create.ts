@@ -11,7 +11,7 @@ import type { Manager } from '../managed-fields/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { SUFFIX_LENGTH, randomSuffix } from '../suffix.js'
 import { finish } from '../../schemas/steps.js'
-import { inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
+import { inTurns, isLarge, nextTurn } from '../turns.js'
 import { allocating } from './allocation.js'
 import { claiming } from './claim.js'
 import { admissionRequest } from './admission-request.js'
@@ -113,7 +113,7 @@ interface Judgement { basis?: Basis | undefined }
 /** Undefined when the name is taken. */
 async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
   prepareNew(store, object, context.user)
-  await yieldToEventLoop(context.size ?? 0)
+  if (isLarge(context.size ?? 0)) await nextTurn()
   const write = async (): Promise<Entry | undefined> => {
     await validateNew(store, object, context)
     return await writeNew(store, object, namespace, request, judgement, context)
@@ -134,7 +134,8 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
       return kv === undefined ? store.unstored(key, object) : undefined
     }
     const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-    const { value, entry } = offer(store, key, object, await storable(store, object, store.unversioned(object)))
+    const json = store.unversioned(object)
+    const { value, entry } = offer(store, key, object, isLarge(json.length) ? await storable(store, object, json) : { json, value: store.encode(object) })
     const { basis } = judgement
     const result = await transact(store, context, 'create', () => createOn(basis, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)

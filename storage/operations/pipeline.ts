@@ -15,7 +15,7 @@ import type { ApiObject, FieldError, Subresource } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission/contract.js'
 import type { ResourceStore } from '../resource-store.js'
-import { inTurns, isLarge, yieldToEventLoop } from '../turns.js'
+import { inTurns, isLarge, nextTurn } from '../turns.js'
 import { refuse } from './context.js'
 import type { WriteContext } from './context.js'
 
@@ -46,7 +46,7 @@ export async function validateNew (store: ResourceStore, object: ApiObject, { wa
   refuse(store, object, [...validateObject(store.stored, object), ...ofVersion(report => store.shown.rules?.create?.(object, report))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
-  await yieldToEventLoop(size)
+  if (isLarge(size)) await nextTurn()
 }
 
 const subresourceOf = (store: ResourceStore, subresource: string): Subresource | undefined => subresource === '' ? undefined : store.stored.subresources.find(({ name }) => name === subresource)
@@ -70,7 +70,7 @@ export async function validateChange (store: ResourceStore, object: ApiObject, o
   refuse(store, object, [...findings, ...ofVersion(report => store.shown.rules?.update?.(object, old, report, subresource))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
-  await yieldToEventLoop(size)
+  if (isLarge(size)) await nextTurn()
 }
 
 /** What is desired has changed: another generation begins. */

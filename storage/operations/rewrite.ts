@@ -82,7 +82,7 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
     return { done: store.entry(base.key, object, base.revision), unwritten: true }
   }
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-  const { value, entry } = offer(store, base.key, object, await storable(store, object, json, most))
+  const { value, entry } = offer(store, base.key, object, isLarge(json.length) ? await storable(store, object, json, most) : { json, value: store.encode(object) })
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
   if ('done' in outcome) holdWritten(outcome.done, object, base)

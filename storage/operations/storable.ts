@@ -59,12 +59,11 @@ function countDeep (value: object, most: number): number {
 const REQUEST_BYTES = 2 * 1024
 
 /**
- * Takes turns of the event loop where it is large.
+ * Of a large object, in turns of the event loop: others are within the bounds.
  * @param before bytes of JSON of what it replaces: an object that is over the bounds already may become smaller
  * @throws StatusError 413 for what is too large for the store
  */
 export async function storable (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<Storable> {
-  if (!isLarge(json.length)) return { json, value: store.encode(object) }
   await nextTurn()
   const grows = json.length > before
   const values = json.values()

@@ -9,7 +9,7 @@ import { conflict, invalid, isStatusError, notFound } from '../../schemas/status
 import type { Entry } from '../cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { finish } from '../../schemas/steps.js'
-import { inTurns, isLarge, nextTurn, yieldToEventLoop } from '../turns.js'
+import { inTurns, isLarge, nextTurn } from '../turns.js'
 import type { Steps } from '../../schemas/steps.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
@@ -97,11 +97,11 @@ export async function change (store: ResourceStore, target: Target, context: Wri
 export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => trackChange(store, object, old, context, target.subresource ?? '')): Promise<Outcome<Entry>> {
   let size = Math.max(context.size ?? 0, base.json.length)
   const old = isLarge(base.json.length) ? await inTurns(store.readingStored(base)) : store.readStored(base)
-  await yieldToEventLoop(size)
+  if (isLarge(size)) await nextTurn()
   const object = await make(base, old)
   size = bytesOf(object, size, context.mayGrow)
   if (isLarge(size)) refuseHeavy(object)
-  await yieldToEventLoop(size)
+  if (isLarge(size)) await nextTurn()
   checkVersion(store, object, base, target)
 
   const request = admissionRequest(store, context, target, 'UPDATE', object, old)
