@@ -13,7 +13,7 @@ import type { Snapshot } from '../storage/cache/watch-cache.js'
 import { isStorageError } from '../storage/errors.js'
 import { TOO_OLD } from '../storage/operations/watch.js'
 import type { ObjectWatch } from '../storage/operations/watch.js'
-import { turnIsOver } from '../storage/turns.js'
+import { isLarge, turnIsOver } from '../storage/turns.js'
 import type { WatchEncoder } from './watch-encoder.js'
 import type { WatchObserver } from './watch-metrics.js'
 import { Sink } from './watch-sink.js'
@@ -147,6 +147,7 @@ export class WatchStream implements OpenWatch {
     })
     if (next === undefined) this.#initial = undefined
     else this.#from = next
+    if (isLarge(bytes)) this.#open.tookLong()
     const open = entries.length === 0 || this.#write(this.#encoder.added(entries), entries.length, true)
     if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open

@@ -120,6 +120,9 @@ export class OpenWatches {
     setImmediate(this.#run)
   }
 
+  /** What has just been written took long: the clock is looked at before another watch has its turn. */
+  tookLong (): void { this.#untilCheck = 0 }
+
   /** True when this turn has had its time. */
   #spent (): boolean {
     if (--this.#untilCheck <= 0 || this.#bytes >= TURN_BYTES) {

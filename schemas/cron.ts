@@ -14,8 +14,12 @@ const FIELDS: readonly Bounds[] = [
 ]
 const WORDS: readonly string[] = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
 
+/** Characters: with every minute, hour and day by its number a schedule has some 400. */
+const LONGEST = 1000
+
 /** What is wrong with a schedule; undefined for a valid one. */
 export function scheduleFault (schedule: string): string | undefined {
+  if (schedule.length > LONGEST) return `a schedule has at most ${LONGEST} characters`
   const zone = /^(?:TZ|CRON_TZ)=(\S*)\s*/.exec(schedule)
   if (zone !== null && !isTimeZone(zone[1] ?? '')) return `unknown time zone ${zone[1] ?? ''}`
   const text = schedule.slice(zone?.[0].length ?? 0).trim()

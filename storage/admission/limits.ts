@@ -8,9 +8,26 @@ import type { Amounts } from './amounts.js'
 
 interface Asked { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
 
-/** Of an item, by resource name; what is found is told in that order. */
+/** Sentences about one object: containers without number by amounts without number would be without end. */
+const MOST_FINDINGS = 100
+
+const sorted = new WeakMap<Amounts, ReadonlyArray<readonly [resource: string, amount: string]>>()
+
+/** By resource name. */
+function entriesOf (amounts: Amounts): ReadonlyArray<readonly [resource: string, amount: string]> {
+  let entries = sorted.get(amounts)
+  if (entries === undefined) sorted.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
+  return entries
+}
+
+/** Of an item, by resource name; what is found is told in that order, the first hundred of it. */
 function each (amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined): string[] {
-  return Object.entries(amounts ?? {}).sort(([one], [other]) => one < other ? -1 : 1).flatMap(([resource, amount]) => find(resource, amount) ?? [])
+  const found: string[] = []
+  for (const [resource, amount] of amounts === undefined ? [] : entriesOf(amounts)) {
+    const finding = find(resource, amount)
+    if (finding !== undefined && found.push(finding) === MOST_FINDINGS) break
+  }
+  return found
 }
 
 const of = (amounts: Amounts | undefined, resource: string): string | undefined => amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
@@ -50,12 +67,19 @@ function numberOf (quantity: string): number {
 export function podFindings (pod: Pod | undefined, limits: readonly LimitRangeItem[]): string[] {
   if (pod === undefined) return []
   const { containers = [], initContainers = [] } = pod.spec
-  return limits.flatMap(item => {
-    if (item.type === 'Container') return [...containers, ...initContainers].flatMap(({ resources }) => findings(item, resources))
-    if (item.type !== 'Pod') return []
+  const found: string[] = []
+  for (const item of limits) {
+    if (item.type === 'Container') {
+      for (const { resources } of [...containers, ...initContainers]) {
+        found.push(...findings(item, resources))
+        if (found.length >= MOST_FINDINGS) return found.slice(0, MOST_FINDINGS)
+      }
+    }
+    if (item.type !== 'Pod') continue
     const sum = (member: 'requests' | 'limits'): Amounts => largest([total(containers.map(({ resources }) => resources[member])), ...initContainers.map(({ resources }) => resources[member] ?? {})])
-    return findings(item, { requests: sum('requests'), limits: sum('limits') })
-  })
+    found.push(...findings(item, { requests: sum('requests'), limits: sum('limits') }))
+  }
+  return found.slice(0, MOST_FINDINGS)
 }
 
 /** A claim has no limits: what it asks for is what it gets. */

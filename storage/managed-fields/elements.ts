@@ -3,7 +3,7 @@
  * of a list that has these keys, `v:"x"` the item of a set, `i:0` a place in a list. Their text is canonical: compact JSON, the
  * names of keys ascending, so that two steps are the same when their texts are.
  */
-import { parseExactly, stringify } from '../../schemas/index.js'
+import { parseExactly, parseJson, stringify } from '../../schemas/index.js'
 import { isAscending } from '../../schemas/sorted.js'
 
 /** Beside what is below it, the field itself. */
@@ -53,9 +53,13 @@ export function parseElement (text: string): string | undefined {
 
 const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 
+/** Characters of the keys or the value of an item. */
+const LONGEST = 16 * 1024
+
 function json (text: string, whole: string): unknown {
+  if (text.length > LONGEST) throw new TypeError(`${shown(whole)} is longer than ${LONGEST} characters`)
   try {
-    return parseExactly(Buffer.from(text))
+    return parseJson(Buffer.from(text)).value
   } catch {
     throw new TypeError(`${shown(whole)} is not followed by JSON`)
   }

@@ -13,6 +13,10 @@ import type { Rule } from './rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 
+/** The same for rules that say the same. */
+const keyOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): string =>
+  JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs].map(list => list ?? []))
+
 export class RoleAggregation implements Controller {
   readonly #options: ControllerOptions
   readonly #closing = new AbortController()
@@ -69,13 +73,16 @@ export class RoleAggregation implements Controller {
   /** In the order of names, each rule once. */
   #rulesFor (name: string, { aggregationRule }: ClusterRole): Rule[] {
     const selectors = aggregationRule?.clusterRoleSelectors ?? []
-    const rules: Rule[] = []
+    const rules = new Map<string, Rule>()
     for (const other of [...this.#roles.keys()].sort()) {
       const role = this.#roles.get(other)
       if (role === undefined || other === name || !selectors.some(selector => matchesSelector(selector, role.metadata.labels ?? {}))) continue
-      for (const rule of role.rules ?? []) if (!rules.some(known => sameValue(known, rule))) rules.push(rule)
+      for (const rule of role.rules ?? []) {
+        const key = keyOf(rule)
+        if (!rules.has(key)) rules.set(key, rule)
+      }
     }
-    return rules
+    return [...rules.values()]
   }
 
   async #fill (name: string): Promise<void> {
@@ -84,7 +91,7 @@ export class RoleAggregation implements Controller {
     if (store === undefined || role?.aggregationRule == null) return
     const rules = this.#rulesFor(name, role)
     if (sameValue(rules, role.rules ?? [])) return
-    await change(store, { namespace: '', name }, controllerContext(this.#closing.signal), base => Object.assign(base.copy(), { rules })).catch((error: unknown) => {
+    await change(store, { namespace: '', name }, { ...controllerContext(this.#closing.signal), mayGrow: true }, base => Object.assign(base.copy(), { rules })).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound')) throw error
     })
   }

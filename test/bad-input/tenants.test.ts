@@ -120,3 +120,20 @@ t.test('of conflicts without number a hundred are told, and how many more there 
   t.match(json.message, /^Apply failed with 150 conflicts: conflicts with "one":\n/)
   t.match(json.message, /\nand 50 more$/)
 })
+
+t.test('texts that hold more than they show are refused before they are read', { timeout: 60_000 }, async t => {
+  const server = await build(t)
+  const yaml = (body: string): ReturnType<Client['call']> => server.call('POST', MAPS, body, { 'content-type': 'application/yaml' })
+  const aliases = Array.from({ length: 400 }, (_, at) => `  a${at}: *x\n`).join('')
+  t.match(await yaml(`metadata: {name: a}\ndata:\n  k: &x ${'x'.repeat(100_000)}\n${aliases}`), { code: 400, json: { message: /too large a YAML document once its aliases are followed/ } })
+  const owned = (element: string): Promise<Awaited<ReturnType<Client['call']>>> => server.post(MAPS, { metadata: { name: 'a', managedFields: [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:x': { [element]: {} } } }] } })
+  for (const element of [`v:${'['.repeat(20_000)}${']'.repeat(20_000)}`, `v:${'['.repeat(5000)}${']'.repeat(5000)}`, `k:{${'"a":1,'.repeat(5000)}"b":1}`]) {
+    t.match(await owned(element), { code: 422, json: { details: { causes: [{ field: 'metadata.managedFields[0].fieldsV1' }] } } }, element.slice(0, 20))
+  }
+  const schedule = `0${',0'.repeat(100_000)} * * * *`
+  const job = await server.post('/apis/batch/v1/namespaces/default/cronjobs', { metadata: { name: 'a' }, spec: { schedule, jobTemplate: { spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } } } } } })
+  t.equal(job.code, 422, job.body.slice(0, 300))
+  t.match(job.json.details.causes, [{ field: 'spec.schedule', message: /a schedule has at most 1000 characters/ }])
+  const autoscaler = await server.post('/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers', { metadata: { name: 'a', annotations: { 'autoscaling.alpha.orch.io/conditions': `[${'{},'.repeat(200_000)}{}]` } }, spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' } } })
+  t.match(autoscaler, { code: 201, json: { metadata: { annotations: undefined } } }, 'it is not read, and what can\'t be read is dropped')
+})

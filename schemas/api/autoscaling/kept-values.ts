@@ -4,9 +4,12 @@ import type { Message } from '../../language/declare.js'
 
 export const METRICS = 'autoscaling.alpha.orch.io/metrics'
 
+/** Characters that all annotations of an object may have: what is longer is refused as such, and not read before. */
+const LONGEST = 256 * 1024
+
 /** Undefined for what is no JSON of that shape. */
 export function read<T> (parse: (value: unknown) => T, text: string | undefined): T | undefined {
-  if (text === undefined) return undefined
+  if (text === undefined || text.length > LONGEST) return undefined
   try {
     return parse(JSON.parse(text))
   } catch {

@@ -7,6 +7,7 @@ import { DecodeError, isDecodeError, TooManyError } from '../../language/decode-
 import { decodeText, parseJson, tooManyEntries, tooManyValues, MAX_DEPTH, OF_BODIES } from '../json/parse.js'
 import type { Parsed, ValueBounds } from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
+import { MOST_BODY_BYTES } from '../../limits.js'
 import { onDemand } from '../../on-demand.js'
 import { setMember } from '../../language/values.js'
 import { plainScalar, taggedScalar } from './scalars.js'
@@ -79,6 +80,8 @@ function isMergeKey (key: unknown): boolean {
   return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<'
 }
 
+const tooMuchRepeated = (): DecodeError => new DecodeError('the body is too large a YAML document once its aliases are followed')
+
 class Conversion {
   readonly #document: Yaml.Document.Parsed
   readonly #text: string
@@ -91,6 +94,8 @@ class Conversion {
   #nodes = 0
   #repeated = 0
   #following = 0
+  /** Characters that aliases repeat. */
+  #copied = 0
 
   constructor (document: Yaml.Document.Parsed, text: string, most: ValueBounds) {
     this.#document = document
@@ -108,7 +113,7 @@ class Conversion {
     this.#nodes++
     if (this.#following > 0) this.#repeated++
     if (this.#nodes > NODES * this.#most.values || this.#repeated > MAX_REPEATED) {
-      throw this.#repeated > 0 ? new DecodeError('the body is too large a YAML document once its aliases are followed') : tooManyValues(this.#most.values)
+      throw this.#repeated > 0 ? tooMuchRepeated() : tooManyValues(this.#most.values)
     }
     if (depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
     if (node === null || node === undefined) return null
@@ -121,7 +126,10 @@ class Conversion {
       return value
     }
     if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
-    if (isScalar(node)) return this.#scalar(node)
+    if (isScalar(node)) {
+      if (this.#following > 0 && typeof node.value === 'string' && (this.#copied += node.value.length) > MOST_BODY_BYTES) throw tooMuchRepeated()
+      return this.#scalar(node)
+    }
     if (isMap(node) && node.items.length > this.#most.members) throw tooManyEntries(this.#most.members)
     if (isSeq(node)) {
       return node.items.map((item, index) => {

@@ -7,7 +7,8 @@
 import type { LimitRange } from '../../../schemas/api/core/limitranges.js'
 import type { PersistentVolumeClaim } from '../../../schemas/api/core/persistentvolumeclaims.js'
 import type { Pod } from '../../../schemas/api/core/pods.js'
-import { listed } from '../../../schemas/status.js'
+import { MOST_VALUES } from '../../../schemas/limits.js'
+import { listed, tooLarge } from '../../../schemas/status.js'
 import { typed } from '../contract.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
 import { claimFindings, podFindings } from '../limits.js'
@@ -40,13 +41,17 @@ async function rangesOf ({ reader, namespace }: AdmissionRequest): Promise<Limit
 function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitRange): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
   const defaults = { requests: Object.assign({}, ...ofContainers.map(item => item.defaultRequest)), limits: Object.assign({}, ...ofContainers.map(item => item.default)) } as Record<'requests' | 'limits', Record<string, string>>
+  const names = { requests: Object.keys(defaults.requests).sort(), limits: Object.keys(defaults.limits).sort() }
   const told: string[] = []
+  let set = 0
   for (const [what, containers = []] of [['container', spec.containers], ['init container', spec.initContainers]] as const) {
     for (const { name, resources } of containers) {
       for (const [member, one] of [['requests', 'request'], ['limits', 'limit']] as const) {
         const own = resources[member] ?? {}
-        const missing = Object.keys(defaults[member]).filter(resource => !Object.hasOwn(own, resource)).sort()
+        const missing = names[member].filter(resource => !Object.hasOwn(own, resource))
         if (missing.length === 0) continue
+        set += missing.length
+        if (set > MOST_VALUES) throw tooLarge(`the defaults of LimitRanges make more than ${MOST_VALUES} values of the pod's resources`)
         resources[member] = { ...defaults[member], ...own }
         told.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
       }

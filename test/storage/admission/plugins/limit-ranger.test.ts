@@ -56,3 +56,16 @@ t.test('claims are held to their range when they are made and when they grow', a
   await as('root', 'PATCH', `${CLAIMS}/x/status`, { status: { phase: 'Bound' } }, MERGE)
   t.match(await as('root', 'PATCH', `${CLAIMS}/x`, { spec: { resources: { requests: { storage: '6Gi' } } } }, MERGE), { code: 403, json: { message: /maximum storage usage per PersistentVolumeClaim is 5Gi/ } })
 })
+
+t.test('many containers and ranges of many amounts are refused for what is in them, not for its product', { timeout: 60_000 }, async t => {
+  const { post, made } = await serve(t, OPTIONS)
+  const amounts = (count: number): Json => Object.fromEntries(Array.from({ length: count }, (_, at) => [`example.com/r${at}`, '9']))
+  const many = (count: number): Json => pod('x', { containers: Array.from({ length: count }, (_, at) => container({ name: `c${at}`, resources: { limits: { cpu: '1' } } })) })
+  for (const name of ['asking', 'giving']) await made('/api/v1/namespaces', { metadata: { name } })
+  await made('/api/v1/namespaces/asking/limitranges', range('r', { type: 'Container', maxLimitRequestRatio: amounts(2500) }))
+  const refused = await post('/api/v1/namespaces/asking/pods', many(500))
+  t.equal(refused.code, 403)
+  t.ok(refused.json.message.split('no request is specified').length <= 101)
+  await made('/api/v1/namespaces/giving/limitranges', range('r', { type: 'Container', default: amounts(1500) }))
+  t.match(await post('/api/v1/namespaces/giving/pods', many(500)), { code: 413, json: { message: /LimitRanges make more than 50000 values/ } })
+})
