@@ -27,7 +27,7 @@ t.test('the package holds what serves and nothing else', async t => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const [{ files }] = JSON.parse(out) as [{ files: Array<{ path: string }> }]
   const paths = files.map(({ path }) => path)
-  for (const needed of ['dist/bundle/app.js', 'dist/app.d.ts', 'dist/plugins/server.d.ts', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/schemas/public.d.ts', 'dist/bundle/yaml-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
+  for (const needed of ['dist/bundle/app.js', 'dist/app.d.ts', 'dist/plugins/server.d.ts', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/schemas/public.d.ts', 'dist/bundle/text-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
   t.strictSame(paths.filter(path => /^dist\/(?:test|examples|\.)|\.map$|(?<!\.d)\.ts$|^dist\/(?!bundle\/).*\.js$/.test(path)), [])
 })
 
