@@ -120,7 +120,7 @@ export class OpenWatches {
     setImmediate(this.#run)
   }
 
-  /** What has just been written took long: the clock is looked at before another watch has its turn. */
+  /** The last write took long: check the time budget before the next watch is served. */
   tookLong (): void { this.#untilCheck = 0 }
 
   /** True when this turn has had its time. */

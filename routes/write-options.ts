@@ -27,7 +27,7 @@ export function checkFieldManager (query: URLSearchParams, method: string): void
   if (findings.length > 0) refuseOption(method, ...findings)
 }
 
-/** Of a patch that applies nothing. @throws StatusError 422 */
+/** Refuses `force` on patches other than apply. @throws StatusError 422 */
 export function refuseForce (query: URLSearchParams): void {
   if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
 }

@@ -177,7 +177,7 @@ export class ResourceStore {
   /** What is stored, as decoding makes objects, for one look. Treat it as frozen. */
   readStored (entry: Entry): ApiObject { return entry.written ?? withoutNulls(this.stored.message, entry.read()) }
 
-  /** The same in steps, for large objects. */
+  /** Decodes the stored object as `readStored` does, in steps. Treat it as frozen. */
   * readingStored (entry: Entry): Steps<ApiObject> {
     if (entry.written !== undefined) return entry.written
     const object = entry.read()

@@ -157,7 +157,7 @@ function answer (request: FastifyRequest, store: ResourceStore, result: Shown, f
   }
   const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result) }
   const writer = writerOf(form)
-  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writeText(entry.json, { format: form.format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal) : writer.item(objectOf(entry))
+  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenApart(request, entry.json, form) : writer.item(objectOf(entry))
   return { type: writer.type, parts: writer.list(head, 'items', mapped(result.entries, item)) }
 }
 
@@ -210,6 +210,10 @@ const AS_YAML: ListWriter = { type: YAML_TYPE, list: yaml, item: value => bytes(
 const INDENTED: ListWriter = { type: JSON_TYPE, list: indented, item: value => bytes(indentedItem(value)) }
 const COMPACT: ListWriter = { type: JSON_TYPE, list: compact, item: value => bytes(stringify(value) ?? 'null') }
 
+/** A large item, written by a thread. @param json compact */
+const writtenApart = (request: FastifyRequest, json: Uint8Array, { format }: ListForm): Promise<Uint8Array> =>
+  writeText(json, { format: format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal)
+
 const writerOf = ({ format, pretty }: ListForm): ListWriter => format === 'yaml' ? AS_YAML : pretty ? INDENTED : COMPACT
 
 function * indented (head: object, name: string, items: Iterable<Part>): Generator<Part> {
@@ -248,7 +252,7 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
 function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
   const { type, list, item } = writerOf(form)
-  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT.item ? writeText(COMPACT.item(value), { format: form.format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal) : item(value)
+  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT.item ? writtenApart(request, COMPACT.item(value), form) : item(value)
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()

@@ -20,10 +20,10 @@ const MEMORY_LIMIT = { maxOldGenerationSizeMb: 512 }
 /** How an object is written: `item` as one of a list, as `indented` and `yaml` in routes/verbs/list.ts put it into theirs. */
 export interface TextForm { readonly format: 'yaml' | 'indented', readonly item: boolean }
 
-/** What a thread is asked: to parse YAML, or to write JSON that is our own in another form. */
+/** A request to a thread: parse YAML, or convert the server's own JSON into another form. */
 export type Question = { readonly yaml: Uint8Array } | { readonly json: Uint8Array, readonly form: TextForm }
 
-/** What it answers. */
+/** The thread's answer. */
 export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } | { readonly written: Uint8Array } | { readonly refused: string }
 
 let running = 0

@@ -32,7 +32,7 @@ t.test('only what writes one object is followed by its event', t => {
   t.end()
 })
 
-/** A store of so many objects, each with JSON of so many bytes. */
+/** A fake store with `count` objects of `length` bytes of JSON each. */
 function storeOf (count: number, length: number): ResourceRegistry {
   const map = OrderedMap.fromSorted(Array.from({ length: count }, (_, at) => [`/a/${String(at).padStart(4, '0')}`, { json: { length } }] as [string, never])) // as far as it is asked
   const store = { type: { representations: [] }, cache: { loaded: true, watchesOf: () => 0, snapshot: { map } }, key: (_: string, name: string) => `/a/${name}`, scope: () => '/a/', range: () => ({ start: '/a/', end: '/a0' }) }
