@@ -51,8 +51,8 @@ async function main (args: readonly string[]): Promise<void> {
       process.stdout.write(parsed.values.help ? helpText() : `${versionText()}\n`)
       return
     }
-    const { endOnSignals, reportOnSignals, start } = await import('./launch.js')
-    const running = await start(parsed)
+    const [{ endOnSignals, reportOnSignals, start }, { default: orch }] = await Promise.all([import('./serving/launch.js'), import('./app.js')])
+    const running = await start(parsed, orch)
     endOnSignals(running)
     reportOnSignals(running)
   } catch (error) {

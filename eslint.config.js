@@ -1,7 +1,7 @@
 // The one linter, which is also the formatter. Beside the style it holds the layers of
-// docs/architecture.md, in eslint.layers.js; test/lint.test.ts proves that they bite.
+// docs/architecture.md, in build/layers.js; test/lint.test.ts proves that they bite.
 import neostandard, { plugins } from 'neostandard'
-import layers from './eslint.layers.js'
+import layers from './build/layers.js'
 
 export default [
   ...neostandard({ ts: true, ignores: ['dist/**', 'node_modules/**', '.cache/**', '.tap/**'] }),
@@ -23,7 +23,7 @@ export default [
   {
     // What is made for each request: V8 gives each object literal with a getter a hidden class of its own, in its old generation,
     // and that holds all that the getter can reach until a full collection.
-    files: ['clients/**/*.ts', 'plugins/**/*.ts', 'routes/**/*.ts', 'serving/**/*.ts', 'storage/**/*.ts'],
+    files: ['admission', 'auth', 'clients', 'controllers', 'flow-control', 'plugins', 'registry', 'routes', 'serving', 'storage'].map(room => `${room}/**/*.ts`),
     rules: {
       'no-restricted-syntax': ['error', { selector: 'ObjectExpression > Property[kind=/^[gs]et$/]', message: 'Use a class with a getter: an object literal with one holds the whole request until the next full collection.' }]
     }

@@ -3,10 +3,10 @@ import { isClientError } from '../clients/errors.js'
 import { HttpClient } from '../clients/http-client.js'
 import { credentialsOf, endpointOf, readKubeconfig } from '../clients/kubeconfig.js'
 import type { Endpoint } from '../clients/kubeconfig.js'
-import { ConfigurationError } from '../storage/admission/configuration.js'
-import type { PluginConfiguration } from '../storage/admission/configuration.js'
-import { imagePolicyIn } from '../storage/admission/plugins/image-policy-configuration.js'
-import { kubeconfigIn } from '../storage/admission/webhooks/configuration.js'
+import { ConfigurationError } from '../admission/configuration.js'
+import type { PluginConfiguration } from '../admission/configuration.js'
+import { imagePolicyIn } from '../admission/plugins/image-policy-configuration.js'
+import { kubeconfigIn } from '../admission/webhooks/configuration.js'
 
 const ANYWHERE: Omit<Endpoint, 'credentials'> = { server: new URL('https://localhost'), authority: undefined, insecure: false, serverName: undefined, proxy: undefined }
 

@@ -1,5 +1,5 @@
 /** The admission plugins that flags may name, as the catalogue has them. */
-import { CATALOGUE } from '../storage/admission/catalogue.js'
+import { CATALOGUE } from '../admission/catalogue.js'
 import { printable } from './flag.js'
 
 const NAMES: ReadonlySet<string> = new Set(CATALOGUE.map(({ name }) => name))

@@ -4,7 +4,7 @@
  * wrong ends in one line: a FlagError naming flag, value and mend, or an ArgumentError for what belongs to no flag.
  */
 import { Command, CommanderError, Option } from 'commander'
-import { packageVersion, RELEASE_NAME } from '../release.js'
+import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
 import { FlagError, Problem, printable, type Flag } from './flag.js'
 import { FLAGS, isFlagName, SECTIONS, type FlagName, type Values } from './flags/index.js'
 

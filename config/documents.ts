@@ -1,7 +1,7 @@
 /** Configuration files in YAML or JSON that flags name, strictly decoded: an error names the flag, the file and the field. */
 import { isDecodeError, parseYaml } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
-import { ConfigurationError, readConfiguration } from '../storage/admission/configuration.js'
+import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { readFile } from './files.js'
 import { FlagError } from './flag.js'
 import type { FlagName } from './flags/index.js'

@@ -4,7 +4,7 @@
  *
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
-import { RELEASE_NAME } from '../release.js'
+import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
 
 export interface Gate {

@@ -11,12 +11,12 @@ import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
 import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
 import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
 import type { AuthorizationWebhookOptions } from '../plugins/authorization/webhook.js'
-import type { StorageOptions } from '../plugins/storage.js'
+import type { StorageOptions } from '../plugins/storage/index.js'
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
-import { Authorities } from '../schemas/auth/authorities.js'
-import type { AuthorizationMode } from '../schemas/auth/authorization-modes.js'
+import { Authorities } from '../auth/authorities.js'
+import type { AuthorizationMode } from '../auth/authorization-modes.js'
 import { JSON_TYPE, PROTOBUF_TYPE } from '../schemas/media-types.js'
-import type { StorageMediaType } from '../storage/resource-store.js'
+import type { StorageMediaType } from '../registry/resource-store.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers } from './combinations.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
@@ -280,7 +280,7 @@ async function tokens (path: string): Promise<string> {
 
 async function policies (path: string): Promise<string> {
   const content = readFile('authorization-policy-file', path)
-  const { parsePolicies } = await import('../plugins/authorization/abac.js')
+  const { parsePolicies } = await import('../auth/abac.js')
   try {
     parsePolicies(content)
   } catch (error) {

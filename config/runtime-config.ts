@@ -4,7 +4,7 @@
  *
  * @see interface, 'API groups and versions' 2 and 'Served versions removed', last sentence
  */
-import { RELEASE_NAME } from '../release.js'
+import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { RELEASED, stageOf, STAGES } from '../schemas/groups.js'
 import { representations } from '../schemas/resources.js'
 import { FlagError } from './flag.js'

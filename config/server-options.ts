@@ -3,24 +3,24 @@
  * words of the plugin that takes care of it. Times are in milliseconds unless a name says otherwise. Everything has a
  * default that suits a test: in memory, anonymous allowed, AlwaysAllow, no audit.
  */
-import type { AuditOptions } from '../plugins/audit.js'
+import type { AuditOptions } from '../plugins/audit/index.js'
 import type { AuthenticationOptions } from '../plugins/authentication/index.js'
 import type { AuthorizationOptions } from '../plugins/authorization/index.js'
 import type { ConnectionOptions } from '../plugins/connections/index.js'
 import type { HealthOptions } from '../plugins/health.js'
-import type { MetricsOptions } from '../plugins/metrics.js'
-import type { ProfilingOptions } from '../plugins/profiling.js'
+import type { MetricsOptions } from '../plugins/metrics/index.js'
+import type { ProfilingOptions } from '../plugins/profiling/index.js'
 import type { RequestLogOptions } from '../plugins/request-log.js'
 import type { SecurityHeadersOptions } from '../plugins/security-headers.js'
 import type { ShutdownOptions } from '../plugins/shutdown.js'
-import type { StorageOptions, WatchCacheOptions } from '../plugins/storage.js'
+import type { StorageOptions, WatchCacheOptions } from '../plugins/storage/index.js'
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
-import type { TracingOptions } from '../plugins/tracing.js'
-import type { IdentitySettings } from '../storage/controllers/identity-lease.js'
-import type { OwnServiceSettings } from '../storage/services/own-service.js'
-import type { RootCA } from '../storage/controllers/root-ca.js'
-import type { ServiceRanges } from '../storage/services/allocation.js'
-import type { AdmissionOptions } from '../storage/admission/options.js'
+import type { TracingOptions } from '../plugins/tracing/index.js'
+import type { IdentitySettings } from '../controllers/identity-lease.js'
+import type { OwnServiceSettings } from '../controllers/services/own-service.js'
+import type { RootCA } from '../controllers/root-ca.js'
+import type { ServiceRanges } from '../registry/services/allocation.js'
+import type { AdmissionOptions } from '../admission/options.js'
 
 /** What one client may take of what all share: several plugins see to it, and the verbs. */
 export interface LimitOptions {

@@ -1,5 +1,5 @@
 /** Addresses of services, and the service that leads to this server, from the flags. */
-import { addressProblem } from '../storage/services/masters.js'
+import { addressProblem } from '../controllers/services/masters.js'
 import { publicAddress } from './addresses.js'
 import type { Values } from './flags/index.js'
 import type { ServerOptions } from './server-options.js'

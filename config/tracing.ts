@@ -3,7 +3,7 @@
  *
  * @see interface, `--tracing-config-file`
  */
-import type { TracingOptions } from '../plugins/tracing.js'
+import type { TracingOptions } from '../plugins/tracing/index.js'
 import { TracingConfiguration } from '../schemas/config/tracing.js'
 import { readDocument } from './documents.js'
 import { FlagError } from './flag.js'

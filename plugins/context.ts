@@ -2,10 +2,10 @@
  * Where plugins and routes meet: what a request carries and what the server offers. It is not a plugin;
  * it is the one `declare module` of the repository and the interfaces behind its two decorators.
  */
-import type { RequestInfo } from '../schemas/auth/request-info.js'
-import type { UserInfo } from '../schemas/auth/user.js'
+import type { RequestInfo } from '../auth/request-info.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Status, StatusError } from '../schemas/status.js'
-import type { Trace } from '../schemas/trace.js'
+import type { Trace } from '../registry/trace.js'
 import type { OrchServer } from './server.js'
 
 /** The answer's form, chosen from Accept. */

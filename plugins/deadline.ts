@@ -5,7 +5,7 @@
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { parseDuration } from '../schemas/duration.js'
+import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
 import { LONGEST_TIMER } from '../storage/clock.js'
 import { isLongRunning } from './request-kinds.js'

@@ -1,6 +1,6 @@
 /**
  * Connections of HTTP/1.1 to the server of a host: pipelined requests that Node would refuse for coming too early, and
- * the interim answer to `Expect: 100-continue`, which it would send amid another answer (`pipelines.ts`). The launcher's
+ * the interim answer to `Expect: 100-continue`, which it would send amid another answer (`serving/wire/pipelines.ts`). The launcher's
  * own listener does the same for its connections, from their beginning.
  *
  * A host that listens on `localhost` has a second server that nobody is told of: it is known by the first request that comes
@@ -11,8 +11,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
-import { continueInTurn, readAsStream } from '../pipelines.js'
-import { serveUpgrade } from '../upgrades.js'
+import { continueInTurn, readAsStream } from '../serving/wire/pipelines.js'
+import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MOST_BODY_BYTES } from '../schemas/limits.js'
 
 /** Where the server's paths begin, kept on each HTTP server that they are on: several may be in one host. */

@@ -12,8 +12,8 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { READ_ONLY, type RequestInfo } from '../schemas/auth/request-info.js'
-import type { UserInfo } from '../schemas/auth/user.js'
+import { READ_ONLY, type RequestInfo } from '../auth/request-info.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
 import { tooManyRequests } from '../schemas/status.js'
 import type { HeldPlace } from './context.js'
 import { requestKinds, type KindSeries } from './in-flight-metrics.js'

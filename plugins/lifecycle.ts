@@ -3,7 +3,7 @@
  * takes too long ends the boot with the name of what it was.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Lifecycle } from '../schemas/auth/lifecycle.js'
+import type { Lifecycle } from '../auth/lifecycle.js'
 import { reasonOf } from '../storage/errors.js'
 
 /** Of the time that Fastify gives its hooks, which knows no names. */

@@ -156,3 +156,21 @@ export class HistogramFamily extends Family<Histogram> {
     return `${text}${bucket}le="+Inf"} ${count}\n${this.name}_sum${of} ${written(sum)}\n${this.name}_count${of} ${count}\n`
   }
 }
+
+/** What `fastify.orch.metrics` offers (`plugins/metrics/`). */
+export interface Metrics {
+  /** Declares a metric, or finds it when it is there already. Names and labels as in Prometheus; the stability is added to the help. */
+  counter: (name: string, help: string, labels?: readonly string[]) => Metric<Counter>
+  gauge: (name: string, help: string, labels?: readonly string[]) => Metric<Gauge>
+  histogram: (name: string, help: string, bounds: readonly number[], labels?: readonly string[]) => Metric<Histogram>
+  /** Quantiles of the last hours. Costs more than a histogram. */
+  summary: (name: string, help: string, labels?: readonly string[]) => Metric<Histogram>
+  /** Called before each answer, for gauges that cost less to read than to keep. */
+  beforeScrape: (read: () => void) => void
+  /** Polls the number of stored objects of a resource (`clusterroles.rbac.authorization.orch.io`) into apiserver_storage_objects. */
+  trackObjects: (resource: string, count: () => Promise<number>) => void
+  /** Polls the size of a store, in bytes, into apiserver_storage_size_bytes, and that of an etcd into etcd_db_total_size_in_bytes. */
+  trackStore: (name: string, status: () => Promise<{ size: number }>, endpoint?: string) => void
+  /** All of it in the text format, as `/metrics` answers. */
+  exposition: () => Promise<Buffer>
+}

@@ -3,7 +3,7 @@
  * first. (Interface: Generic request shapes 4.)
  */
 import fp from 'fastify-plugin'
-import type { RequestInfo } from '../schemas/auth/request-info.js'
+import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 import { MEDIA_TYPES, indents, negotiate } from './accept.js'

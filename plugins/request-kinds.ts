@@ -3,8 +3,8 @@
  * deadlines do not hold for them, and metrics and audit count them apart. Probes of health: they are answered when
  * everything else is refused. Pure functions, not a plugin.
  */
-import type { RequestInfo } from '../schemas/auth/request-info.js'
-import type { UserInfo } from '../schemas/auth/user.js'
+import type { RequestInfo } from '../auth/request-info.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
 
 /** Subresources that lead to where their object runs, by resource of the core group. Those of other types that are merely called so are as short as any other. */
 const CONNECTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([

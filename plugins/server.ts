@@ -1,16 +1,16 @@
 /** What the instance decorator `fastify.orch` offers to plugins and routes. Each member is set by the plugin that owns it. */
-import type { Authenticator } from '../schemas/auth/authenticator.js'
-import type { Attributes, Authorizer } from '../schemas/auth/authorizer.js'
-import type { ServiceAccountTokens } from '../schemas/auth/service-account-tokens.js'
-import type { RequestInfo } from '../schemas/auth/request-info.js'
-import type { PublishedAuthentication } from '../storage/controllers/published-authentication.js'
-import type { RbacAuthorizer } from '../storage/rbac/authorizer.js'
-import type { FlowControl } from '../storage/flow-control/flow-control.js'
-import type { ResourceRegistry } from '../storage/registry.js'
-import type { ServiceAllocation } from '../storage/services/allocation.js'
+import type { Authenticator } from '../auth/authenticator.js'
+import type { Attributes, Authorizer } from '../auth/authorizer.js'
+import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
+import type { RequestInfo } from '../auth/request-info.js'
+import type { PublishedAuthentication } from '../controllers/published-authentication.js'
+import type { RbacAuthorizer } from '../auth/rbac/authorizer.js'
+import type { FlowControl } from '../flow-control/flow-control.js'
+import type { ResourceRegistry } from '../registry/resource-registry.js'
+import type { ServiceAllocation } from '../registry/services/allocation.js'
 import type { Connections } from './connections/index.js'
 import type { Health } from './health.js'
-import type { Metrics } from './metrics.js'
+import type { Metrics } from './metric-series.js'
 import type { Shutdown } from './shutdown.js'
 
 export interface OrchServer {
@@ -29,19 +29,19 @@ export interface OrchServer {
   authorizer: Authorizer
   /** The authorizers in words, for reviews that ask why. */
   explain: (attributes: Attributes) => Promise<string>
-  /** `plugins/metrics.ts` */
+  /** `plugins/metrics/index.ts` */
   metrics: Metrics
-  /** `plugins/flow-control.ts`; undefined where plain limits hold. */
+  /** `plugins/flow-control/index.ts`; undefined where plain limits hold. */
   flowControl: FlowControl | undefined
   /** `plugins/health.ts`: checks are added by whoever can fail. */
   health: Health
   /** `plugins/shutdown.ts` */
   shutdown: Shutdown
-  /** `plugins/storage.ts`: the served resource types, each added by its route. */
+  /** `plugins/storage/index.ts`: the served resource types, each added by its route. */
   /** Where `--authorization-mode` has RBAC. */
   rbac: RbacAuthorizer | undefined
   resources: ResourceRegistry
-  /** `plugins/storage.ts`: where services are given addresses. */
+  /** `plugins/storage/index.ts`: where services are given addresses. */
   services: ServiceAllocation | undefined
   /** `plugins/connections/`: who answers requests that lead to where pods run. */
   connections: Connections

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
-import type { ResourceStore } from '../storage/resource-store.js'
+import type { ResourceStore } from '../registry/resource-store.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { sendValue } from './respond.js'
 import { versionInfo } from './version.js'

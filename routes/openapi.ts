@@ -3,7 +3,7 @@
  * document of each group version is, under an address that changes with it, so that clients may keep what they got.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { packageVersion } from '../release.js'
+import { packageVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/index.js'
 import { OpenApi3 } from '../schemas/openapi/v3.js'

@@ -3,8 +3,8 @@ import { holdFieldSelector, holdLabelSelector, NO_FIELDS, NO_LABELS, parseFieldS
 import type { Representation, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
 import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
-import type { Caller } from '../storage/operations/context.js'
-import type { ListRequest } from '../storage/operations/list.js'
+import type { Caller } from '../registry/operations/context.js'
+import type { ListRequest } from '../registry/operations/list.js'
 
 const shown = (value: string): string => JSON.stringify(value.slice(0, 100))
 

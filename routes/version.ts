@@ -1,5 +1,5 @@
 /** `/version`: the release whose interface is served, and beside it the package's own version. */
-import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../release.js'
+import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../schemas/meta/release.js'
 import type { Info } from '../schemas/meta/version.js'
 
 export function versionInfo (): Info {

@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { ByteRate } from '../schemas/byte-rate.js'
+import { ByteRate } from '../serving/wire/byte-rate.js'
 
 /** A connection that has taken no byte for this long, with bytes waiting, is ended; that is found within twice the time. */
 const STALLED_MS = 60_000

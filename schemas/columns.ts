@@ -2,8 +2,8 @@
 import type { LabelSelector } from './meta/options.js'
 import type { ApiObject, Cell, Column } from './resource.js'
 import { selectorText } from './selectors/objects.js'
-import { parseTime } from './time.js'
-import { humanDuration } from './duration.js'
+import { parseTime } from './meta/time.js'
+import { humanDuration } from './meta/duration.js'
 
 export const name: Column<ApiObject> = {
   name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0, cell: ({ metadata }) => metadata.name ?? ''

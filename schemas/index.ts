@@ -31,7 +31,7 @@ export { sameMessages } from './language/presence.js'
 export { forgetEmpty, withoutNulls } from './language/unset.js'
 export { clone, putAt, sameValue, valueAt } from './language/values.js'
 export { nextGeneration } from './meta/object.js'
-export { timestamp } from './time.js'
+export { timestamp } from './meta/time.js'
 
 // Validation.
 export { collect, validateMessage, validateObject, validateSubresource, validateUpdate } from './language/validation.js'

@@ -4,7 +4,7 @@
  * the same value. What is not stated takes the value nearly every type has.
  */
 import { createHash } from 'node:crypto'
-import type { UserInfo } from './auth/user.js'
+import type { UserInfo } from './meta/user-info.js'
 import { Facts } from './language/types.js'
 import type { Message, Report, TypeMembers } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'

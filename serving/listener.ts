@@ -7,9 +7,9 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, t
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
-import { continueInTurn, readAsStream } from '../pipelines.js'
+import { continueInTurn, readAsStream } from './wire/pipelines.js'
 import { MOST_BODY_BYTES } from '../schemas/limits.js'
-import { serveUpgrade } from '../upgrades.js'
+import { serveUpgrade } from './wire/upgrades.js'
 import { Farewells } from './farewells.js'
 import { serveSessions } from './sessions.js'
 

@@ -11,7 +11,7 @@ import { FlagError } from '../config/flag.js'
 import type { Parsed } from '../config/command-line.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { makeSigningKey, signingKeyProblem } from '../config/service-accounts.js'
-import { authoritiesOf } from '../schemas/auth/authorities.js'
+import { authoritiesOf } from '../auth/authorities.js'
 import { makeFolder } from '../storage/folder.js'
 import { createFile, replaceFile } from './kept-files.js'
 

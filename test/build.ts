@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import Fastify from './fastify.js'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import orch from '../app.js'
-import { CATALOGUE } from '../storage/admission/catalogue.js'
+import { CATALOGUE } from '../admission/catalogue.js'
 import type { ServerOptions } from '../app.js'
 
 /** The part of tap's test object that is needed here. */

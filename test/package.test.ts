@@ -8,7 +8,7 @@ const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8')
 const manifest = JSON.parse(read('package.json')) as { version: string, license: string, scripts: { start: string }, bin: Record<string, string>, dependencies: Record<string, string>, devDependencies: Record<string, string> }
 
 /** What the system makes of the first line of a script: a program and at most one argument. */
-const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('bin.ts')) ?? []
+const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('build/bin.ts')) ?? []
 
 t.test('npm start, the command and the image give Node the same flags', async t => {
   const flags = manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program

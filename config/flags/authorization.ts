@@ -1,5 +1,5 @@
 /** What they may do. */
-import { AUTHORIZATION_MODES } from '../../schemas/auth/authorization-modes.js'
+import { AUTHORIZATION_MODES } from '../../auth/authorization-modes.js'
 import { among, choice, duration, list, path } from '../flag.js'
 
 export const authorization = {

@@ -1,6 +1,6 @@
 /** What the server tells of itself. */
 import { bool, choice, duration, int, list, path, text, withShort } from '../flag.js'
-import { RELEASE } from '../../release.js'
+import { RELEASE } from '../../schemas/meta/release.js'
 import { ruleProblem } from '../verbosity.js'
 import { labelValues } from './label-values.js'
 

@@ -1,6 +1,12 @@
 /** Texts for a file in the order in which they come: those that come while others are written go out together. */
 import type { LogFile } from './log-file.js'
-import type { Sink } from './sink.js'
+
+export interface Sink {
+  /** Settles when the system has all of the text, which is one line or several. */
+  write: (lines: string) => Promise<void>
+  /** Resolves when all that was written has arrived, or is lost. */
+  close: () => Promise<void>
+}
 
 interface Waiting {
   readonly text: string

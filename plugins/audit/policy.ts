@@ -1,6 +1,6 @@
 /** What a policy says of a request: the first rule that it matches, compiled once. */
-import type { RequestInfo } from '../../schemas/auth/request-info.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { AuditPolicy, AuditRule, Level, Stage } from '../../schemas/config/audit-policy.js'
 
 export interface Ruling {

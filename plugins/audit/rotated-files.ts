@@ -4,22 +4,29 @@ import { access, readdir, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { SinkOptions } from './sink.js'
 
 const DAY = 86_400_000
 /** Behind the name of one that is not compressed as a whole yet. */
 const PARTIAL = '.partial'
 const TIME = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3})-\d+$/
 
+export interface RotationOptions {
+  /** A file, or `-` for standard output. */
+  readonly path: string
+  readonly maxAgeDays?: number
+  readonly maxBackups?: number
+  readonly compress?: boolean
+}
+
 /** `audit.log` becomes `audit-2026-11-20T13-49-25.123-1.log`, with `.gz` behind where it is compressed. */
 export class RotatedFiles {
   readonly #folder: string
   readonly #stem: string
   readonly #extension: string
-  readonly #bounds: Required<Pick<SinkOptions, 'maxAgeDays' | 'maxBackups' | 'compress'>>
+  readonly #bounds: Required<Pick<RotationOptions, 'maxAgeDays' | 'maxBackups' | 'compress'>>
   readonly #now: () => number
 
-  constructor ({ path, maxAgeDays = 0, maxBackups = 0, compress = false }: SinkOptions, now: () => number = Date.now) {
+  constructor ({ path, maxAgeDays = 0, maxBackups = 0, compress = false }: RotationOptions, now: () => number = Date.now) {
     this.#folder = dirname(path)
     this.#extension = extname(path)
     this.#stem = basename(path, this.#extension)

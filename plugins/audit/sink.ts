@@ -1,24 +1,12 @@
 /** Where audit lines go: standard output, or a file. */
 import type { Writable } from 'node:stream'
-import { GroupedWrites } from './grouped-writes.js'
+import { GroupedWrites, type Sink } from './grouped-writes.js'
 import { LogFile } from './log-file.js'
-import { RotatedFiles } from './rotated-files.js'
+import { RotatedFiles, type RotationOptions } from './rotated-files.js'
 
-export interface SinkOptions {
-  /** A file, or `-` for standard output. */
-  readonly path: string
-  readonly maxAgeDays?: number
-  readonly maxBackups?: number
+export interface SinkOptions extends RotationOptions {
   /** 0 is 100. */
   readonly maxSizeMegabytes?: number
-  readonly compress?: boolean
-}
-
-export interface Sink {
-  /** Settles when the system has all of the text, which is one line or several. */
-  write: (lines: string) => Promise<void>
-  /** Resolves when all that was written has arrived, or is lost. */
-  close: () => Promise<void>
 }
 
 const DEFAULT_MEGABYTES = 100

@@ -3,8 +3,8 @@
  * all events of a request is made once, users are kept: an event is made for each request, twice.
  */
 import { isIP } from 'node:net'
-import type { RequestInfo } from '../../schemas/auth/request-info.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 
 /** What the metadata of an object says of it. */
 export interface SentObject { readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }

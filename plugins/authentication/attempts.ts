@@ -1,5 +1,5 @@
 /** Counts who was authenticated, who was not, and how long it took, under the conventional names. */
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { OrchServer } from '../server.js'
 
 export interface Attempts {

@@ -5,13 +5,13 @@
  * Limit: where Secrets have no watch cache, each token of this form costs a read of the store.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Authenticator } from '../../schemas/auth/authenticator.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { Authenticator } from '../../auth/authenticator.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { ApiObject } from '../../schemas/index.js'
-import { current } from '../../storage/operations/rewrite.js'
+import { current } from '../../registry/operations/rewrite.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
-import { parseTime } from '../../schemas/time.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { parseTime } from '../../schemas/meta/time.js'
 import { bearerToken } from './token-file.js'
 
 export interface BootstrapTokenOptions {

@@ -1,5 +1,5 @@
 /** Authenticators as one function: the first that knows the user ends it. */
-import type { Authenticated, Authenticator, Credentials } from '../../schemas/auth/authenticator.js'
+import type { Authenticated, Authenticator, Credentials } from '../../auth/authenticator.js'
 import { StatusError } from '../../schemas/status.js'
 
 export type Found = Authenticated | undefined

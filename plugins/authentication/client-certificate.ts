@@ -2,8 +2,8 @@
  * Client certificates: one that chains to --client-ca-file names its user by the last common name of its subject
  * and the groups by its organizations. (Interface: Client certificates.)
  */
-import type { Authenticator, ClientCertificate } from '../../schemas/auth/authenticator.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { Authenticator, ClientCertificate } from '../../auth/authenticator.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { OrchServer } from '../server.js'
 
 const users = new WeakMap<ClientCertificate, UserInfo>()

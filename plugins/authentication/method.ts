@@ -1,8 +1,8 @@
 /** What every method of authentication is made from, and what the host may say of each. */
 import type { FastifyBaseLogger } from 'fastify'
-import type { Authenticator } from '../../schemas/auth/authenticator.js'
-import type { Authorities } from '../../schemas/auth/authorities.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { Authenticator } from '../../auth/authenticator.js'
+import type { Authorities } from '../../auth/authorities.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { OrchServer } from '../server.js'
 import type { OidcOptions } from './oidc/index.js'
 import type { RequestHeaderOptions } from './request-header.js'

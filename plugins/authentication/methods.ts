@@ -1,5 +1,5 @@
 /** The methods of authentication there are, in the order in which they are asked; those of the host come before all of them. */
-import type { Authenticator } from '../../schemas/auth/authenticator.js'
+import type { Authenticator } from '../../auth/authenticator.js'
 import { bootstrapTokenAuthenticator } from './bootstrap-token.js'
 import { clientCertificateAuthenticator } from './client-certificate.js'
 import type { AuthenticationOptions, Method, MethodContext } from './method.js'

@@ -8,7 +8,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, TLSSocket, PeerCertificate } from 'node:tls'
-import type { ClientCertificate } from '../../schemas/auth/authenticator.js'
+import type { ClientCertificate } from '../../auth/authenticator.js'
 import { chainBesideTls, issuers, MAY_BE_GOOD, usableByClient } from './issuers.js'
 import type { Trust } from './trust.js'
 

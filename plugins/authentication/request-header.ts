@@ -3,8 +3,8 @@
  * --requestheader-client-ca-file and its common name is one of those allowed; from anybody else the headers mean nothing. They
  * are taken out of every request, by any name that a proxy could take for one of them. (Interface: Request header proxy.)
  */
-import type { Authenticator } from '../../schemas/auth/authenticator.js'
-import type { Authorities } from '../../schemas/auth/authorities.js'
+import type { Authenticator } from '../../auth/authenticator.js'
+import type { Authorities } from '../../auth/authorities.js'
 import { extraKey, headerText, valuesOf } from '../sent-headers.js'
 
 export interface RequestHeaderOptions {

@@ -3,8 +3,8 @@
  * column. They last until the server restarts. (Interface: Static token file, Bearer header.)
  */
 import { createHash } from 'node:crypto'
-import type { Authenticator } from '../../schemas/auth/authenticator.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { Authenticator } from '../../auth/authenticator.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 
 /** Fields of one CSV line; quotes double inside quotes. */
 function fields (line: string, number: number): string[] {

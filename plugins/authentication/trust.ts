@@ -1,6 +1,6 @@
 /** The authorities of client certificates, parsed, as they are now. */
 import type { X509Certificate } from 'node:crypto'
-import type { Authorities } from '../../schemas/auth/authorities.js'
+import type { Authorities } from '../../auth/authorities.js'
 import { parseAuthorities } from './issuers.js'
 
 /** Of one moment; another object when one of them has changed. */

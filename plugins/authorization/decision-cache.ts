@@ -2,7 +2,7 @@
  * What a service that is slow to ask has said: kept for a while, in bounded number and size. Who asks while the same question is
  * under way waits for its answer. What could not be found out is not kept.
  */
-import type { Ruling } from '../../schemas/auth/authorizer.js'
+import type { Ruling } from '../../auth/authorizer.js'
 
 export interface DecisionCacheOptions {
   /** Does not reject: a failure is a ruling with an `evaluationError`. */

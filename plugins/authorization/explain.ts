@@ -1,5 +1,5 @@
 /** The chain in words: what each mode says, up to the one that decides. For reviews that ask why. */
-import type { Attributes, Authorizer, Ruling } from '../../schemas/auth/authorizer.js'
+import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { reasonOf } from '../../storage/errors.js'
 
 const SAID: Readonly<Record<Ruling['decision'], string>> = { Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion' }

@@ -8,10 +8,10 @@
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
-import type { Attributes, Authorizer, Rules, Ruling } from '../../schemas/auth/authorizer.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { Attributes, Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { reasonOf } from '../../storage/errors.js'
-import { refusal } from '../../schemas/auth/refusal.js'
+import { refusal } from '../../auth/refusal.js'
 import { internalError } from '../../schemas/status.js'
 import type { StatusError } from '../../schemas/status.js'
 import { runParts } from '../lifecycle.js'

@@ -1,12 +1,13 @@
 /** The modes of `--authorization-mode`, a file each, and what they are made of. */
 import type { FastifyInstance } from 'fastify'
-import type { AuthorizationMode } from '../../schemas/auth/authorization-modes.js'
-import type { Authorizer, Rules, Ruling } from '../../schemas/auth/authorizer.js'
+import type { AuthorizationMode } from '../../auth/authorization-modes.js'
+import type { Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
 import { failureFields } from '../../storage/errors.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { Follow } from '../../auth/follow.js'
+import { followWith } from '../../controllers/follow.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import { reviewMetrics } from '../review-metrics.js'
-import { abacAuthorizer } from './abac.js'
+import { abacAuthorizer } from '../../auth/abac.js'
 import type { AuthorizationWebhookOptions } from './webhook.js'
 
 export interface AuthorizationOptions {
@@ -25,9 +26,9 @@ const NOTHING: Rules = { resourceRules: [], nonResourceRules: [], incomplete: fa
 const ALLOW: Ruling = { decision: 'Allow' }
 const DENY: Ruling = { decision: 'NoOpinion', reason: 'Everything is forbidden.' }
 
-/** Of modes that decide by what is stored, which is there when they are started. */
-const known = (fastify: FastifyInstance): { resources: () => ResourceRegistry, log: (message: string, error: unknown) => void } =>
-  ({ resources: () => fastify.orch.resources, log: (message, error) => { fastify.log.warn(failureFields(error), message) } })
+/** Stored objects that a mode decides by. */
+const follow = (fastify: FastifyInstance): Follow =>
+  followWith({ resources: () => fastify.orch.resources, log: (message, error) => { fastify.log.warn(failureFields(error), message) } })
 
 /** From a tenth of a millisecond on, twice as long each. */
 const GRAPH_SECONDS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** power)
@@ -38,13 +39,13 @@ const MODES: Readonly<Record<AuthorizationMode, (fastify: FastifyInstance, optio
   AlwaysDeny: () => ({ name: 'AlwaysDeny', authorize: () => DENY, rules: () => NOTHING }),
   ABAC: (_fastify, { policies = '' }) => abacAuthorizer(policies),
   RBAC: async fastify => {
-    const { RbacAuthorizer } = await import('../../storage/rbac/authorizer.js')
-    return fastify.orch.rbac ??= new RbacAuthorizer(known(fastify))
+    const { RbacAuthorizer } = await import('../../auth/rbac/authorizer.js')
+    return fastify.orch.rbac ??= new RbacAuthorizer({ follow: follow(fastify) })
   },
   Node: async fastify => {
-    const { NodeAuthorizer } = await import('../../storage/node-access/authorizer.js')
+    const { NodeAuthorizer } = await import('../../auth/node/authorizer.js')
     const actions = fastify.orch.metrics.histogram('node_authorizer_graph_actions_duration_seconds', 'Seconds that changes of the graph of nodes and what their pods refer to took, by operation.', GRAPH_SECONDS, ['operation'])
-    return new NodeAuthorizer({ ...known(fastify), observe: (action, seconds) => { actions.with(action).observe(seconds) } })
+    return new NodeAuthorizer({ follow: follow(fastify), observe: (action, seconds) => { actions.with(action).observe(seconds) } })
   },
   Webhook: async (fastify, { webhook }) => {
     if (webhook === undefined) throw new TypeError('authorization mode Webhook needs the option authorization.webhook')

@@ -2,7 +2,7 @@
 import type { EndpointAddress } from '../../schemas/api/core/endpoints.js'
 import { podAddress } from '../../schemas/api/core/pod-status.js'
 import { isStatusError, serviceUnavailable } from '../../schemas/status.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { checkAddress, type Reach } from './addresses.js'
 import type { NodeAgents } from './node-agents.js'
 import { find, partsOf } from './objects.js'

@@ -5,20 +5,20 @@ import { send } from '../../clients/outgoing.js'
 import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
 import type { FieldError } from '../../schemas/index.js'
 import { invalid, unexplained } from '../../schemas/status.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { failureOf, ownHeaders, stream } from './answers.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
 import { optionsFrom } from './options.js'
 import { encodePath } from './paths.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 
 export interface LogTools {
   readonly resources: ResourceRegistry
   readonly agents: NodeAgents
   /** Aborts when what could go on for ever is to end. */
   readonly ending: AbortSignal
-  readonly metrics: OrchServer['metrics']
+  readonly metrics: Metrics
 }
 
 const NAME = 'orch_apiserver_pod_logs_pods_logs'

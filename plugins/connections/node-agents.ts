@@ -1,10 +1,10 @@
 /** Where the agent of a node is, and how it is called: by the address types that are preferred, and the port that the node tells. */
 import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import type { Lifecycle } from '../../schemas/auth/lifecycle.js'
+import type { Lifecycle } from '../../auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
 import { unexplained } from '../../schemas/status.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type Reach } from './addresses.js'
 import { find } from './objects.js'
 

@@ -1,6 +1,6 @@
 /** Options of a connection, which come as query parameters, read as the convention reads them. */
 import { isTrue } from '../../schemas/query-boolean.js'
-import { formatTime, parseTime } from '../../schemas/time.js'
+import { formatTime, parseTime } from '../../schemas/meta/time.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { Int64, Message } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'

@@ -1,6 +1,6 @@
 /** Bytes from one stream to another, no faster than a rate. */
 import type { Readable, Writable } from 'node:stream'
-import { ByteRate } from '../../schemas/byte-rate.js'
+import { ByteRate } from '../../serving/wire/byte-rate.js'
 
 /** @param perSecond 0 is no bound */
 export function pipePaced (from: Readable, to: Writable, perSecond: number): void {

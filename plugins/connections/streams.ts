@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '../../schemas/api/core/pod-options.js'
 import { badRequest } from '../../schemas/status.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
 import { encodePath } from './paths.js'

@@ -1,5 +1,5 @@
 /** `workqueue_…`: what the queues of controllers have to do and how long it takes, by queue, under the conventional names. */
-import type { ObserveQueue } from '../../storage/controllers/work-queue.js'
+import type { ObserveQueue } from '../../controllers/work-queue.js'
 import type { OrchServer } from '../server.js'
 
 /** From 10 nanoseconds to 10 seconds. */

@@ -3,9 +3,9 @@
  * commas between them. Authorized like any path. `includeRequestDetails` adds who asked for what.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { FlowControl, Level } from '../../storage/flow-control/flow-control.js'
-import { Queue } from '../../storage/flow-control/queue.js'
-import type { QueueSet } from '../../storage/flow-control/queue-set.js'
+import type { FlowControl, Level } from '../../flow-control/flow-control.js'
+import { Queue } from '../../flow-control/queue.js'
+import type { QueueSet } from '../../flow-control/queue-set.js'
 import { Seat } from './seat.js'
 
 const ROOT = '/debug/api_priority_and_fairness'

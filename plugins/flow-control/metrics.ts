@@ -1,7 +1,7 @@
 /** `apiserver_flowcontrol_…`: what priority and fairness did, by level and flow schema. */
-import type { Flow } from '../../storage/flow-control/flow-control.js'
-import type { QueueObserver, QueueSet } from '../../storage/flow-control/queue-set.js'
-import type { Refusal } from '../../storage/flow-control/ticket.js'
+import type { Flow } from '../../flow-control/flow-control.js'
+import type { QueueObserver, QueueSet } from '../../flow-control/queue-set.js'
+import type { Refusal } from '../../flow-control/queue.js'
 import type { Counter, Gauge, Histogram } from '../metric-series.js'
 import type { OrchServer } from '../server.js'
 import { PARTS, Utilization, utilizationSeries } from '../utilization.js'

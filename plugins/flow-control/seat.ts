@@ -1,9 +1,9 @@
 /** A request on its way through priority and fairness: how it comes to its seats, and when it gives them back. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { distinguisher, type Flow } from '../../storage/flow-control/flow-control.js'
-import type { QueueSet } from '../../storage/flow-control/queue-set.js'
-import { Ticket, type Refusal, type Work } from '../../storage/flow-control/ticket.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import { distinguisher, type Flow } from '../../flow-control/flow-control.js'
+import type { QueueSet } from '../../flow-control/queue-set.js'
+import { Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { tooManyRequests } from '../../schemas/status.js'
 import type { HeldPlace } from '../context.js'
 import { NOWHERE, type UnsentAnswer, type UnsentAnswers } from '../unsent-answers.js'

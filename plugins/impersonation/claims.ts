@@ -1,6 +1,6 @@
 /** What headers of impersonation ask for: who somebody will be, and what they have to be allowed for it. */
-import { serviceAccountGroups, splitServiceAccount } from '../../schemas/auth/service-account-names.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import { serviceAccountGroups, splitServiceAccount } from '../../auth/service-account-names.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest } from '../../schemas/status.js'
 import type { Impersonation } from './headers.js'
 

@@ -3,10 +3,9 @@
  * unknown path or method never makes a series.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { READ_ONLY, type RequestInfo } from '../../schemas/auth/request-info.js'
-import { LIMIT, type Counter, type Histogram } from '../metric-series.js'
+import { READ_ONLY, type RequestInfo } from '../../auth/request-info.js'
+import { LIMIT, type Counter, type Histogram, type Metrics } from '../metric-series.js'
 import { isConnect, isLongRunning, isProbe } from '../request-kinds.js'
-import type { OrchServer } from '../server.js'
 
 /** Seconds: 1 and 30, the bounds of the service-level objectives for one object and for lists, are among them. */
 const SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
@@ -59,7 +58,7 @@ export interface RequestMetrics {
 }
 
 /** @param isServed whether there is such a path: only what there is has labels of its own */
-export function requestMetrics (own: OrchServer['metrics'], isServed: (request: FastifyRequest) => boolean): RequestMetrics {
+export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest) => boolean): RequestMetrics {
   const requests = own.counter('apiserver_request_total', 'Requests answered, by verb, dry run, group, version, resource, subresource, scope, component and response code.', ['verb', 'dry_run', ...SUBJECT, 'code'])
   const durations = own.histogram('apiserver_request_duration_seconds', 'Seconds from the arrival of a request to the end of its answer, by verb, dry run, group, version, resource, subresource, scope and component.', SECONDS, ['verb', 'dry_run', ...SUBJECT])
   const ownDurations = own.histogram('apiserver_request_slo_duration_seconds', 'Seconds from the arrival of a request to the end of its answer without those that admission webhooks took, by verb, group, version, resource, subresource, scope and component.', SECONDS, ['verb', ...SUBJECT])

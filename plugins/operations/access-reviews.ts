@@ -2,15 +2,15 @@
  * SubjectAccessReview and its kin: the chain of authorizers is asked what it would say to a request that nobody makes.
  * One is about anybody, one about who asks, one about anybody in the namespace it is posted to.
  */
-import type { Attributes, Authorizer } from '../../schemas/auth/authorizer.js'
-import type { RequestInfo } from '../../schemas/auth/request-info.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { Attributes, Authorizer } from '../../auth/authorizer.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../../schemas/api/authorization/accessreviews.js'
 import { sameValue } from '../../schemas/index.js'
 import type { ApiObject, FieldError } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import type { Operation } from '../../storage/registry.js'
+import type { Operation } from '../../registry/resource-registry.js'
 
 type Asked = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
 

@@ -3,7 +3,7 @@ import type { ComponentStatus } from '../../schemas/api/core/componentstatuses.j
 import type { Backend } from '../../storage/backend.js'
 import { reasonOf } from '../../storage/errors.js'
 import { storeOf } from '../../storage/observer.js'
-import type { Source } from '../../storage/registry.js'
+import type { Source } from '../../registry/resource-registry.js'
 
 /** Milliseconds a store may take to prove that it answers. */
 const MOST_MS = 2000

@@ -4,11 +4,11 @@ import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
 import { NO_FIELDS, NO_LABELS, timestamp } from '../../schemas/index.js'
 import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
-import { controllerContext } from '../../storage/controllers/controller.js'
-import type { WriteContext } from '../../storage/operations/context.js'
-import { list } from '../../storage/operations/list.js'
-import { change } from '../../storage/operations/update.js'
-import type { ResourceStore } from '../../storage/resource-store.js'
+import { serverContext } from '../../registry/operations/context.js'
+import type { WriteContext } from '../../registry/operations/context.js'
+import { list } from '../../registry/operations/list.js'
+import { change } from '../../registry/operations/update.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
 
 const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }
 /** The newest state of all there is. */
@@ -50,7 +50,7 @@ export const stillProcessed = (name: string): StatusError => refuseEviction(`The
 export async function takeDisruption (store: ResourceStore, name: string, pod: Pod, context: WriteContext): Promise<void> {
   const { namespace = '', name: podName = '' } = pod.metadata
   let attempts = 0
-  await change(store, { namespace, name, subresource: 'status' }, { ...controllerContext(context.caller.signal), dryRun: context.dryRun }, base => {
+  await change(store, { namespace, name, subresource: 'status' }, { ...serverContext(context.caller.signal), dryRun: context.dryRun }, base => {
     if (++attempts > MOST_ATTEMPTS) throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
     const budget = base.copy() as PodDisruptionBudget // of the store of budgets; the fields used are the same in all versions
     check(budget)

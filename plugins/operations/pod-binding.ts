@@ -5,9 +5,9 @@ import { sameValue, timestamp } from '../../schemas/index.js'
 import type { FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
-import { admissionRequest } from '../../storage/operations/admission-request.js'
-import { change, requireUid } from '../../storage/operations/update.js'
-import type { Operation, ResourceRegistry } from '../../storage/registry.js'
+import { admissionRequest } from '../../registry/operations/admission-request.js'
+import { change, requireUid } from '../../registry/operations/update.js'
+import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
 
 const BINDING = { group: '', resource: 'pods/binding' }
 

@@ -1,9 +1,9 @@
 /** SelfSubjectRulesReview: what the authorizers list of what who asks may do in a namespace. It may be less than they would allow. */
 import type { SelfSubjectRulesReview } from '../../schemas/api/authorization/rulesreviews.js'
-import type { Authorizer } from '../../schemas/auth/authorizer.js'
+import type { Authorizer } from '../../auth/authorizer.js'
 import { badRequest } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import type { Operation } from '../../storage/registry.js'
+import type { Operation } from '../../registry/resource-registry.js'
 
 export const rulesReview = (authorizer: Authorizer): Operation => ({
   run: async (object, _target, { user }) => {

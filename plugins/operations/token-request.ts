@@ -6,13 +6,13 @@
  */
 import { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
 import type { BoundObjectReference } from '../../schemas/api/authentication/tokenrequests.js'
-import type { NamedObject, ServiceAccountTokens } from '../../schemas/auth/service-account-tokens.js'
+import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
 import { timestamp } from '../../schemas/index.js'
 import type { ApiObject, FieldError } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
-import { admissionRequest } from '../../storage/operations/admission-request.js'
-import { current } from '../../storage/operations/rewrite.js'
-import type { Operation, ResourceRegistry } from '../../storage/registry.js'
+import { admissionRequest } from '../../registry/operations/admission-request.js'
+import { current } from '../../registry/operations/rewrite.js'
+import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
 
 const SHORTEST = 600
 const LONGEST = 2 ** 32

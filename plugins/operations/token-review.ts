@@ -3,11 +3,11 @@
  * the server; a token that is for none of them is nobody's.
  */
 import type { TokenReview, TokenReviewStatus } from '../../schemas/api/authentication/tokenreviews.js'
-import { tokenCredentials } from '../../schemas/auth/authenticator.js'
-import type { Authenticator } from '../../schemas/auth/authenticator.js'
+import { tokenCredentials } from '../../auth/authenticator.js'
+import type { Authenticator } from '../../auth/authenticator.js'
 import { badRequest, isStatusError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import type { Operation } from '../../storage/registry.js'
+import type { Operation } from '../../registry/resource-registry.js'
 
 /** Of a token that nobody knows, and before the reason of whoever refused it. */
 const INVALID = 'invalid bearer token'

@@ -1,6 +1,6 @@
 /** How long admission takes and how often it refuses, by plugin and altogether, under the conventional names. */
-import type { ObserveAdmission, Phase } from '../../storage/admission/chain.js'
-import type { Operation } from '../../storage/admission/contract.js'
+import type { ObserveAdmission, Phase } from '../../admission/chain.js'
+import type { Operation } from '../../registry/admission.js'
 import type { Histogram } from '../metric-series.js'
 import type { OrchServer } from '../server.js'
 

@@ -1,6 +1,6 @@
 /** How many addresses of services are taken and free, and how often one was to be had, by range, under the conventional names. */
-import type { ServiceAllocation } from '../../storage/services/allocation.js'
-import type { PoolObserver } from '../../storage/services/pool.js'
+import type { ServiceAllocation } from '../../registry/services/allocation.js'
+import type { PoolObserver } from '../../registry/services/pool.js'
 import type { OrchServer } from '../server.js'
 
 const NAME = 'orch_apiserver_clusterip_allocator'

@@ -6,9 +6,9 @@ import { isClientError } from '../../clients/errors.js'
 import { HttpClient, type Answer, type HttpClientOptions } from '../../clients/http-client.js'
 import { NO_CREDENTIALS } from '../../clients/kubeconfig.js'
 import type { CallerCredentials, Endpoint } from '../../clients/kubeconfig.js'
-import type { AdmissionReader } from '../../storage/admission/contract.js'
-import { serviceAddress } from '../../storage/admission/webhooks/service-address.js'
-import type { HookCall, HookCaller, HookTarget } from '../../storage/admission/webhooks/target.js'
+import type { AdmissionReader } from '../../registry/admission.js'
+import { serviceAddress } from '../../admission/webhooks/service-address.js'
+import type { HookCall, HookCaller, HookTarget } from '../../admission/webhooks/target.js'
 import { hookFailure } from './hook-words.js'
 
 /** Of an answer: a patch may set all of an object, in base64. */

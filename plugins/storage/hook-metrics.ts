@@ -1,5 +1,5 @@
 /** What webhooks of admission did, under the conventional names. */
-import type { HookMetrics } from '../../storage/admission/webhooks/tools.js'
+import type { HookMetrics } from '../../admission/webhooks/tools.js'
 import type { OrchServer } from '../server.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]

@@ -2,7 +2,7 @@
 import { isClientError } from '../../clients/errors.js'
 import type { ClientError } from '../../clients/errors.js'
 import { isStatusError } from '../../schemas/status.js'
-import { HookFailure } from '../../storage/admission/webhooks/target.js'
+import { HookFailure } from '../../admission/webhooks/target.js'
 
 const MOST_OF_BODY = 2048
 

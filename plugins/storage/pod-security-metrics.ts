@@ -1,7 +1,7 @@
 /** What PodSecurity judged, under the conventional names. */
-import type { AdmissionRequest } from '../../storage/admission/contract.js'
-import type { PodSecurityObserver } from '../../storage/admission/pod-security/observer.js'
-import { RELEASE } from '../../release.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import type { PodSecurityObserver } from '../../admission/pod-security/observer.js'
+import { RELEASE } from '../../schemas/meta/release.js'
 import type { OrchServer } from '../server.js'
 
 const LABELS = ['request_operation', 'resource', 'subresource']

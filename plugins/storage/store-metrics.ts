@@ -1,7 +1,7 @@
 /** What becomes of each resource type in the store and in memory, under the conventional names, by type as `apiserver_storage_objects` has it. */
 import type { ResourceType } from '../../schemas/index.js'
 import type { StoreObserver, StoreOperation } from '../../storage/observer.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Counter, Histogram } from '../metric-series.js'
 import type { OrchServer } from '../server.js'
 

@@ -1,6 +1,6 @@
 /** What the log and spans say of a request beside its steps. Without its query, which may hold secrets. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Fields } from '../../schemas/trace.js'
+import type { Fields } from '../../registry/trace.js'
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
   get: 'Get', list: 'List', watch: 'Watch', create: 'Create', update: 'Update', patch: 'Patch', delete: 'Delete', deletecollection: 'Delete'

@@ -12,7 +12,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AlwaysOffSampler, BatchSpanProcessor, ParentBasedSampler, RandomIdGenerator, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
-import type { Fields, Span, Trace } from '../../schemas/trace.js'
+import type { Fields, Span, Trace } from '../../registry/trace.js'
 import type { ReceiverOptions } from './receiver-options.js'
 
 export interface Incoming {

@@ -3,7 +3,7 @@
  * the steps that took their share of it or more, all in one line.
  */
 import { randomInt } from 'node:crypto'
-import type { Fields, Span, Trace } from '../../schemas/trace.js'
+import type { Fields, Span, Trace } from '../../registry/trace.js'
 
 /** Milliseconds; what takes less is not told of. */
 const SLOW = 500

@@ -1,9 +1,9 @@
 /** GET of one object: from the cache's bytes to the wire, without parsing anything. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../schemas/status.js'
-import { get } from '../../storage/operations/get.js'
-import type { Source } from '../../storage/registry.js'
-import type { ResourceStore } from '../../storage/resource-store.js'
+import { get } from '../../registry/operations/get.js'
+import type { Source } from '../../registry/resource-registry.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
 import { text } from '../query.js'
 import { sendEntry } from '../respond.js'
 

@@ -1,7 +1,7 @@
 /** What the server answers that is no resource: Status, watch events, partial objects, tables. */
 import { int32, int64, list, one, string } from '../language/declare.js'
 import type { Static } from '../language/declare.js'
-import { RawExtension } from '../runtime.js'
+import { RawExtension } from './runtime.js'
 import { message, kind, unversioned } from './package.js'
 import { ListMeta, ObjectMeta } from './object.js'
 import { Anything, Time } from './scalars.js'

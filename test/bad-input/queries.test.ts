@@ -1,5 +1,5 @@
 import t from 'tap'
-import { encodeToken } from '../../storage/continue-token.js'
+import { encodeToken } from '../../registry/operations/continue-token.js'
 import { BINDINGS, TABLE, binding, build } from '../build.js'
 import type { Client } from '../build.js'
 import { refuses, stillServes } from './refusal.js'

@@ -1,5 +1,5 @@
 /** What the admission plugins that are on by default cost a create, of a ConfigMap of 2 KiB and of a pod of 8 KB, over HTTPS, beside none of them. */
-import { CATALOGUE } from '../../storage/admission/catalogue.js'
+import { CATALOGUE } from '../../admission/catalogue.js'
 import { Ends } from './ends.js'
 import { call, pool } from './http1.js'
 import { CONFIGS, object } from './objects.js'

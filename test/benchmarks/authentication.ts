@@ -1,7 +1,7 @@
 /** What it costs to know whose token it is, in this process: one of a service account that was seen before, beside one of the token file. */
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import { tokenCredentials, type Authenticator, type Credentials } from '../../schemas/auth/authenticator.js'
+import { tokenCredentials, type Authenticator, type Credentials } from '../../auth/authenticator.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 

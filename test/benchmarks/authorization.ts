@@ -4,7 +4,7 @@
  */
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import type { Attributes, Authorizer } from '../../schemas/auth/authorizer.js'
+import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call, gets, pool } from './http1.js'

@@ -5,12 +5,12 @@
 import { decode } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { Service, services } from '../../schemas/api/core/services.js'
-import { AdmissionChain } from '../../storage/admission/chain.js'
+import { AdmissionChain } from '../../admission/chain.js'
 import { openBackend } from '../../storage/open.js'
-import { create } from '../../storage/operations/create.js'
-import { ResourceRegistry } from '../../storage/registry.js'
-import { ServiceAllocation } from '../../storage/services/allocation.js'
-import { ServiceRepair } from '../../storage/services/repair.js'
+import { create } from '../../registry/operations/create.js'
+import { ResourceRegistry } from '../../registry/resource-registry.js'
+import { ServiceAllocation } from '../../registry/services/allocation.js'
+import { ServiceRepair } from '../../controllers/services/repair.js'
 
 const COUNT = Number(process.argv[2] ?? 50_000)
 const AT_ONCE = 64

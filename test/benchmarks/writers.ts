@@ -5,14 +5,14 @@
 import { join } from 'node:path'
 import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
 import { configMaps } from '../stored.js'
-import { AdmissionChain } from '../../storage/admission/chain.js'
+import { AdmissionChain } from '../../admission/chain.js'
 import type { WriteResult } from '../../storage/backend.js'
 import { Connection } from '../../storage/etcd/connection.js'
 import { openBackend } from '../../storage/open.js'
 import type { BackendOptions } from '../../storage/open.js'
-import { create } from '../../storage/operations/create.js'
-import { update } from '../../storage/operations/update.js'
-import { ResourceStore } from '../../storage/resource-store.js'
+import { create } from '../../registry/operations/create.js'
+import { update } from '../../registry/operations/update.js'
+import { ResourceStore } from '../../registry/resource-store.js'
 import { object } from './objects.js'
 
 /** What a write is given: a name, and the object of that name as a client sends it. */

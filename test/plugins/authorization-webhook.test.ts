@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { DecisionCache } from '../../plugins/authorization/decision-cache.js'
 import { verdict } from '../../plugins/authorization/webhook.js'
-import type { Ruling } from '../../schemas/auth/authorizer.js'
+import type { Ruling } from '../../auth/authorizer.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
 

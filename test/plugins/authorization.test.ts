@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chain } from '../../plugins/authorization/index.js'
-import { refusal } from '../../schemas/auth/refusal.js'
-import type { Authorizer, Decision } from '../../schemas/auth/authorizer.js'
+import { refusal } from '../../auth/refusal.js'
+import type { Authorizer, Decision } from '../../auth/authorizer.js'
 import { parseRequest } from '../../plugins/request-info.js'
 import { BINDINGS, build } from '../build.js'
 

@@ -6,10 +6,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
 import type { HeldPlace, RequestContext } from '../../plugins/context.js'
-import { Trace } from '../../schemas/trace.js'
+import { Trace } from '../../registry/trace.js'
 import type { OrchServer } from '../../plugins/server.js'
-import type { RequestInfo } from '../../schemas/auth/request-info.js'
-import type { UserInfo } from '../../schemas/auth/user.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { isStatusError } from '../../schemas/status.js'
 
 export const ALICE: UserInfo = { username: 'alice', uid: '42', groups: ['system:authenticated'], extra: {} }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import fp from 'fastify-plugin'
 import inFlightLimits, { kindOf, type InFlightOptions } from '../../plugins/in-flight-limits.js'
-import metrics from '../../plugins/metrics.js'
-import type { RequestInfo } from '../../schemas/auth/request-info.js'
+import metrics from '../../plugins/metrics/index.js'
+import type { RequestInfo } from '../../auth/request-info.js'
 import { ALICE, bareServer, clusterRoles, type Test } from './bare-server.js'
 
 const VERBS: Record<string, string> = { GET: 'list', POST: 'create', DELETE: 'delete' }

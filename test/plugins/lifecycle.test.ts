@@ -3,7 +3,7 @@ import Fastify from '../fastify.js'
 import orch, { type Authenticator, type Authorizer, type ServerOptions } from '../../app.js'
 import type { OrchServer } from '../../plugins/server.js'
 import { runParts } from '../../plugins/lifecycle.js'
-import { tokenCredentials } from '../../schemas/auth/authenticator.js'
+import { tokenCredentials } from '../../auth/authenticator.js'
 import { parseRequest } from '../../plugins/request-info.js'
 
 type Test = Pick<typeof t, 'teardown'>

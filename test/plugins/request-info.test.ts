@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { nextAuditId } from '../../plugins/audit-id.js'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import type { Attributes } from '../../schemas/auth/authorizer.js'
+import type { Attributes } from '../../auth/authorizer.js'
 import { agree, parseRequest, watches } from '../../plugins/request-info.js'
 import { listen } from '../build.js'
 

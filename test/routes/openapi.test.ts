@@ -4,7 +4,7 @@ import t from 'tap'
 import orch from '../../app.js'
 import { fromStructural } from '../../schemas/language/structural.js'
 import { resource } from '../../schemas/resource.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { build, client } from '../build.js'
 import type { Client, Json } from '../build.js'
 

@@ -6,7 +6,7 @@ import { fromStructural } from '../../schemas/language/structural.js'
 import type { StructuralSchema } from '../../schemas/language/structural.js'
 import { resource } from '../../schemas/resource.js'
 import type { ResourceType } from '../../schemas/resource.js'
-import type { ResourceRegistry } from '../../storage/registry.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { client, PROTOBUF, TABLE, types, Watch } from '../build.js'
 import type { Answer, Client, Json, Test } from '../build.js'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { applyDefaults, clone, decode, decodeMessage, decodeProtobuf, encodeProtobuf, parseExactly, parseJson, parseYaml, parseYamlBody, sameValue, stringify, toJson, toYaml, validateMessage } from '../../schemas/index.js'
 import { hasLongDigits } from '../../schemas/codec/json/exact.js'
 import { apiPackage, double, int32, int64, list, map, one } from '../../schemas/language/declare.js'
-import { RawExtension } from '../../schemas/runtime.js'
+import { RawExtension } from '../../schemas/meta/runtime.js'
 
 const { kind } = apiPackage('example.com', 'v1', 'com.example.v1')
 const Numbers = kind('Numbers', 'Numbers.', {

@@ -9,7 +9,7 @@ import * as meta from '../../schemas/meta/v1.js'
 import * as intOrString from '../../schemas/meta/int-or-string.js'
 import * as quantity from '../../schemas/meta/quantity.js'
 import * as version from '../../schemas/meta/version.js'
-import * as runtime from '../../schemas/runtime.js'
+import * as runtime from '../../schemas/meta/runtime.js'
 import { representations as resources } from '../../schemas/resources.js'
 
 const root = resolve(import.meta.dirname, '../../..')

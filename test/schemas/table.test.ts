@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decode, representations, tableColumns, tableRow } from '../../schemas/index.js'
-import { humanDuration } from '../../schemas/duration.js'
+import { humanDuration } from '../../schemas/meta/duration.js'
 import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../stored.js'
 
 const now = Date.parse('2021-01-11T00:00:00Z')

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { startEtcd } from '../etcd-process.js'
 import type { Json } from '../build.js'
-import { SERVICES, serviceServer } from './services/server.js'
+import { SERVICES, serviceServer } from '../registry/services/server.js'
 
 t.test('two servers give no address and no port twice, fill both ranges to the last one and take back what the other gave', { timeout: 120_000 }, async t => {
   const etcd = await startEtcd(t)

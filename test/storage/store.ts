@@ -3,12 +3,12 @@ import { decode, parseFieldSelector, parseLabelSelector } from '../../schemas/in
 import type { ApiObject } from '../../schemas/index.js'
 import { configMaps } from '../stored.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
-import { AdmissionChain } from '../../storage/admission/chain.js'
-import type { AdmissionPlugin } from '../../storage/admission/contract.js'
+import { AdmissionChain } from '../../admission/chain.js'
+import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { Backend } from '../../storage/backend.js'
-import type { WriteContext } from '../../storage/operations/context.js'
-import type { ListRequest } from '../../storage/operations/list.js'
-import { ResourceStore } from '../../storage/resource-store.js'
+import type { WriteContext } from '../../registry/operations/context.js'
+import type { ListRequest } from '../../registry/operations/list.js'
+import { ResourceStore } from '../../registry/resource-store.js'
 import type { Test } from '../build.js'
 
 export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[], windowSize?: number } = {}): ResourceStore {

@@ -1,5 +1,5 @@
 /** Who a token is of, by its claims. (Interface: the --oidc-… flags.) */
-import type { UserInfo } from '../../../schemas/auth/user.js'
+import type { UserInfo } from '../../../schemas/meta/user-info.js'
 
 export type Claims = Readonly<Record<string, unknown>>
 

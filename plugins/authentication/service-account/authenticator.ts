@@ -3,8 +3,8 @@
  * time, of an account that is still there. A signature is verified once and remembered; all else is looked at with each
  * request, without a promise where the cache can answer. (Interface: Service account tokens.)
  */
-import type { Authenticated, Authenticator, Credentials } from '../../../schemas/auth/authenticator.js'
-import type { UserInfo } from '../../../schemas/auth/user.js'
+import type { Authenticated, Authenticator, Credentials } from '../../../auth/authenticator.js'
+import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
 import { type Compact, mayBeCompact, takeApart } from './compact.js'

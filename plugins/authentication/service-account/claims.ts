@@ -2,9 +2,9 @@
  * What tokens of service accounts say: those that are asked for end by themselves and say their audiences, those kept in
  * Secrets do neither. Reading is as strict as writing: every claim that decides something must be there, once, and of its type.
  */
-import type { NamedObject, SecretTokenClaims, TokenClaims } from '../../../schemas/auth/service-account-tokens.js'
-import { serviceAccountGroups, serviceAccountUsername } from '../../../schemas/auth/service-account-names.js'
-import type { UserInfo } from '../../../schemas/auth/user.js'
+import type { NamedObject, SecretTokenClaims, TokenClaims } from '../../../auth/service-account-tokens.js'
+import { serviceAccountGroups, serviceAccountUsername } from '../../../auth/service-account-names.js'
+import type { UserInfo } from '../../../schemas/meta/user-info.js'
 
 /** Of tokens kept in Secrets, whatever issuers the server has. */
 export const SECRET_ISSUER = 'orch/serviceaccount'

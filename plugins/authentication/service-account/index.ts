@@ -1,6 +1,6 @@
 /** Tokens of service accounts as one: options to who accepts them and what the rest of the server needs of them. */
-import type { ServiceAccountTokens, TokenSigner } from '../../../schemas/auth/service-account-tokens.js'
-import type { ResourceRegistry } from '../../../storage/registry.js'
+import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
+import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { OrchServer } from '../../server.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import { payloadOf, secretPayloadOf } from './claims.js'

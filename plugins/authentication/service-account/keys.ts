@@ -3,7 +3,7 @@
  * that a token can't choose how it is verified.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto'
-import type { JsonWebKey } from '../../../schemas/auth/service-account-tokens.js'
+import type { JsonWebKey } from '../../../auth/service-account-tokens.js'
 
 export interface TokenKey {
   /** Of the public key, the same on every server: `kid` in the header of tokens. */

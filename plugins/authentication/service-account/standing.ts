@@ -6,8 +6,8 @@
 import { hash } from 'node:crypto'
 import type { ApiObject } from '../../../schemas/index.js'
 import type { Entry } from '../../../storage/cache/entry.js'
-import { current } from '../../../storage/operations/rewrite.js'
-import type { ResourceRegistry } from '../../../storage/registry.js'
+import { current } from '../../../registry/operations/rewrite.js'
+import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ReadClaims } from './claims.js'
 
 /** Throws or rejects for a token that has nothing to stand on any more; a promise only where the store is asked. */

@@ -1,5 +1,5 @@
 /** What is looked at once for each token: that it is signed by a key of this server and says all that it has to. */
-import type { UserInfo } from '../../../schemas/auth/user.js'
+import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { readClaims, userOf } from './claims.js'
 import type { Compact } from './compact.js'
 import type { TokenKey } from './keys.js'

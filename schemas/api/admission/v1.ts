@@ -3,7 +3,7 @@ import { apiPackage, bool, bytes, list, map, one, string } from '../../language/
 import type { Static } from '../../language/declare.js'
 import { UserInfo } from '../authentication/tokenreviews.js'
 import { GroupVersionKind, GroupVersionResource, Status } from '../../meta/v1.js'
-import { RawExtension } from '../../runtime.js'
+import { RawExtension } from '../../meta/runtime.js'
 
 export const API_VERSION = 'admission.orch.io/v1'
 

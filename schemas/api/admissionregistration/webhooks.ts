@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
-import { validateNames, validateWebhook } from './webhook-rules.js'
+import { validateNames, validateWebhook } from './rules/webhooks.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

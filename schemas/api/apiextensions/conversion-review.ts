@@ -2,7 +2,7 @@
 import { list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { Status } from '../../meta/v1.js'
-import { RawExtension } from '../../runtime.js'
+import { RawExtension } from '../../meta/runtime.js'
 import { kind, message } from './package.js'
 
 export type ConversionRequest = Static<typeof ConversionRequest>

@@ -11,9 +11,9 @@ import { finish } from '../../steps.js'
 import type { Steps } from '../../steps.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
-import { hasRules, withoutRules } from './expression-rules.js'
-import { validateGivenNames } from './name-rules.js'
-import { validateDefinition } from './rules.js'
+import { hasRules, withoutRules } from './rules/expressions.js'
+import { validateGivenNames } from './rules/names.js'
+import { validateDefinition } from './rules/customresourcedefinitions.js'
 import { JSONSchemaProps } from './schemas.js'
 
 export type CustomResourceColumnDefinition = Static<typeof CustomResourceColumnDefinition>

@@ -6,7 +6,7 @@ import { equal, isNumber, isObject, sizeOf, STEP_OF_TEXT } from './plain-values.
 import type { Amount } from './plain-values.js'
 import { isSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
-import { hasFormat, numberWords, typeMismatch } from './scalar-rules.js'
+import { hasFormat, numberWords, typeMismatch } from './rules/scalars.js'
 
 /** Values times the schemas they are held to, in all: lists of many items against schemas of many parts. Long texts count for more. */
 const MOST_STEPS = 20_000

@@ -2,7 +2,7 @@
 import { apiPackage, bool, list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { Unknown } from '../../runtime.js'
+import { Unknown } from '../../meta/runtime.js'
 import { UserInfo } from '../authentication/tokenreviews.js'
 import { MicroTime } from '../../meta/scalars.js'
 import { Status } from '../../meta/v1.js'

@@ -1,6 +1,6 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
 import { age, containerColumns, milliseconds, name, selector, text, wide } from '../../columns.js'
-import { humanDuration } from '../../duration.js'
+import { humanDuration } from '../../meta/duration.js'
 import { bool, int32, int64, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'

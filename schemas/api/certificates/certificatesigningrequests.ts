@@ -1,13 +1,13 @@
 /** CertificateSigningRequest (v1): a certificate that is asked for. */
 import { age, name, NONE, text } from '../../columns.js'
-import { humanDuration } from '../../duration.js'
+import { humanDuration } from '../../meta/duration.js'
 import { bytes, int32, list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList, Time } from '../../meta/scalars.js'
 import { pathSegment } from '../../names.js'
 import { resource } from '../../resource.js'
-import { prepareRequest, prepareRequestUpdate, validateRequestSpec, validateRequestStatus, validateRequestUpdate } from './request-rules.js'
+import { prepareRequest, prepareRequestUpdate, validateRequestSpec, validateRequestStatus, validateRequestUpdate } from './rules/certificatesigningrequests.js'
 import type { Column, Subresource } from '../../resource.js'
 import { kind, message, special } from './package.js'
 

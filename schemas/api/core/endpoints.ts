@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { ObjectReference } from './references.js'
 import { resource } from '../../resource.js'
-import { validateEndpointAddress, validateSubset } from './endpoint-rules.js'
+import { validateEndpointAddress, validateSubset } from './rules/endpoints.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

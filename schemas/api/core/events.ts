@@ -12,7 +12,7 @@ import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import * as v1 from '../events/v1.js'
 import * as v1beta1 from '../events/v1beta1.js'
-import { eventRules, strictEventRules } from './event-rules.js'
+import { eventRules, strictEventRules } from './rules/events.js'
 import { EventSource, ObjectReference } from './references.js'
 import { kind, message } from './package.js'
 

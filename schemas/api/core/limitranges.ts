@@ -4,7 +4,7 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { resource } from '../../resource.js'
-import { validateLimits } from './limitrange-rules.js'
+import { validateLimits } from './rules/limitranges.js'
 import { kind, message } from './package.js'
 
 type Amounts = Record<string, string> | undefined

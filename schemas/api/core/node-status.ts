@@ -3,7 +3,7 @@ import { int32, int64, list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
-import { validateNodeStatus } from './node-rules.js'
+import { validateNodeStatus } from './rules/nodes.js'
 import { message } from './package.js'
 
 export type AttachedVolume = Static<typeof AttachedVolume>

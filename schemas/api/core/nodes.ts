@@ -6,7 +6,7 @@ import { nodeColumns } from './node-columns.js'
 import { NodeConfigSource, NodeStatus } from './node-status.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
-import { alignPodRanges, validateNode, validateNodeUpdate } from './node-rules.js'
+import { alignPodRanges, validateNode, validateNodeUpdate } from './rules/nodes.js'
 import { kind, message } from './package.js'
 
 export type Taint = Static<typeof Taint>

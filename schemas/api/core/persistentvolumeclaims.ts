@@ -9,8 +9,8 @@ import { LabelSelector } from '../../meta/options.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
-import { refuseAlone } from './persistentvolume-rules.js'
-import { prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate } from './persistentvolumeclaim-rules.js'
+import { refuseAlone } from './rules/persistentvolumes.js'
+import { prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate } from './rules/persistentvolumeclaims.js'
 import { kind, message } from './package.js'
 
 export type PersistentVolumeClaimCondition = Static<typeof PersistentVolumeClaimCondition>

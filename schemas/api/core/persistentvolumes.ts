@@ -8,7 +8,7 @@ import { ObjectReference } from './references.js'
 import { volumeColumns } from './volume-columns.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { resource } from '../../resource.js'
-import { refuseAlone, validateVolumeSpec, validateVolumeUpdate } from './persistentvolume-rules.js'
+import { refuseAlone, validateVolumeSpec, validateVolumeUpdate } from './rules/persistentvolumes.js'
 import { kind, message } from './package.js'
 
 export type VolumeNodeAffinity = Static<typeof VolumeNodeAffinity>

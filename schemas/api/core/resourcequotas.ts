@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { resource } from '../../resource.js'
-import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './quota-rules.js'
+import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/resourcequotas.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

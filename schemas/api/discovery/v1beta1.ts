@@ -3,7 +3,7 @@ import { list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { parts } from './parts.js'
 import { metadata } from '../../meta/object.js'
-import { validateSlice } from './slice-rules.js'
+import { validateSlice } from './rules/endpointslices.js'
 import { ObjectReference } from '../core/references.js'
 
 export const API_VERSION = 'discovery.orch.io/v1beta1'

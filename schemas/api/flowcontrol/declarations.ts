@@ -2,8 +2,8 @@
 import { Time } from '../../meta/scalars.js'
 import { apiPackage, bool, int32, list, one, string } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { validateFlowConditions, validateFlowSchema } from './flow-rules.js'
-import { validatePriorityLevel } from './level-rules.js'
+import { validateFlowConditions, validateFlowSchema } from './rules/flowschemas.js'
+import { validatePriorityLevel } from './rules/prioritylevelconfigurations.js'
 
 /** The messages of one version. */
 export function declare (version: 'v1beta2' | 'v1beta1') {

@@ -8,7 +8,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
-import { storageVersionName, validateStorageVersionStatus } from './storageversion-rules.js'
+import { storageVersionName, validateStorageVersionStatus } from './rules/storageversions.js'
 
 export type ServerStorageVersion = Static<typeof ServerStorageVersion>
 export const ServerStorageVersion = message('ServerStorageVersion', 'Versions in which one API server stores and reads a resource.', {

@@ -4,7 +4,7 @@ import { one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { validateController, validateParameters } from './ingress-rules.js'
+import { validateController, validateParameters } from './rules/ingresses.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

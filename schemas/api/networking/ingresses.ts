@@ -6,7 +6,7 @@ import { metadata } from '../../meta/object.js'
 import { loadBalancerAddresses, LoadBalancerStatus } from '../core/load-balancers.js'
 import { TypedLocalObjectReference } from '../core/references-to-data.js'
 import { resource } from '../../resource.js'
-import { newIngressWarnings, validateIngressCreate, validateIngressSpec, validateIngressUpdate } from './ingress-rules.js'
+import { newIngressWarnings, validateIngressCreate, validateIngressSpec, validateIngressUpdate } from './rules/ingresses.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

@@ -7,7 +7,7 @@ import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
-import { DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort } from './networkpolicy-rules.js'
+import { DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort } from './rules/networkpolicies.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

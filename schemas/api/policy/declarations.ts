@@ -6,7 +6,7 @@ import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
 import { apiPackage, int32, int64, list, map, one } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { validateBudget } from './budget-rules.js'
+import { validateBudget } from './rules/poddisruptionbudgets.js'
 
 /** The messages of one version. */
 export function declare (version: 'v1' | 'v1beta1') {

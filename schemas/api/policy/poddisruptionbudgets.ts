@@ -8,7 +8,7 @@ import type { LabelSelector } from '../../meta/options.js'
 import { pathSegment } from '../../names.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
-import { validateBudgetConditions, validateBudgetStatus } from './budget-rules.js'
+import { validateBudgetConditions, validateBudgetStatus } from './rules/poddisruptionbudgets.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 

@@ -7,7 +7,7 @@ import { SELinuxOptions } from '../core/security-contexts.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
-import { validateSecurityPolicy } from './security-policy-rules.js'
+import { validateSecurityPolicy } from './rules/podsecuritypolicies.js'
 import { FS_TYPES, GROUP_RULES, PROC_MOUNTS, SELINUX_RULES, USER_RULES } from './security-policy-values.js'
 
 export type AllowedCSIDriver = Static<typeof AllowedCSIDriver>

@@ -3,7 +3,7 @@ import { LabelSelector } from '../../meta/options.js'
 import { Quantity } from '../../meta/quantity.js'
 import { apiPackage, one, string } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { validateStorageCapacity } from './csi-rules.js'
+import { validateStorageCapacity } from './rules/csi.js'
 
 /** The message of one version. */
 export function declare (version: 'v1' | 'v1beta1') {

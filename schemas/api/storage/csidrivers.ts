@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata, nextGeneration } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { validateDriverSpec, validateDriverUpdate } from './csi-rules.js'
+import { validateDriverSpec, validateDriverUpdate } from './rules/csi.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

@@ -4,7 +4,7 @@ import { int32, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { validateNodeDrivers, validateNodeDriversUpdate } from './csi-rules.js'
+import { validateNodeDrivers, validateNodeDriversUpdate } from './rules/csi.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

@@ -5,7 +5,7 @@ import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { TopologySelectorTerm } from '../core/topology.js'
 import { resource } from '../../resource.js'
-import { validateStorageClass, validateStorageClassUpdate } from './class-rules.js'
+import { validateStorageClass, validateStorageClassUpdate } from './rules/storageclasses.js'
 import type { Column } from '../../resource.js'
 import { kind } from './package.js'
 

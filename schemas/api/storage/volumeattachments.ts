@@ -9,7 +9,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { dnsSubdomain } from '../../names.js'
 import { named } from '../../rules/findings.js'
-import { validateAttachmentSource, validateAttachmentStatus, validateNewAttachment } from './attachment-rules.js'
+import { validateAttachmentSource, validateAttachmentStatus, validateNewAttachment } from './rules/volumeattachments.js'
 import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Authorizer } from '../../../schemas/auth/authorizer.js'
+import type { Authorizer } from '../../../auth/authorizer.js'
 import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
 import { build, listen, Watch, type Client, type Json, type Test } from '../../build.js'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import { compilePolicy } from '../../../plugins/audit/policy.js'
-import type { RequestInfo } from '../../../schemas/auth/request-info.js'
+import type { RequestInfo } from '../../../auth/request-info.js'
 import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
 
 type Rules = NonNullable<AuditPolicy['rules']>

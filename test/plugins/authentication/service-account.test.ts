@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { build } from '../../build.js'
 import type { Client, Json } from '../../build.js'
 import type { ServerOptions } from '../../../app.js'
-import type { UserInfo } from '../../../schemas/auth/user.js'
+import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { keys, type Keys, signed, withSignature } from './tokens.js'
 
 const CORE = '/api/v1/namespaces/default'

@@ -2,10 +2,10 @@
 import { createHash, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { Json } from '../../build.js'
 import type { Entry } from '../../../storage/cache/entry.js'
-import { create } from '../../../storage/operations/create.js'
-import { current } from '../../../storage/operations/rewrite.js'
-import type { ResourceRegistry } from '../../../storage/registry.js'
-import { context, storeOf } from '../../storage/namespaces/race.js'
+import { create } from '../../../registry/operations/create.js'
+import { current } from '../../../registry/operations/rewrite.js'
+import type { ResourceRegistry } from '../../../registry/resource-registry.js'
+import { context, storeOf } from '../../registry/namespaces/race.js'
 
 export interface Keys { readonly pem: string, readonly publicPem: string, readonly privateKey: KeyObject, readonly alg: string, readonly kid: string }
 

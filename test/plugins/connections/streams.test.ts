@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls'
 import { build, listen, type Json, type Test } from '../../build.js'
 import { flagged, SERVER_FILES } from '../../flagged-server.js'
 import { callingAgent, nodeAgent, PODS, withPod } from '../../node-agent.js'
-import { caBundle, hookServer, VALIDATING } from '../../storage/admission/webhooks/hook-server.js'
+import { caBundle, hookServer, VALIDATING } from '../../admission/webhooks/hook-server.js'
 
 /** What has come on a connection until it matches. */
 export async function shows (socket: Socket, pattern: RegExp): Promise<string> {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Attributes } from '../../../schemas/auth/authorizer.js'
+import type { Attributes } from '../../../auth/authorizer.js'
 import { build } from '../../build.js'
 import type { Answer } from '../../build.js'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Json } from '../../build.js'
-import { MERGE, container, pod, serve } from '../../storage/admission/served.js'
+import { MERGE, container, pod, serve } from '../../admission/served.js'
 
 const GROUP = 'pod-security.admission.config.orch.io/v1beta1'
 const LABEL = 'pod-security.orch.io/'

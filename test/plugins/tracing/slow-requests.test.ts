@@ -5,11 +5,11 @@ import t from 'tap'
 import orch, { type ServerOptions } from '../../../app.js'
 import { createLog } from '../../../config/logging.js'
 import { isSlow, slowLine } from '../../../plugins/tracing/slow-line.js'
-import { Span, Trace } from '../../../schemas/trace.js'
+import { Span, Trace } from '../../../registry/trace.js'
 import { client } from '../../build.js'
 import type { Client, Test } from '../../build.js'
 import Fastify from '../../fastify.js'
-import { configure, CONFIGS, hookServer, MUTATING, webhook } from '../../storage/admission/webhooks/hook-server.js'
+import { configure, CONFIGS, hookServer, MUTATING, webhook } from '../../admission/webhooks/hook-server.js'
 
 /** More than what counts as slow; nothing here needs to be quicker than that. */
 const LONG = 600

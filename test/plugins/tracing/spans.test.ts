@@ -3,7 +3,7 @@ import t from 'tap'
 import { build } from '../../build.js'
 import type { Client, Test } from '../../build.js'
 import { hex, receiver, type ReceivedSpan } from '../../otlp-receiver.js'
-import { configure, CONFIGS, hookServer, MUTATING, VALIDATING, webhook } from '../../storage/admission/webhooks/hook-server.js'
+import { configure, CONFIGS, hookServer, MUTATING, VALIDATING, webhook } from '../../admission/webhooks/hook-server.js'
 
 const ANN = { authorization: 'Bearer tok' }
 const CALLER = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' }

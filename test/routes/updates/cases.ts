@@ -4,7 +4,7 @@
  * what is stored.
  */
 import { representations } from '../../../schemas/resources.js'
-import { mergePatch } from '../../../storage/patch/merge-patch.js'
+import { mergePatch } from '../../../registry/patch/merge-patch.js'
 import type { Answer, Client, Json } from '../../build.js'
 import { SAMPLES } from '../../samples.js'
 

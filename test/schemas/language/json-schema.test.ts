@@ -13,7 +13,7 @@ import * as clusterRoleBinding from '../../../schemas/api/rbac/clusterrolebindin
 import * as clusterRole from '../../../schemas/api/rbac/clusterroles.js'
 import * as rules from '../../../schemas/api/rbac/rules.js'
 import * as meta from '../../../schemas/meta/v1.js'
-import * as runtime from '../../../schemas/runtime.js'
+import * as runtime from '../../../schemas/meta/runtime.js'
 import { representations as resources } from '../../../schemas/resources.js'
 import { configMaps } from '../../stored.js'
 import { random } from '../../random.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { decode, decodeProtobuf, encodeProtobuf, toJson } from '../../../schemas/index.js'
 import { one, apiPackage, map } from '../../../schemas/language/declare.js'
-import { formatDuration, parseDuration } from '../../../schemas/duration.js'
+import { formatDuration, parseDuration } from '../../../schemas/meta/duration.js'
 import { IntOrString } from '../../../schemas/meta/int-or-string.js'
 import { canonicalQuantity, compareQuantities, Quantity, roundToMilli } from '../../../schemas/meta/quantity.js'
 import { metadata } from '../../../schemas/meta/object.js'

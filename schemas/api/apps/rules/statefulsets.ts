@@ -2,7 +2,7 @@
 import { checkRunsOn, checkTemplateMetadata, mismatch } from '../../core/rules/templates.js'
 import { checkCollisions, checkCounts, checkSelector } from '../../core/rules/workloads.js'
 import { forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
-import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../int-or-percent.js'
+import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../rules/int-or-percent.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import { selects } from '../../../selectors/objects.js'

@@ -1,5 +1,5 @@
 /** Rules on cron jobs. */
-import { scheduleFault, isTimeZone } from '../../../cron.js'
+import { scheduleFault, isTimeZone } from '../cron.js'
 import { invalid, notNegative, notSupported } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { CronJob, CronJobSpec } from '../v1.js'

@@ -3,7 +3,7 @@ import { forbidden, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
 import type { ObjectMeta } from '../../../meta/object.js'
-import { refuseAlone } from '../persistentvolume-rules.js'
+import { refuseAlone } from './persistentvolumes.js'
 import type { EphemeralVolumeSource } from '../pod-volumes.js'
 
 const REFUSED: ReadonlyArray<readonly [field: keyof ObjectMeta, told: string]> = [

@@ -1,5 +1,5 @@
 /** Rules on how pods resolve names. */
-import { ipFamily } from '../../../addresses.js'
+import { ipFamily } from '../addresses.js'
 import { checkName, invalid, required } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'

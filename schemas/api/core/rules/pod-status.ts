@@ -1,5 +1,5 @@
 /** Rules on what is told of a pod. */
-import { ipFamily } from '../../../addresses.js'
+import { ipFamily } from '../addresses.js'
 import { checkName, duplicate, forbidden, invalid } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'

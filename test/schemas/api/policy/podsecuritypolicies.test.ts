@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkSysctlOverlaps } from '../../../../schemas/api/policy/sysctl-rules.js'
+import { checkSysctlOverlaps } from '../../../../schemas/api/policy/rules/sysctls.js'
 import { random } from '../../../random.js'
 import { created, creates, served, updated, updates } from '../rules.js'
 

@@ -1,0 +1,106 @@
+/**
+ * Every admission plugin of the release, in the order they run in. What flags take and what help says follows from it. A
+ * plugin has its file in `plugins/`, loaded when the server is put together and it is on.
+ */
+import { ConfigurationError } from './configuration.js'
+import type { PluginConfiguration } from './configuration.js'
+import type { AdmissionPlugin } from '../registry/admission.js'
+import type { AdmissionOptions, AdmissionTools } from './options.js'
+import { kubeconfigIn } from './webhooks/configuration.js'
+
+export interface CatalogueEntry {
+  readonly name: string
+  /** On unless it is disabled. */
+  readonly default: boolean
+  /** The configuration is undefined where nothing is said of the plugin. @throws ConfigurationError */
+  readonly load: (tools: AdmissionTools, configuration: PluginConfiguration | undefined) => Promise<AdmissionPlugin>
+  /** Of a plugin that can be configured: only looks whether it would be loaded with this, or with nothing. @throws ConfigurationError */
+  readonly check?: (configuration: PluginConfiguration | undefined) => Promise<unknown>
+  /** For the log, where it is on. */
+  readonly note?: string
+}
+
+type Load = CatalogueEntry['load']
+type More = Pick<CatalogueEntry, 'check' | 'note'>
+
+const on = (name: string, load: Load, more?: More): CatalogueEntry => ({ name, default: true, load, ...more })
+const off = (name: string, load: Load, more?: More): CatalogueEntry => ({ name, default: false, load, ...more })
+const deprecated = (name: string): More => ({ note: `the admission plugin ${name} is deprecated; take it out of --enable-admission-plugins` })
+const webhooks = (name: string): More => ({ check: async given => given && kubeconfigIn(name, given) })
+
+/** What those have that can be configured; loaded where it is looked at. */
+const SETTINGS = {
+  EventRateLimit: async (given: PluginConfiguration | undefined) => (await import('./event-limits.js')).eventLimits(given),
+  PodNodeSelector: async (given: PluginConfiguration | undefined) => (await import('./node-selectors.js')).nodeSelectors(given),
+  PodSecurity: async (given: PluginConfiguration | undefined) => (await import('./pod-security/configuration.js')).podSecuritySettings(given),
+  PodTolerationRestriction: async (given: PluginConfiguration | undefined) => (await import('./toleration-settings.js')).tolerationSettings(given),
+  ResourceQuota: async (given: PluginConfiguration | undefined) => (await import('./quota/limited.js')).limitedResources(given)
+}
+
+export const CATALOGUE: readonly CatalogueEntry[] = [
+  off('AlwaysAdmit', async () => ({ name: 'AlwaysAdmit', handles: [] }), deprecated('AlwaysAdmit')),
+  off('NamespaceAutoProvision', async ({ resources }) => (await import('./plugins/namespace-auto-provision.js')).namespaceAutoProvision(resources)),
+  on('NamespaceLifecycle', async ({ resources }) => (await import('./plugins/namespace-lifecycle.js')).namespaceLifecycle(resources)),
+  off('NamespaceExists', async () => (await import('./plugins/namespace-exists.js')).namespaceExists),
+  off('SecurityContextDeny', async () => (await import('./plugins/security-context-deny.js')).securityContextDeny),
+  off('LimitPodHardAntiAffinityTopology', async () => (await import('./plugins/limit-pod-hard-anti-affinity-topology.js')).limitPodHardAntiAffinityTopology),
+  on('LimitRanger', async () => (await import('./plugins/limit-ranger.js')).limitRanger),
+  on('ServiceAccount', async () => (await import('./plugins/service-account.js')).serviceAccount),
+  off('NodeRestriction', async () => (await import('./plugins/node-restriction.js')).nodeRestriction),
+  on('TaintNodesByCondition', async () => (await import('./plugins/taint-nodes-by-condition.js')).taintNodesByCondition),
+  off('AlwaysPullImages', async () => (await import('./plugins/always-pull-images.js')).alwaysPullImages),
+  off('ImagePolicyWebhook', async ({ callers }, given) => await (await import('./plugins/image-policy.js')).imagePolicy('ImagePolicyWebhook', callers, given), {
+    check: async given => (await import('./plugins/image-policy-configuration.js')).imagePolicyIn('ImagePolicyWebhook', given)
+  }),
+  on('PodSecurity', async ({ observePodSecurity }, given) => (await import('./plugins/pod-security.js')).podSecurity(await SETTINGS.PodSecurity(given), observePodSecurity), { check: SETTINGS.PodSecurity }),
+  off('PodSecurityPolicy', async tools => (await import('./plugins/pod-security-policy.js')).podSecurityPolicy(tools), { note: 'the admission plugin PodSecurityPolicy is deprecated and goes with the next release; let PodSecurity take its place' }),
+  off('PodNodeSelector', async (_tools, given) => (await import('./plugins/pod-node-selector.js')).podNodeSelector(await SETTINGS.PodNodeSelector(given)), { check: SETTINGS.PodNodeSelector }),
+  on('Priority', async () => (await import('./plugins/priority.js')).priority),
+  on('DefaultTolerationSeconds', async ({ tolerationSeconds }) => (await import('./plugins/default-toleration-seconds.js')).defaultTolerationSeconds(tolerationSeconds)),
+  off('PodTolerationRestriction', async (_tools, given) => (await import('./plugins/pod-toleration-restriction.js')).podTolerationRestriction(await SETTINGS.PodTolerationRestriction(given)), { check: SETTINGS.PodTolerationRestriction }),
+  off('EventRateLimit', async (_tools, given) => (await import('./plugins/event-rate-limit.js')).eventRateLimit(await SETTINGS.EventRateLimit(given)), { check: SETTINGS.EventRateLimit }),
+  off('ExtendedResourceToleration', async () => (await import('./plugins/extended-resource-toleration.js')).extendedResourceToleration),
+  off('PersistentVolumeLabel', async () => (await import('./plugins/persistent-volume-label.js')).persistentVolumeLabel, { note: 'the admission plugin PersistentVolumeLabel is deprecated and there is no cloud provider here: volumes of clouds are refused; take it out of --enable-admission-plugins' }),
+  on('DefaultStorageClass', async () => (await import('./plugins/default-storage-class.js')).defaultStorageClass),
+  on('StorageObjectInUseProtection', async () => (await import('./plugins/storage-object-in-use-protection.js')).storageObjectInUseProtection),
+  off('OwnerReferencesPermissionEnforcement', async tools => (await import('./plugins/owner-references-permission-enforcement.js')).ownerReferencesPermissionEnforcement(tools)),
+  on('PersistentVolumeClaimResize', async () => (await import('./plugins/persistent-volume-claim-resize.js')).persistentVolumeClaimResize),
+  on('RuntimeClass', async () => (await import('./plugins/runtime-class.js')).runtimeClass),
+  on('CertificateApproval', async tools => (await import('./plugins/certificate-approval.js')).certificateApproval(tools)),
+  on('CertificateSigning', async tools => (await import('./plugins/certificate-signing.js')).certificateSigning(tools)),
+  on('CertificateSubjectRestriction', async () => (await import('./plugins/certificate-subject-restriction.js')).certificateSubjectRestriction),
+  on('DefaultIngressClass', async () => (await import('./plugins/default-ingress-class.js')).defaultIngressClass),
+  off('DenyServiceExternalIPs', async () => (await import('./plugins/deny-service-external-ips.js')).denyServiceExternalIPs),
+  on('MutatingAdmissionWebhook', async ({ callers }, given) => (await import('./webhooks/mutating.js')).mutatingWebhooks(await callers.webhooks(given && kubeconfigIn('MutatingAdmissionWebhook', given))), webhooks('MutatingAdmissionWebhook')),
+  on('ValidatingAdmissionWebhook', async ({ callers }, given) => (await import('./webhooks/validating.js')).validatingWebhooks(await callers.webhooks(given && kubeconfigIn('ValidatingAdmissionWebhook', given))), webhooks('ValidatingAdmissionWebhook')),
+  on('ResourceQuota', async ({ resources }, given) => (await import('./plugins/resource-quota.js')).resourceQuota(resources, await SETTINGS.ResourceQuota(given)), { check: SETTINGS.ResourceQuota }),
+  off('AlwaysDeny', async () => (await import('./plugins/always-deny.js')).alwaysDeny, deprecated('AlwaysDeny'))
+]
+
+/** Whether the plugin is loaded. */
+export const isOn = ({ name, default: isDefault }: Pick<CatalogueEntry, 'name' | 'default'>, { enabled = [], disabled = [] }: AdmissionOptions): boolean => (isDefault && !disabled.includes(name)) || enabled.includes(name)
+
+/** Looks through the configuration of plugins, of those that are off too. @throws ConfigurationError */
+export async function checkConfiguration (options: AdmissionOptions): Promise<void> {
+  const { configuration = {} } = options
+  for (const entry of CATALOGUE) if (isOn(entry, options) && !Object.hasOwn(configuration, entry.name)) await entry.check?.(undefined)
+  for (const [name, given] of Object.entries(configuration)) {
+    const entry = CATALOGUE.find(one => one.name === name)
+    if (entry === undefined) throw new ConfigurationError(name, given, 'there is no such plugin')
+    if (entry.check === undefined) throw new ConfigurationError(name, given, 'the plugin takes none; leave it out')
+    await entry.check(given)
+  }
+}
+
+/** Those that are on, and then those of the host, in order. @throws ConfigurationError */
+export async function loadPlugins (options: AdmissionOptions, tools: AdmissionTools): Promise<AdmissionPlugin[]> {
+  await checkConfiguration(options)
+  const { configuration = {}, plugins = [] } = options
+  const loaded: Array<Promise<AdmissionPlugin>> = []
+  for (const entry of CATALOGUE) {
+    if (!isOn(entry, options)) continue
+    if (entry.note !== undefined) tools.note(entry.note)
+    loaded.push(entry.load(tools, configuration[entry.name]))
+  }
+  return [...await Promise.all(loaded), ...plugins]
+}

@@ -1,0 +1,55 @@
+/**
+ * What plugins are configured with: a document of the file that `--admission-control-config-file` names, or a value of the
+ * host, strictly decoded. An error names the plugin, the file and the field.
+ */
+import { applyDefaults, decode, isDecodeError, validateMessage, UNBOUNDED } from '../schemas/index.js'
+import type { Message } from '../schemas/index.js'
+import { Facts } from '../schemas/language/declare.js'
+import { describe } from '../schemas/status.js'
+
+/** Of one plugin. */
+export interface PluginConfiguration {
+  /** What JSON or YAML says. */
+  readonly value: unknown
+  /** The file it is from, for errors. Default a value of the host. */
+  readonly file?: string
+  /** What paths in it are relative to. Default the working directory. */
+  readonly folder?: string
+}
+
+/** What is wrong with the configuration of a plugin, in one sentence. */
+export class ConfigurationError extends Error {
+  constructor (plugin: string, { file }: PluginConfiguration, readonly why: string, options?: ErrorOptions) {
+    super(`the configuration of admission plugin ${plugin}${file === undefined ? '' : ` in ${file}`} is wrong: ${why}`, options)
+    this.name = 'ConfigurationError'
+  }
+}
+
+/**
+ * The configuration as the first of the messages that has its kind and apiVersion, with defaults. A message that is no kind takes anything.
+ * @throws ConfigurationError
+ */
+export function readConfiguration<T extends object> (plugin: string, given: PluginConfiguration, messages: ReadonlyArray<Message<T>>): T {
+  const refuse = (why: string, cause?: unknown): never => { throw new ConfigurationError(plugin, given, why, { cause }) }
+  const { value } = given
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not an object')
+  const { kind = '', apiVersion = '' } = value as { kind?: unknown, apiVersion?: unknown }
+  const message = messages.find(one => {
+    const { type } = one[Facts]
+    return type === undefined || (type.kind === kind && type.apiVersion === apiVersion)
+  })
+  if (message === undefined) {
+    const known = messages.map(one => `${one[Facts].type?.kind ?? ''} of ${one[Facts].type?.apiVersion ?? ''}`)
+    return refuse(kind === '' || apiVersion === '' ? `it needs kind and apiVersion: ${known.join(' or ')}` : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)
+  }
+  try {
+    const { object, unknown } = decode(message, value, UNBOUNDED) // whoever reads a file bounds it
+    if (unknown.length > 0) return refuse(`unknown field ${unknown.map(path => JSON.stringify(path)).join(', ')}`)
+    applyDefaults(message, object)
+    const [finding] = validateMessage(message, object)
+    return finding === undefined ? object : refuse(`${finding.field}: ${describe(finding)}`)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    return refuse(error.message, error)
+  }
+}

@@ -1,0 +1,97 @@
+/** What is wrong with a pod or a claim by the items of a LimitRange, one sentence each. */
+import type { LimitRangeItem } from '../schemas/api/core/limitranges.js'
+import type { PersistentVolumeClaim } from '../schemas/api/core/persistentvolumeclaims.js'
+import type { Pod } from '../schemas/api/core/pods.js'
+import { amountOf, compareQuantities } from '../schemas/meta/quantity.js'
+import { largest, total } from './amounts.js'
+import type { Amounts } from './amounts.js'
+
+interface Asked { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
+
+/** Sentences about one object: containers without number by amounts without number would be without end. */
+const MOST_FINDINGS = 100
+
+const sorted = new WeakMap<Amounts, ReadonlyArray<readonly [resource: string, amount: string]>>()
+
+/** By resource name. */
+function entriesOf (amounts: Amounts): ReadonlyArray<readonly [resource: string, amount: string]> {
+  let entries = sorted.get(amounts)
+  if (entries === undefined) sorted.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
+  return entries
+}
+
+/** Of an item, by resource name; what is found is told in that order, the first hundred of it. */
+function each (amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined): string[] {
+  const found: string[] = []
+  for (const [resource, amount] of amounts === undefined ? [] : entriesOf(amounts)) {
+    const finding = find(resource, amount)
+    if (finding !== undefined && found.push(finding) === MOST_FINDINGS) break
+  }
+  return found
+}
+
+const of = (amounts: Amounts | undefined, resource: string): string | undefined => amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
+
+function findings ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, { requests, limits }: Asked): string[] {
+  const least = each(min, (resource, amount) => {
+    const [request, limit] = [of(requests, resource), of(limits, resource)]
+    const rule = `minimum ${resource} usage per ${type} is ${amount}`
+    if (request === undefined) return `${rule}.  No request is specified`
+    if (compareQuantities(request, amount) < 0) return `${rule}, but request is ${request}`
+    return limit !== undefined && compareQuantities(limit, amount) < 0 ? `${rule}, but limit is ${limit}` : undefined
+  })
+  const most = each(max, (resource, amount) => {
+    const [request, limit] = [of(requests, resource), of(limits, resource)]
+    const rule = `maximum ${resource} usage per ${type} is ${amount}`
+    if (limit === undefined) return `${rule}.  No limit is specified`
+    if (compareQuantities(limit, amount) > 0) return `${rule}, but limit is ${limit}`
+    return request !== undefined && compareQuantities(request, amount) > 0 ? `${rule}, but request is ${request}` : undefined
+  })
+  const ratios = each(maxLimitRequestRatio, (resource, amount) => {
+    const [request, limit] = [of(requests, resource), of(limits, resource)]
+    const rule = `${resource} max limit to request ratio per ${type} is ${amount}`
+    if (request === undefined || numberOf(request) === 0) return `${rule}, but no request is specified or request is 0`
+    if (limit === undefined || numberOf(limit) === 0) return `${rule}, but no limit is specified or limit is 0`
+    const ratio = numberOf(limit) / numberOf(request)
+    return ratio > numberOf(amount) ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined
+  })
+  return [...least, ...most, ...ratios]
+}
+
+/** As near as a number comes, which is as near as the convention compares ratios. */
+function numberOf (quantity: string): number {
+  const { value, scale } = amountOf(quantity)
+  return Number(`${value}e${scale}`)
+}
+
+export function podFindings (pod: Pod | undefined, limits: readonly LimitRangeItem[]): string[] {
+  if (pod === undefined) return []
+  const { containers = [], initContainers = [] } = pod.spec
+  const found: string[] = []
+  for (const item of limits) {
+    if (item.type === 'Container') {
+      for (const { resources } of [...containers, ...initContainers]) {
+        found.push(...findings(item, resources))
+        if (found.length >= MOST_FINDINGS) return found.slice(0, MOST_FINDINGS)
+      }
+    }
+    if (item.type !== 'Pod') continue
+    const sum = (member: 'requests' | 'limits'): Amounts => largest([total(containers.map(({ resources }) => resources[member])), ...initContainers.map(({ resources }) => resources[member] ?? {})])
+    found.push(...findings(item, { requests: sum('requests'), limits: sum('limits') }))
+  }
+  return found.slice(0, MOST_FINDINGS)
+}
+
+/** A claim has no limits: what it asks for is what it gets. */
+export function claimFindings (claim: PersistentVolumeClaim | undefined, limits: readonly LimitRangeItem[]): string[] {
+  const { requests } = claim?.spec.resources ?? {}
+  return limits.filter(({ type }) => type === 'PersistentVolumeClaim').flatMap(({ type, min, max }) => {
+    const most = each(max, (resource, amount) => {
+      const request = of(requests, resource)
+      const rule = `maximum ${resource} usage per ${type} is ${amount}`
+      if (request === undefined) return `${rule}.  No request is specified`
+      return compareQuantities(request, amount) > 0 ? `${rule}, but request is ${request}` : undefined
+    })
+    return [...findings({ type, min }, { requests }), ...most]
+  })
+}

@@ -1,0 +1,38 @@
+/** The configuration of PodNodeSelector: labels of nodes, by namespace. */
+import { apiPackage, map } from '../schemas/language/declare.js'
+import { labelValue, qualifiedName } from '../schemas/names.js'
+import { ConfigurationError, readConfiguration } from './configuration.js'
+import type { PluginConfiguration } from './configuration.js'
+
+const NAME = 'PodNodeSelector'
+/** Of namespaces that say nothing. */
+export const DEFAULT_SELECTOR = 'clusterDefaultNodeSelector'
+
+export type NodeSelectors = ReadonlyMap<string, Readonly<Record<string, string>>>
+
+const { message } = apiPackage('', '', 'io.orch.podnodeselector', { name: 'podnodeselector' })
+const Configuration = message('Configuration', 'Labels of nodes, by namespace.', {
+  podNodeSelectorPluginConfig: map(null, 'As a=b,c=d.', 'string')
+})
+
+/** `a=b,c=d`. @returns why it is none as a string */
+export function parseSelector (text: string): Readonly<Record<string, string>> | string {
+  const found: Record<string, string> = Object.create(null) as Record<string, string>
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [label = '', value, ...rest] = part.split('=').map(one => one.trim())
+    if (value === undefined || rest.length > 0 || qualifiedName(label).length > 0 || labelValue(value).length > 0) return `invalid selector: ${part}`
+    found[label] = value
+  }
+  return found
+}
+
+/** @throws ConfigurationError */
+export function nodeSelectors (given: PluginConfiguration | undefined): NodeSelectors {
+  if (given === undefined) return new Map()
+  const { podNodeSelectorPluginConfig: config = {} } = readConfiguration(NAME, given, [Configuration])
+  return new Map(Object.entries(config).map(([name, text]) => {
+    const selector = parseSelector(text)
+    if (typeof selector === 'string') throw new ConfigurationError(NAME, given, `podNodeSelectorPluginConfig.${name}: ${selector}`)
+    return [name, selector] as const
+  }))
+}

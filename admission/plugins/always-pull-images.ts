@@ -1,0 +1,35 @@
+/**
+ * AlwaysPullImages: every image is pulled whenever a container starts, so that nobody runs one that somebody else's credentials have
+ * brought to a node. An update that brings in no other images is left as it is. (Off by default.)
+ */
+import { pods } from '../../schemas/api/core/pods.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { pluginFor } from '../../registry/admission.js'
+import type { TypedRequest } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+
+const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+export const alwaysPullImages = pluginFor<Pod>(pods, {
+  name: 'AlwaysPullImages',
+  operations: ['CREATE', 'UPDATE'],
+  mutate: request => {
+    if (!bringsImages(request)) return
+    for (const list of LISTS) for (const container of request.object?.spec[list] ?? []) container.imagePullPolicy = 'Always'
+  },
+  validate: request => {
+    if (!bringsImages(request)) return
+    for (const list of LISTS) {
+      for (const [index, { imagePullPolicy = '' }] of (request.object?.spec[list] ?? []).entries()) {
+        if (imagePullPolicy !== 'Always') throw refusal(request, `spec.${list}[${index}].imagePullPolicy: Unsupported value: ${JSON.stringify(imagePullPolicy)}: supported values: "Always"`)
+      }
+    }
+  }
+})
+
+function bringsImages ({ object, oldObject: old }: TypedRequest<Pod>): boolean {
+  if (old === undefined) return true
+  const imagesOf = (pod: Pod | undefined): string[] => LISTS.flatMap(list => (pod?.spec[list] ?? []).map(({ image = '' }) => image))
+  const known = new Set(imagesOf(old))
+  return imagesOf(object).some(image => !known.has(image))
+}

@@ -1,0 +1,14 @@
+/** DenyServiceExternalIPs: no service takes external addresses that it does not have already. (Off by default.) */
+import { services } from '../../schemas/api/core/services.js'
+import type { Service } from '../../schemas/api/core/services.js'
+import { pluginFor } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+
+export const denyServiceExternalIPs = pluginFor<Service>(services, {
+  name: 'DenyServiceExternalIPs',
+  operations: ['CREATE', 'UPDATE'],
+  validate: request => {
+    const known = new Set(request.oldObject?.spec.externalIPs)
+    if (request.object?.spec.externalIPs?.every(address => known.has(address)) === false) throw refusal(request, 'Use of external IPs is denied by admission control')
+  }
+})

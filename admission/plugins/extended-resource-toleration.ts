@@ -1,0 +1,21 @@
+/**
+ * ExtendedResourceToleration: a pod that asks for a resource which somebody has defined tolerates the taint of the same key, by which
+ * its nodes are kept for such pods. (Off by default.)
+ */
+import { pods } from '../../schemas/api/core/pods.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { isExtended } from '../../schemas/api/core/rules/resource-names.js'
+import { pluginFor } from '../../registry/admission.js'
+
+export const extendedResourceToleration = pluginFor<Pod>(pods, {
+  name: 'ExtendedResourceToleration',
+  operations: ['CREATE', 'UPDATE'],
+  mutate: ({ object }) => {
+    if (object === undefined) return
+    const { spec } = object
+    const asked = [...spec.containers ?? [], ...spec.initContainers ?? []].flatMap(({ resources }) => Object.keys(resources.requests ?? {})).filter(isExtended)
+    const tolerated = new Set(spec.tolerations?.filter(({ operator, effect, value }) => operator === 'Exists' && effect === 'NoSchedule' && !value).map(({ key }) => key))
+    const added = [...new Set(asked)].sort().filter(key => !tolerated.has(key)).map(key => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
+    if (added.length > 0) spec.tolerations = [...spec.tolerations ?? [], ...added]
+  }
+})

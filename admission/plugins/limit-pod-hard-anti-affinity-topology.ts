@@ -1,0 +1,20 @@
+/**
+ * LimitPodHardAntiAffinityTopology: a pod keeps others off its node by required anti-affinity, and not off a whole zone.
+ * (Off by default.)
+ */
+import { pods } from '../../schemas/api/core/pods.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { pluginFor } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+
+const HOST = 'orch.io/hostname'
+
+export const limitPodHardAntiAffinityTopology = pluginFor<Pod>(pods, {
+  name: 'LimitPodHardAntiAffinityTopology',
+  operations: ['CREATE', 'UPDATE'],
+  validate: request => {
+    const terms = request.object?.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+    const wide = terms.find(({ topologyKey }) => topologyKey !== HOST)
+    if (wide !== undefined) throw refusal(request, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${HOST} is allowed`)
+  }
+})

@@ -1,0 +1,61 @@
+/**
+ * LimitRanger: what pods and claims ask for is within each LimitRange of their namespace, and containers that say nothing ask for
+ * what it has as default, as an annotation of the pod then tells. (Of the default set.)
+ *
+ * LimitRanges that contradict each other are all held: nothing is admitted that one of them forbids.
+ */
+import type { LimitRange } from '../../schemas/api/core/limitranges.js'
+import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { MOST_VALUES } from '../../schemas/limits.js'
+import { listed, tooLarge } from '../../schemas/status.js'
+import { typed } from '../../registry/admission.js'
+import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { claimFindings, podFindings } from '../limits.js'
+import { refusal } from '../refusal.js'
+
+const ANNOTATION = 'orch.io/limit-ranger'
+
+export const limitRanger: AdmissionPlugin = {
+  name: 'LimitRanger',
+  // What containers ask for does not change with a pod.
+  handles: [{ operations: ['CREATE'], groups: [''], resources: ['pods'] }, { operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['persistentvolumeclaims'] }],
+  mutate: async request => {
+    if (request.resource !== 'pods') return
+    const { object } = typed<Pod>(request)
+    if (object !== undefined) for (const range of await rangesOf(request)) setDefaults(object, range)
+  },
+  validate: async request => {
+    if (typed(request).oldObject?.metadata.deletionTimestamp !== undefined) return
+    for (const { spec: { limits = [] } } of await rangesOf(request)) {
+      const findings = [...new Set(request.resource === 'pods' ? podFindings(typed<Pod>(request).object, limits) : claimFindings(typed<PersistentVolumeClaim>(request).object, limits))]
+      if (findings.length > 0) throw refusal(request, listed(findings))
+    }
+  }
+}
+
+async function rangesOf ({ reader, namespace }: AdmissionRequest): Promise<LimitRange[]> {
+  return await reader.list('', 'limitranges', namespace) as LimitRange[] // of their type
+}
+
+function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitRange): void {
+  const ofContainers = limits.filter(({ type }) => type === 'Container')
+  const defaults = { requests: Object.assign({}, ...ofContainers.map(item => item.defaultRequest)), limits: Object.assign({}, ...ofContainers.map(item => item.default)) } as Record<'requests' | 'limits', Record<string, string>>
+  const names = { requests: Object.keys(defaults.requests).sort(), limits: Object.keys(defaults.limits).sort() }
+  const told: string[] = []
+  let set = 0
+  for (const [what, containers = []] of [['container', spec.containers], ['init container', spec.initContainers]] as const) {
+    for (const { name, resources } of containers) {
+      for (const [member, one] of [['requests', 'request'], ['limits', 'limit']] as const) {
+        const own = resources[member] ?? {}
+        const missing = names[member].filter(resource => !Object.hasOwn(own, resource))
+        if (missing.length === 0) continue
+        set += missing.length
+        if (set > MOST_VALUES) throw tooLarge(`the defaults of LimitRanges make more than ${MOST_VALUES} values of the pod's resources`)
+        resources[member] = { ...defaults[member], ...own }
+        told.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
+      }
+    }
+  }
+  if (told.length > 0) metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${told.join('; ')}` }
+}

@@ -1,0 +1,11 @@
+/** NamespaceExists: nothing is created, changed or deleted in a namespace that is missing. (Off by default: NamespaceLifecycle is more.) */
+import { notFound } from '../../schemas/status.js'
+import type { AdmissionPlugin } from '../../registry/admission.js'
+
+export const namespaceExists: AdmissionPlugin = {
+  name: 'NamespaceExists',
+  handles: ({ operation, namespace, group, resource }) => operation !== 'CONNECT' && namespace !== '' && !(group === '' && resource === 'namespaces'),
+  validate: async ({ namespace, reader }) => {
+    if (await reader.get('', 'namespaces', '', namespace) === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * OwnerReferencesPermissionEnforcement: who says what an object that is there belongs to may delete it, as the collection of garbage
+ * would; and who makes the deletion of an owner wait for an object may set the finalizers of that owner. (Off by default.)
+ */
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import type { ApiObject } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/index.js'
+import type { ResourceType } from '../../schemas/index.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { typed } from '../../registry/admission.js'
+import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import type { AdmissionTools } from '../options.js'
+import { refusal } from '../refusal.js'
+
+/** The finalizers of whatever there is, or is unknown here. */
+const EVERYTHING = { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' }
+
+type Owners = NonNullable<ApiObject['metadata']['ownerReferences']>
+
+export function ownerReferencesPermissionEnforcement ({ authorize, resources }: Pick<AdmissionTools, 'authorize' | 'resources'>): AdmissionPlugin {
+  /** Why not, undefined where they may. */
+  const hindrance = async (user: UserInfo, verb: string, of: { group: string, version: string, resource: string, subresource: string, namespace: string, name: string }): Promise<string | undefined> => {
+    const { decision, reason = '' } = await authorize({ user, info: { path: '', isResourceRequest: true, verb, ...of } })
+    return decision === 'Allow' ? undefined : `${reason}, <nil>`
+  }
+
+  return {
+    name: 'OwnerReferencesPermissionEnforcement',
+    // The status of a pod changes no owners.
+    handles: ({ operation, group, resource, subresource }) => (operation === 'CREATE' || operation === 'UPDATE') && !(group === '' && resource === 'pods' && subresource === 'status'),
+    validate: async request => {
+      const { user } = request
+      const { object, oldObject } = typed(request)
+      const [owners, old]: [Owners, Owners] = [object?.metadata?.ownerReferences ?? [], oldObject?.metadata?.ownerReferences ?? []]
+      if (user === undefined || sameValue(owners, old)) return
+      const { operation, group, version, resource, subresource, namespace, name } = request
+      // Who makes an object could as well not have made it.
+      const own = operation === 'CREATE' ? undefined : await hindrance(user, 'delete', { group, version, resource, subresource, namespace, name })
+      if (own !== undefined) throw refusal(request, `cannot set an ownerRef on a resource you can't delete: ${own}`)
+      const blocking = newlyBlocking(owners, old)
+      if (blocking.length === 0 || await hindrance(user, 'update', EVERYTHING) === undefined) return
+      for (const owner of blocking) {
+        for (const type of typesOf(resources(), request, owner)) {
+          const [group = '', version = ''] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : ['', owner.apiVersion]
+          const why = await hindrance(user, 'update', { group, version, resource: type.plural, subresource: 'finalizers', namespace: type.namespaced ? namespace : '', name: owner.name })
+          if (why !== undefined) throw refusal(request, `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${why}`)
+        }
+      }
+    }
+  }
+}
+
+/** Those that deletions of their owner did not wait for until now. */
+function newlyBlocking (owners: Owners, old: Owners): Owners {
+  const before = new Set(old.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true).map(({ uid }) => uid))
+  return owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion === true && !before.has(uid))
+}
+
+function typesOf (resources: ResourceRegistry, request: AdmissionRequest, { apiVersion, kind }: Owners[number]): ResourceType[] {
+  const found = resources.all().map(({ type }) => type).filter(({ representations }) => representations.some(one => one.apiVersion === apiVersion && one.kind === kind))
+  if (found.length === 0) throw refusal(request, `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`)
+  return found
+}

@@ -1,0 +1,87 @@
+/**
+ * PodSecurityPolicy: a pod fits into a policy that its creator or its service account may `use`. Of those that it fits into as it is the
+ * first by name counts, else the first that makes it fit by what it sets; an annotation tells which. Where there is no policy no
+ * pod is admitted. (Off by default; deprecated: PodSecurity takes its place.)
+ */
+import { pods } from '../../schemas/api/core/pods.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { PodSecurityPolicy } from '../../schemas/api/policy/podsecuritypolicies.js'
+import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { clone, sameValue } from '../../schemas/index.js'
+import { describe } from '../../schemas/status.js'
+import type { FieldError } from '../../schemas/status.js'
+import { pluginFor } from '../../registry/admission.js'
+import type { AdmissionPlugin, AdmissionRequest, TypedRequest } from '../../registry/admission.js'
+import { onlyForCollection } from '../garbage-fields.js'
+import type { AdmissionTools } from '../options.js'
+import { refusal } from '../refusal.js'
+import { setSecurity } from '../security-policies/mutate.js'
+import { policyFindings } from '../security-policies/validate.js'
+
+const ANNOTATION = 'orch.io/psp'
+const AUDIT = 'podsecuritypolicy.policy.orch.io/'
+
+interface Fit { readonly pod: Pod, readonly policy: string }
+
+export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authorize'>): AdmissionPlugin {
+  const mayUse = async ({ user, namespace, object }: TypedRequest<Pod>, name: string): Promise<boolean> => {
+    if (user === undefined) return true
+    const account = object?.spec.serviceAccountName ?? ''
+    const users: UserInfo[] = [user, ...account === '' ? [] : [{ username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace), extra: {} }]]
+    for (const one of users) {
+      const { decision } = await authorize({ user: one, info: { path: '', isResourceRequest: true, verb: 'use', group: 'policy', version: '*', resource: 'podsecuritypolicies', subresource: '', namespace, name } })
+      if (decision === 'Allow') return true
+    }
+    return false
+  }
+
+  /** @returns what is wrong by the policies that may be used where it fits into none. Throws a StatusError where there is none at all */
+  const fit = async (request: TypedRequest<Pod>, original: Pod, first: string | undefined): Promise<Fit | readonly FieldError[]> => {
+    const policies = (await request.reader.list('policy', 'podsecuritypolicies', '') as PodSecurityPolicy[]) // of their type
+      .map(policy => ({ policy, name: policy.metadata.name ?? '' }))
+      .sort((one, other) => one.name === first ? -1 : other.name === first ? 1 : one.name < other.name ? -1 : 1)
+    if (policies.length === 0) throw refusal(request, 'PodSecurityPolicy: no providers available to validate pod request')
+    const wrong: FieldError[] = []
+    let changed: Fit | undefined
+    for (const { policy, name } of policies) {
+      const pod = clone(original)
+      setSecurity(pod, policy)
+      const findings = policyFindings(pod, policy)
+      if (findings.length === 0 && sameValue(bare(pod), bare(original))) {
+        if (await mayUse(request, name)) return { pod: original, policy: name }
+      } else if (findings.length === 0) {
+        if (changed === undefined && first === undefined && await mayUse(request, name)) changed = { pod, policy: name }
+      } else if (await mayUse(request, name)) wrong.push(...findings)
+    }
+    return changed ?? wrong
+  }
+
+  return pluginFor<Pod>(pods, {
+    name: 'PodSecurityPolicy',
+    operations: ['CREATE', 'UPDATE'],
+    subresources: ['', 'ephemeralcontainers'],
+    mutate: async request => {
+      if (request.object === undefined || request.operation !== 'CREATE') return
+      const found = await fit(request, request.object, undefined)
+      if (!('policy' in found)) throw refusal(request, `PodSecurityPolicy: unable to admit pod: ${show(found)}`)
+      Object.assign(request.object, found.pod)
+      const { metadata } = request.object
+      metadata.annotations = { ...metadata.annotations, [ANNOTATION]: found.policy }
+      request.annotate(`${AUDIT}admit-policy`, found.policy)
+    },
+    validate: async request => {
+      const { object, oldObject: old } = request
+      // Whoever lets go of a pod runs nothing.
+      if (object === undefined || old?.metadata.deletionTimestamp !== undefined || onlyForCollection(request as unknown as AdmissionRequest)) return
+      const found = await fit(request, object, object.metadata.annotations?.[ANNOTATION] ?? '')
+      if (!('policy' in found)) throw refusal(request, `PodSecurityPolicy: unable to validate pod: ${show(found)}`)
+      request.annotate(`${AUDIT}validate-policy`, found.policy)
+    }
+  })
+}
+
+/** What a policy may change: an empty context says as much as none. */
+const bare = ({ metadata: { annotations = {} }, spec: { securityContext = {}, ...spec } }: Pod): unknown => ({ annotations, securityContext, spec })
+
+const show = (findings: readonly FieldError[]): string => `[${findings.map(one => `${one.field}: ${describe(one)}`).join(' ')}]`

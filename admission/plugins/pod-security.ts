@@ -1,0 +1,103 @@
+/**
+ * PodSecurity: pods keep to the level of the public standards that their namespace enforces, privileged where it says nothing. What
+ * breaks the levels that it warns of or audits is told to the client and to the audit log, of pods and of what they are made of. A
+ * namespace whose labels cannot be understood is refused; one that is held to more is told which of its pods would not be
+ * admitted any more. (Of the default set.)
+ */
+import type { Namespace } from '../../schemas/api/core/namespaces.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { sameValue } from '../../schemas/index.js'
+import { describe, invalid, listed } from '../../schemas/status.js'
+import { typed } from '../../registry/admission.js'
+import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { podIn, podPath } from '../pod-templates.js'
+import type { PodLike } from '../pod-templates.js'
+import type { PodSecuritySettings } from '../pod-security/configuration.js'
+import { warningsOf } from '../pod-security/existing-pods.js'
+import { UNOBSERVED, type PodSecurityObserver } from '../pod-security/observer.js'
+import { LEVELS, policyOf, showPolicy } from '../pod-security/policy.js'
+import type { LevelVersion } from '../pod-security/policy.js'
+import { inDetail, violations } from '../pod-security/standards.js'
+import { isSignificant } from '../pod-security/updates.js'
+import { refusal } from '../refusal.js'
+
+const ANNOTATION = 'pod-security.orch.io/'
+/** Of a pod, beside itself, that can bring in containers. */
+const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
+
+export function podSecurity (settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED): AdmissionPlugin {
+  const { defaults, usernames, namespaces, runtimeClasses } = settings
+  const isExemptRuntime = ({ spec }: PodLike): boolean => spec.runtimeClassName !== undefined && runtimeClasses.has(spec.runtimeClassName)
+
+  const exempt = ({ annotate }: AdmissionRequest, why: string): void => { annotate(`${ANNOTATION}exempt`, why) }
+
+  const ofNamespace = async (request: AdmissionRequest): Promise<void> => {
+    const { object, oldObject, name, reader, warn } = typed<Namespace>(request)
+    const { policy: { enforce }, findings } = policyOf(object?.metadata.labels, defaults)
+    const old = policyOf(oldObject?.metadata.labels, defaults)
+    const isNew = oldObject === undefined
+    if (findings.length > 0 && (isNew || !sameValue(findings, old.findings))) throw invalid({ group: '', kind: request.kind }, name || (object?.metadata.name ?? ''), findings)
+    if (isNew || sameValue(enforce, old.policy.enforce) || enforce.level === 'privileged') return
+    const isLaxer = LEVELS.indexOf(enforce.level) <= LEVELS.indexOf(old.policy.enforce.level)
+    if (enforce.minor === old.policy.enforce.minor && isLaxer) return
+    if (namespaces.has(name)) return exempt(request, 'namespace')
+    const pods = await reader.list('', 'pods', name) as Pod[] // of their type
+    for (const text of await warningsOf(name, pods, enforce, isExemptRuntime)) warn(text)
+  }
+
+  const ofPods = async (request: AdmissionRequest): Promise<void> => {
+    const { namespace, reader, annotate, warn, resource, group } = request
+    const exemptFor = (why: string): void => {
+      observer.exempted(request)
+      exempt(request, why)
+    }
+    if (namespaces.has(namespace)) return exemptFor('namespace')
+    if (usernames.has(request.user?.username ?? '')) return exemptFor('user')
+    const isPod = resource === 'pods'
+    const { policy, findings } = policyOf((await reader.get('', 'namespaces', '', namespace).catch((error: unknown) => {
+      observer.failed(request, true)
+      throw error
+    }))?.metadata.labels, defaults)
+    const isOpen = ({ level }: LevelVersion): boolean => level === 'privileged'
+    if (findings.length === 0 && isOpen(policy.warn) && isOpen(policy.audit) && (!isPod || isOpen(policy.enforce))) {
+      if (isPod) {
+        annotate(`${ANNOTATION}enforce-policy`, showPolicy(policy.enforce))
+        observer.evaluated(request, 'enforce', policy.enforce, true)
+      }
+      return
+    }
+    const pod = podIn(group, resource, request.object)
+    if (pod === undefined || (isPod && !isSignificant(typed<Pod>(request)))) return
+    if (isExemptRuntime(pod)) return exemptFor('runtimeClass')
+    if (findings.length > 0) {
+      observer.failed(request, false)
+      annotate(`${ANNOTATION}error`, `Failed to parse policy: ${listed([...new Set(findings.map(one => `${one.field}: ${describe(one)}`))])}`)
+    }
+
+    const audited = violations(policy.audit, pod)
+    if (audited.length > 0) {
+      observer.evaluated(request, 'audit', policy.audit, false)
+      annotate(`${ANNOTATION}audit-violations`, `would violate PodSecurity ${JSON.stringify(showPolicy(policy.audit))}: ${inDetail(audited)}`)
+    }
+    if (isPod) {
+      annotate(`${ANNOTATION}enforce-policy`, showPolicy(policy.enforce))
+      const found = violations(policy.enforce, pod)
+      observer.evaluated(request, 'enforce', policy.enforce, found.length === 0)
+      if (found.length > 0) throw refusal(request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${inDetail(found)}`)
+    }
+    const warned = violations(policy.warn, pod)
+    if (warned.length === 0) return
+    observer.evaluated(request, 'warn', policy.warn, false)
+    warn(`would violate PodSecurity ${JSON.stringify(showPolicy(policy.warn))}: ${inDetail(warned)}`)
+  }
+
+  return {
+    name: 'PodSecurity',
+    handles: ({ operation, group, resource, subresource }) => {
+      if (operation !== 'CREATE' && operation !== 'UPDATE') return false
+      if (group === '' && resource === 'namespaces') return subresource === ''
+      return podPath(group, resource) !== undefined && (resource === 'pods' ? SUBRESOURCES.has(subresource) : subresource === '')
+    },
+    validate: async request => { await (request.resource === 'namespaces' ? ofNamespace(request) : ofPods(request)) }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * PodTolerationRestriction: pods have the tolerations that an annotation of their namespace names, or the configuration, and none that
+ * the list of those that are allowed there does not cover; any that asks for something also tolerates nodes that are short of
+ * memory. (Off by default.)
+ */
+import { Toleration } from '../../schemas/api/core/affinity.js'
+import { pods } from '../../schemas/api/core/pods.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { qosClass } from '../../schemas/api/core/rules/qos.js'
+import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
+import { pluginFor } from '../../registry/admission.js'
+import type { AdmissionPlugin, TypedRequest } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+import { MEMORY_PRESSURE, Tolerated, mergeTolerations } from '../tolerations.js'
+import type { TolerationSettings } from '../toleration-settings.js'
+
+const DEFAULTS = 'scheduler.alpha.orch.io/defaultTolerations'
+const ALLOWED = 'scheduler.alpha.orch.io/tolerationsWhitelist'
+
+export function podTolerationRestriction ({ defaults, allowed }: TolerationSettings): AdmissionPlugin {
+  /** What an annotation of the namespace says, an empty one that there are none; undefined where there is no annotation. */
+  const said = async (request: TypedRequest<Pod>, annotation: string): Promise<Toleration[] | undefined> => {
+    const text = (await request.reader.get('', 'namespaces', '', request.namespace))?.metadata.annotations?.[annotation]
+    if (text === undefined) return undefined
+    if (text === '') return []
+    try {
+      const { value } = parseJson(Buffer.from(text))
+      if (!Array.isArray(value)) throw refusal(request, `the annotation ${annotation} of its namespace is no list of tolerations`)
+      return value.map(one => decode(Toleration, one).object)
+    } catch (error) {
+      if (!isDecodeError(error)) throw error
+      throw refusal(request, `the annotation ${annotation} of its namespace cannot be understood: ${error.message}`)
+    }
+  }
+
+  const checkAllowed = async (request: TypedRequest<Pod>): Promise<void> => {
+    const own = request.object?.spec.tolerations ?? []
+    if (own.length === 0) return
+    const ofNamespace = await said(request, ALLOWED)
+    const list = ofNamespace ?? allowed
+    const tolerated = new Tolerated(list)
+    if (list.length === 0 || own.every(one => tolerated.covers(one))) return
+    throw refusal(request, `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${ofNamespace === undefined ? 'cluster' : 'namespace'} whitelist`)
+  }
+
+  return pluginFor<Pod>(pods, {
+    name: 'PodTolerationRestriction',
+    operations: ['CREATE', 'UPDATE'],
+    mutate: async request => {
+      if (request.object === undefined) return
+      const { spec } = request.object
+      const added = request.operation === 'CREATE' ? [...await said(request, DEFAULTS) ?? defaults] : []
+      if (qosClass(spec) !== 'BestEffort') added.push({ key: MEMORY_PRESSURE, operator: 'Exists', effect: 'NoSchedule' })
+      if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added)
+      await checkAllowed(request)
+    },
+    validate: checkAllowed
+  })
+}

@@ -1,0 +1,68 @@
+/**
+ * Priority: a pod has the priority and the preemption policy of its class, which has to be there, or of the default class; nobody sets
+ * them otherwise. At most one class is the default. (Of the default set.)
+ */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { PriorityClass } from '../../schemas/api/scheduling/priorityclasses.js'
+import { typed } from '../../registry/admission.js'
+import type { AdmissionPlugin, AdmissionReader, TypedRequest } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+
+const GROUP = 'scheduling.orch.io'
+const CLASSES = 'priorityclasses'
+
+export const priority: AdmissionPlugin = {
+  name: 'Priority',
+  handles: [{ operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['pods'] }, { operations: ['CREATE', 'UPDATE'], groups: [GROUP], resources: [CLASSES] }],
+  mutate: async request => {
+    if (request.resource !== 'pods') return
+    const pod = typed<Pod>(request)
+    if (request.operation === 'CREATE') await resolve(pod)
+    else keep(pod)
+  },
+  validate: async request => {
+    if (request.resource === CLASSES) await refuseSecondDefault(typed<PriorityClass>(request))
+  }
+}
+
+/** What clients that do not know the fields leave out. */
+function keep ({ object, oldObject }: TypedRequest<Pod>): void {
+  if (object === undefined || oldObject === undefined) return
+  const { priority, preemptionPolicy } = oldObject.spec
+  if (priority !== undefined) object.spec.priority ??= priority
+  if (preemptionPolicy !== undefined) object.spec.preemptionPolicy ??= preemptionPolicy
+}
+
+async function resolve (request: TypedRequest<Pod>): Promise<void> {
+  if (request.object === undefined) return
+  const { spec } = request.object
+  const { priorityClassName: name = '' } = spec
+  const found = name === '' ? await defaultClass(request.reader) : await request.reader.get(GROUP, CLASSES, '', name) as PriorityClass | undefined // of its type
+  if (name !== '' && found === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`)
+  if (name === '' && found?.metadata.name !== undefined) spec.priorityClassName = found.metadata.name
+  const value = found?.value ?? 0
+  if (spec.priority !== undefined && spec.priority !== value) {
+    throw refusal(request, `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`)
+  }
+  spec.priority = value
+  const policy = found === undefined ? 'PreemptLowerPriority' : found.preemptionPolicy
+  if (policy === undefined) return
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
+    throw refusal(request, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`)
+  }
+  spec.preemptionPolicy = policy
+}
+
+/** The lowest, where several were made at once. */
+async function defaultClass (reader: AdmissionReader): Promise<PriorityClass | undefined> {
+  const all = await reader.list(GROUP, CLASSES, '') as PriorityClass[] // of their type
+  return all.filter(({ globalDefault }) => globalDefault === true).sort((one, other) => one.value - other.value)[0]
+}
+
+async function refuseSecondDefault (request: TypedRequest<PriorityClass>): Promise<void> {
+  const { object, operation, reader } = request
+  if (object?.globalDefault !== true) return
+  const name = (await defaultClass(reader))?.metadata.name
+  if (name === undefined || (operation === 'UPDATE' && name === object.metadata.name)) return
+  throw refusal(request, `PriorityClass ${name} is already marked as default. Only one default can exist`)
+}

@@ -1,0 +1,74 @@
+/**
+ * ServiceAccount: a pod runs under an account of its namespace that is there, `default` unless it names one, and gets a token of it, the
+ * CA bundle of the server and its namespace in a projected volume where containers expect them, and the account's secrets for
+ * pulling images. An account with the annotation `orch.io/enforce-mountable-secrets` is for pods that refer to its secrets alone,
+ * containers for debugging that come later included.
+ * Mirror pods have neither account nor secrets. (Of the default set.)
+ */
+import { setTimeout } from 'node:timers/promises'
+import { pods } from '../../schemas/api/core/pods.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { ServiceAccount } from '../../schemas/api/core/serviceaccounts.js'
+import { isMirror, referencesOf } from '../../auth/node/references.js'
+import { randomSuffix } from '../../registry/operations/suffix.js'
+import { pluginFor } from '../../registry/admission.js'
+import type { TypedRequest } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+import { mountToken } from '../token-volume.js'
+import { unmountable, unmountableForDebugging } from '../mountable-secrets.js'
+
+const DEFAULT = 'default'
+const ENFORCE = 'orch.io/enforce-mountable-secrets'
+const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+/** The default account is made by a controller a moment after its namespace. */
+const ATTEMPTS = 10
+const PAUSE_MS = 100
+
+export const serviceAccount = pluginFor<Pod>(pods, {
+  name: 'ServiceAccount',
+  operations: ['CREATE', 'UPDATE'],
+  subresources: ['', 'ephemeralcontainers'],
+  mutate: async request => {
+    const { object } = request
+    if (object === undefined || request.operation !== 'CREATE') return
+    if (isMirror(object)) return checkMirror(request, object)
+    const { spec } = object
+    spec.serviceAccountName ||= DEFAULT
+    const account = await accountOf(request, spec.serviceAccountName)
+    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, randomSuffix)
+    if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets !== undefined) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }))
+    checkSecrets(request, object, account)
+  },
+  validate: async request => {
+    const { object, operation, subresource } = request
+    if (object === undefined || (operation === 'UPDATE' && subresource === '')) return
+    if (isMirror(object)) return operation === 'CREATE' ? checkMirror(request, object) : undefined
+    checkSecrets(request, object, await accountOf(request, object.spec.serviceAccountName ?? ''))
+  }
+})
+
+/** Of a new pod asked twice: before anybody else looks at it, as convention, and when nobody changes it any more. */
+function checkSecrets (request: TypedRequest<Pod>, { spec }: Pod, account: ServiceAccount): void {
+  if (!TRUE.has(account.metadata.annotations?.[ENFORCE] ?? '')) return
+  const why = request.operation === 'CREATE' ? unmountable(spec, account) : unmountableForDebugging(spec, account)
+  if (why !== undefined) throw refusal(request, why)
+}
+
+function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
+  const references = [...referencesOf(pod)]
+  if (references.some(key => key.startsWith('serviceaccounts/'))) throw refusal(request, 'a mirror pod may not reference service accounts')
+  if (references.some(key => key.startsWith('secrets/'))) throw refusal(request, 'a mirror pod may not reference secrets')
+  const projects = pod.spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) === true) === true
+  if (projects) throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
+}
+
+/** @throws StatusError 403 where there is none */
+async function accountOf (request: TypedRequest<Pod>, name: string): Promise<ServiceAccount> {
+  const { reader, namespace } = request
+  for (let attempt = 1; ; attempt++) {
+    const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined // of its type
+    if (found !== undefined) return found
+    if (name !== DEFAULT || attempt === ATTEMPTS || request.signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+    await setTimeout(PAUSE_MS)
+  }
+}

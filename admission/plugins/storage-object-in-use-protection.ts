@@ -1,0 +1,19 @@
+/**
+ * StorageObjectInUseProtection: claims and volumes get the finalizers by which a controller of the cluster keeps those that are in
+ * use. (Of the default set.)
+ */
+import { typed } from '../../registry/admission.js'
+import type { AdmissionPlugin } from '../../registry/admission.js'
+
+const FINALIZERS: Readonly<Record<string, string>> = { persistentvolumes: 'orch.io/pv-protection', persistentvolumeclaims: 'orch.io/pvc-protection' }
+
+export const storageObjectInUseProtection: AdmissionPlugin = {
+  name: 'StorageObjectInUseProtection',
+  handles: [{ operations: ['CREATE'], groups: [''], resources: Object.keys(FINALIZERS) }],
+  mutate: request => {
+    const finalizer = FINALIZERS[request.resource]
+    const { metadata } = typed(request).object ?? {}
+    if (metadata === undefined || finalizer === undefined || metadata.finalizers?.includes(finalizer) === true) return
+    metadata.finalizers = [...metadata.finalizers ?? [], finalizer]
+  }
+}

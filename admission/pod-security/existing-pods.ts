@@ -1,0 +1,47 @@
+/** What a namespace that is held to more is told of the pods that it has: which of them would not be admitted any more. */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import type { LevelVersion } from './policy.js'
+import { showPolicy } from './policy.js'
+import { inShort, violations } from './standards.js'
+
+const MOST_PODS = 3000
+const MOST_MS = 1000
+
+/** One warning for all pods that break the same rules, after what concerns all of them. */
+export async function warningsOf (namespace: string, pods: readonly Pod[], enforce: LevelVersion, isExempt: (pod: Pod) => boolean): Promise<string[]> {
+  const until = performance.now() + MOST_MS
+  const all = distinctFirst(pods.filter(pod => !isExempt(pod)))
+  const named = new Map<string, string[]>()
+  let checked = 0
+  for (const pod of all.slice(0, MOST_PODS)) {
+    if (performance.now() > until) break
+    if (turnIsOver()) await nextTurn()
+    checked++
+    const found = inShort(violations(enforce, pod))
+    if (found !== '') named.set(found, [...named.get(found) ?? [], pod.metadata.name ?? ''])
+  }
+  const lines = [...named].map(([found, names]) => {
+    const [first = ''] = names.sort()
+    const others = names.length - 1
+    return `${first}${others === 0 ? '' : ` (and ${others} other ${others === 1 ? 'pod' : 'pods'})`}: ${found}`
+  }).sort()
+  return [
+    ...checked < all.length ? [`new PodSecurity enforce level only checked against the first ${checked} of ${all.length} existing pods`] : [],
+    ...lines.length > 0 ? [`existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(showPolicy(enforce))}`] : [],
+    ...lines
+  ]
+}
+
+/** Pods of one controller are alike: the first of each comes before all others. */
+function distinctFirst (pods: readonly Pod[]): Pod[] {
+  const seen = new Set<string>()
+  const [first, later]: [Pod[], Pod[]] = [[], []]
+  for (const pod of pods) {
+    const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid
+    if (owner === undefined || !seen.has(owner)) first.push(pod)
+    else later.push(pod)
+    if (owner !== undefined) seen.add(owner)
+  }
+  return [...first, ...later]
+}

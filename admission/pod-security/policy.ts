@@ -1,0 +1,55 @@
+/** Which level of the public standards pods of a namespace are held to, in each of three modes, by its labels and the defaults. */
+import type { FieldError } from '../../schemas/status.js'
+
+export const LEVELS = ['privileged', 'baseline', 'restricted'] as const
+export type Level = typeof LEVELS[number]
+
+/** A level as it was in a minor release, or as it is. */
+export interface LevelVersion { readonly level: Level, /** Infinity for the latest. */ readonly minor: number }
+
+export interface Policy { readonly enforce: LevelVersion, readonly audit: LevelVersion, readonly warn: LevelVersion }
+
+export const MODES = ['enforce', 'audit', 'warn'] as const
+
+const PREFIX = 'pod-security.orch.io/'
+const VERSION = /^v1\.(0|[1-9]\d{0,8})$/
+
+export const showPolicy = ({ level, minor }: LevelVersion): string => `${level}:${minor === Infinity ? 'latest' : `v1.${minor}`}`
+
+/** @returns undefined for what is none */
+export const parseLevel = (text: string): Level | undefined => LEVELS.find(level => level === text)
+/** As `LevelVersion.minor`. @returns undefined for what is none */
+export function parseVersion (text: string): number | undefined {
+  if (text === 'latest') return Infinity
+  const digits = VERSION.exec(text)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+export const LEVEL_RULE = `must be one of ${LEVELS.join(', ')}`
+export const VERSION_RULE = 'must be "latest" or "v1.x"'
+
+/**
+ * What is wrong with the labels is told beside; there always is a policy, the strictest where that to enforce cannot be
+ * understood, and nothing to tell where the others cannot.
+ */
+export function policyOf (labels: Readonly<Record<string, string>> | undefined, defaults: Policy): { readonly policy: Policy, readonly findings: readonly FieldError[] } {
+  const findings: FieldError[] = []
+  if (labels === undefined) return { policy: defaults, findings }
+  const found: Record<typeof MODES[number], LevelVersion> = { ...defaults }
+  const label = (name: string): string | undefined => Object.hasOwn(labels, PREFIX + name) ? labels[PREFIX + name] : undefined
+  const finding = (name: string, value: string, detail: string): void => { findings.push({ type: 'FieldValueInvalid', field: `metadata.labels[${PREFIX}${name}]`, value, detail }) }
+  for (const mode of MODES) {
+    const level = label(mode)
+    if (level !== undefined) {
+      const parsed = parseLevel(level)
+      if (parsed === undefined) finding(mode, level, LEVEL_RULE)
+      found[mode] = { ...found[mode], level: parsed ?? (mode === 'enforce' ? 'restricted' : 'privileged') }
+    }
+    const version = label(`${mode}-version`)
+    if (version === undefined) continue
+    const parsed = parseVersion(version)
+    if (parsed === undefined) finding(`${mode}-version`, version, VERSION_RULE)
+    found[mode] = { ...found[mode], minor: parsed ?? Infinity }
+  }
+  return { policy: found, findings }
+}

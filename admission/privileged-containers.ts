@@ -1,0 +1,37 @@
+/**
+ * `--allow-privileged=false`: no object of this server has privileged containers, or ones that are processes of their host, in a pod or in the template of one. It is a rule on
+ * objects, and told as those of validation are; as it holds for one server and not for all in a process, it stands here.
+ */
+import type { PodSpec } from '../schemas/api/core/pod-spec.js'
+import { invalid } from '../schemas/status.js'
+import type { FieldError } from '../schemas/status.js'
+import type { AdmissionPlugin } from '../registry/admission.js'
+import { podIn, podSpecPath } from './pod-templates.js'
+
+const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
+
+export const privilegedContainers: AdmissionPlugin = {
+  name: 'PrivilegedContainers',
+  handles: ({ operation, group, resource, subresource }) => (operation === 'CREATE' || operation === 'UPDATE') && SUBRESOURCES.has(subresource) && podSpecPath(group, resource) !== undefined,
+  validate: ({ group, kind, name, resource, object }) => {
+    const findings = findingsIn(podIn(group, resource, object)?.spec, podSpecPath(group, resource) ?? '')
+    if (findings.length > 0) throw invalid({ group, kind }, name, findings)
+  }
+}
+
+function findingsIn (spec: PodSpec | undefined, path: string): FieldError[] {
+  const found: FieldError[] = []
+  for (const [list, suffix] of [['initContainers', ''], ['containers', ''], ['ephemeralContainers', '[0]']] as const) {
+    for (const [index, { securityContext }] of (spec?.[list] ?? []).entries()) {
+      if (securityContext?.privileged !== true) continue
+      found.push({ type: 'FieldValueForbidden', field: `${path}.${list}[${index}]${suffix}.securityContext.privileged`, detail: 'disallowed by cluster policy' })
+    }
+  }
+  if (spec !== undefined && hasHostProcess(spec)) found.push({ type: 'FieldValueForbidden', field: path, detail: 'hostProcess containers are disallowed by cluster policy' })
+  return found
+}
+
+function hasHostProcess ({ securityContext, initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): boolean {
+  const ofPod = securityContext?.windowsOptions?.hostProcess ?? false
+  return [...initContainers, ...containers, ...ephemeralContainers].some(({ securityContext }) => securityContext?.windowsOptions?.hostProcess ?? ofPod)
+}

@@ -1,0 +1,16 @@
+/** What is counted of each resource that is in namespaces. */
+import type { Evaluator } from './evaluator.js'
+import { claimEvaluator, countEvaluator, serviceEvaluator } from './objects.js'
+import { podEvaluator } from './pods.js'
+
+const OWN: Readonly<Record<string, Evaluator>> = { '/pods': podEvaluator, '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator }
+const counts = new Map<string, Evaluator>()
+
+export function evaluatorOf (group: string, resource: string): Evaluator {
+  const key = `${group}/${resource}`
+  const own = Object.hasOwn(OWN, key) ? OWN[key] : counts.get(key)
+  if (own !== undefined) return own
+  const made = countEvaluator(group, resource)
+  counts.set(key, made)
+  return made
+}

@@ -1,0 +1,58 @@
+/** What pods use: themselves, until they have ended, and what their containers ask for. */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { isExtended, isHugePages } from '../../schemas/api/core/rules/resource-names.js'
+import { largest, plus, sumOf } from '../amounts.js'
+import type { Amounts } from '../amounts.js'
+import type { Evaluator } from './evaluator.js'
+import { podIsIn } from './scopes.js'
+
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
+const OWN: ReadonlySet<string> = new Set(['count/pods', 'pods', ...COMPUTE, ...COMPUTE.flatMap(name => [`requests.${name}`, `limits.${name}`])])
+/** What each container has to say, where a quota is about it. */
+const REQUIRED: ReadonlySet<string> = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+const REQUESTS = 'requests.'
+
+/** What a quota calls that which is asked for. */
+function named (requests: Amounts, limits: Amounts): Amounts {
+  const found: Record<string, string> = {}
+  for (const [name, amount] of Object.entries(requests)) {
+    if (COMPUTE.includes(name) || isHugePages(name)) found[name] = found[REQUESTS + name] = amount
+    else if (isExtended(name)) found[REQUESTS + name] = amount
+  }
+  for (const name of COMPUTE) if (Object.hasOwn(limits, name)) found[`limits.${name}`] = limits[name] ?? '0'
+  return found
+}
+
+/** One that has ended, or should have by now, takes nothing any more. */
+function isOver ({ metadata, status }: Pod, now: number): boolean {
+  if (status.phase === 'Failed' || status.phase === 'Succeeded') return true
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds !== undefined && now > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
+}
+
+export function podUsage (pod: Pod, now: number): Amounts {
+  if (isOver(pod, now)) return { 'count/pods': '1' }
+  const { containers = [], initContainers = [], overhead = {} } = pod.spec
+  const asked = (member: 'requests' | 'limits'): Amounts => {
+    const running = sumOf(containers.map(({ resources }) => resources[member] ?? {}))
+    return plus(largest([running, ...initContainers.map(({ resources }) => resources[member] ?? {})]), overhead)
+  }
+  return { 'count/pods': '1', pods: '1', ...named(asked('requests'), asked('limits')) }
+}
+
+/** Which containers do not say what a quota is about, by resource. */
+function podConstraint ({ spec: { containers = [], initContainers = [] } }: Pod, names: readonly string[]): string | undefined {
+  const missing = names.filter(name => REQUIRED.has(name)).sort().flatMap(name => {
+    const silent = [...containers, ...initContainers].filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(named(requests, limits), name)).map(one => one.name)
+    return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].sort().join(',')}`]
+  })
+  return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`
+}
+
+export const podEvaluator: Evaluator = {
+  handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
+  tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) && (isHugePages(name.slice(REQUESTS.length)) || isExtended(name.slice(REQUESTS.length)))),
+  usage: (object, now) => podUsage(object as Pod, now), // of its type
+  constraint: (object, names) => podConstraint(object as Pod, names),
+  isIn: (object, scope) => podIsIn(object as Pod, scope)
+}

@@ -1,0 +1,35 @@
+/** What admission may look at: other objects, from the caches that are there anyhow. */
+import type { ApiObject } from '../schemas/index.js'
+import type { ResourceRegistry } from '../registry/resource-registry.js'
+import type { AdmissionReader } from '../registry/admission.js'
+
+export function admissionReader (resources: () => ResourceRegistry): AdmissionReader {
+  return {
+    get: async (group, resource, namespace, name) => {
+      const store = resources().find(group, resource)
+      if (store === undefined) return undefined
+      const key = store.key(namespace, name)
+      const known = store.cache?.loaded === true ? store.cache.get(key) : undefined
+      if (known !== undefined) return known.object
+      // A cache may be a moment behind: what it lacks may have been created just now.
+      const { kv } = await store.backend.get(key)
+      return kv === undefined ? undefined : store.decode(kv, kv.modRevision).object
+    },
+    list: async (group, resource, namespace) => {
+      const store = resources().find(group, resource)
+      if (store === undefined) return []
+      const { start, end } = store.range(namespace)
+      const found: ApiObject[] = []
+      if (store.cache === undefined) {
+        const { kvs } = await store.backend.list({ start, end })
+        return kvs.map(kv => store.decode(kv, kv.modRevision).object)
+      }
+      await store.cache.ready()
+      store.cache.snapshot.map.forEach(start, end, entry => {
+        found.push(entry.object)
+        return true
+      })
+      return found
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** Volumes that a PodSecurityPolicy allows. */
+import type { Pod } from '../../schemas/api/core/pods.js'
+import type { Volume } from '../../schemas/api/core/pod-volumes.js'
+import type { PodSecurityPolicySpec } from '../../schemas/api/policy/podsecuritypolicies.js'
+import type { FieldError } from '../../schemas/status.js'
+
+/** As the policy calls it. */
+function typeOf ({ name, ...sources }: Volume): string {
+  const member = Object.keys(sources).find(one => (sources as Record<string, unknown>)[one] != null) ?? ''
+  return member === 'cephfs' ? 'cephFS' : member
+}
+
+/** What the server itself puts into pods counts as the secret that it once was. */
+const isTokenVolume = ({ projected }: Volume): boolean => projected?.sources !== undefined && projected.sources.length > 0 && projected.sources.every(({ serviceAccountToken, configMap, downwardAPI }) =>
+  serviceAccountToken !== undefined || configMap?.name === 'orch-root-ca.crt' || downwardAPI?.items?.every(({ fieldRef }) => fieldRef?.fieldPath === 'metadata.namespace') === true)
+
+/** Whole parts of a path alone are a prefix of it. */
+const begins = (path: string, prefix: string): boolean => {
+  const [whole, start] = [path.replace(/\/+$/, ''), prefix.replace(/\/+$/, '')]
+  return whole === start || whole.startsWith(`${start}/`)
+}
+
+export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldError[] {
+  let mounts: ReturnType<typeof writableMounts> | undefined // few policies ask for them
+  const { volumes: types = [], allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec
+  const found: FieldError[] = []
+  const invalid = (field: string, value: unknown, detail: string): void => { found.push({ type: 'FieldValueInvalid', field, value, detail }) }
+  for (const [index, volume] of (pod.spec.volumes ?? []).entries()) {
+    const at = `spec.volumes[${index}]`
+    const type = typeOf(volume)
+    const isAllowed = types.includes('*') || types.includes(type) || (types.includes('secret') && isTokenVolume(volume))
+    if (!isAllowed) {
+      invalid(at, type, `${type} volumes are not allowed to be used`)
+      continue
+    }
+    if (volume.hostPath !== undefined && allowedHostPaths.length > 0) {
+      const { path } = volume.hostPath
+      const fitting = path.split('/').includes('..') ? [] : allowedHostPaths.filter(({ pathPrefix = '' }) => begins(path, pathPrefix))
+      if (fitting.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
+      else if (fitting.every(({ readOnly }) => readOnly === true)) found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
+    }
+    const driver = volume.flexVolume?.driver
+    if (driver !== undefined && allowedFlexVolumes.length > 0 && !allowedFlexVolumes.some(one => one.driver === driver)) invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
+    const inline = volume.csi?.driver
+    if (inline !== undefined && allowedCSIDrivers.length > 0 && !allowedCSIDrivers.some(one => one.name === inline)) invalid(`${at}.csi.driver`, inline, 'Inline CSI driver is not allowed to be used')
+  }
+  return found
+}
+
+/** Where volumes are mounted so that they can be written, by their names. */
+function writableMounts ({ spec }: Pod): ReadonlyMap<string, readonly FieldError[]> {
+  const found = new Map<string, FieldError[]>()
+  for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
+    for (const [index, { volumeMounts = [] }] of (spec[list] ?? []).entries()) {
+      for (const [mount, { name, readOnly = false }] of volumeMounts.entries()) {
+        if (readOnly) continue
+        const known = found.get(name) ?? []
+        known.push({ type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly, detail: 'must be read-only' })
+        found.set(name, known)
+      }
+    }
+  }
+  return found
+}

@@ -1,0 +1,80 @@
+/**
+ * The object of a request in the form a webhook asked for, and back: in a version of its type, as what a subresource shows of it,
+ * or, of what is no object of the type, as it came.
+ */
+import { applyDefaults, decode, stringify, toJson } from '../../schemas/index.js'
+import type { ApiObject, Representation, SubresourceView } from '../../schemas/index.js'
+import { Facts } from '../../schemas/language/types.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import type { Spoken } from './hook-set.js'
+
+export interface Kind { readonly group: string, readonly version: string, readonly kind: string }
+
+type Members = Record<string, unknown>
+
+export interface Form {
+  readonly kind: Kind
+  readonly json: (object: Members) => string
+  /** Puts what was made of that JSON into the object. @throws DecodeError for what is no object of the kind */
+  readonly put: (object: Members, made: unknown) => void
+}
+
+/** @param spoken the version the hook asked for */
+export function formOf (request: AdmissionRequest, spoken: Spoken, resources: ResourceRegistry): Form {
+  const store = resources.find(request.group, request.resource)
+  const shown = store?.type.representations.find(one => one.group === spoken.group && one.version === spoken.version && one.plural === spoken.plural)
+  if (store === undefined || shown === undefined) return asItCame(request)
+  const view = request.subresource === '' ? undefined : shown.subresources.find(({ name }) => name === request.subresource)?.view
+  if (view !== undefined) return ofView(view)
+  return request.kind === store.stored.kind ? ofVersion(store, shown) : asItCame(request)
+}
+
+function ofVersion ({ stored }: ResourceStore, shown: Representation): Form {
+  const { group, version, kind, message, conversion } = shown
+  return {
+    kind: { group, version, kind },
+    json: object => {
+      const typed = object as unknown as ApiObject // an object of the type, as it is stored
+      return toJson(message, conversion?.fromStored(typed) ?? typed)
+    },
+    put: (object, made) => {
+      const decoded = decode(message, made).object
+      applyDefaults(message, decoded)
+      const whole = conversion?.toStored(decoded) ?? decoded
+      applyDefaults(stored.message, whole)
+      replace(object, whole as unknown as Members)
+    }
+  }
+}
+
+function ofView ({ message, read, write }: SubresourceView): Form {
+  const { type } = message[Facts]
+  return {
+    kind: { group: type?.group ?? '', version: type?.version ?? '', kind: type?.kind ?? '' },
+    json: object => toJson(message, read(object as unknown as ApiObject)), // of the type whose subresource it is
+    put: (object, made) => {
+      const decoded = decode(message, made).object
+      applyDefaults(message, decoded)
+      write(object as unknown as ApiObject, decoded)
+    }
+  }
+}
+
+/** An eviction, a binding, the options of a connection: with a kind of its own, and one version. */
+function asItCame ({ kind, object }: AdmissionRequest): Form {
+  const { apiVersion = 'v1', kind: own = kind } = (object ?? {}) as { apiVersion?: string, kind?: string }
+  const slash = apiVersion.indexOf('/')
+  return {
+    kind: { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind: own },
+    json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
+    put: (object, made) => { replace(object, made as Members) }
+  }
+}
+
+/** In place: others hold the object. */
+function replace (object: Members, made: Members): void {
+  for (const name of Object.keys(object)) if (!Object.hasOwn(made, name)) Reflect.deleteProperty(object, name)
+  for (const [name, value] of Object.entries(made)) Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+}

@@ -1,0 +1,56 @@
+/** What a webhook changes: a JSON patch of the form of the object that it was shown. */
+import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
+import { isStatusError } from '../../schemas/status.js'
+import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import { JSON_PATCH } from './answer.js'
+import type { HookPatch } from './answer.js'
+import type { Form } from './forms.js'
+import { internal } from './refusals.js'
+import { HookFailure, withoutValue } from './target.js'
+
+export interface Patched {
+  /** The operations, as the hook sent them. */
+  readonly patch: unknown
+  readonly changed: boolean
+}
+
+/**
+ * Changes the object in place.
+ * @returns undefined for a patch of no operations
+ * @throws HookFailure for what is no patch or none of this type, StatusError 500 for one that does not fit the object
+ */
+export async function applyHookPatch (hook: string, { text, type }: HookPatch, form: Form, { object, claim }: Pick<AdmissionRequest, 'object' | 'claim'>): Promise<Patched | undefined> {
+  const patch = listIn(text)
+  if (patch.length === 0) return undefined
+  if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
+  if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MOST_SHOWN))}`, 400)
+  const before = form.json(object)
+  try {
+    const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
+    const done = claim?.()
+    form.put(object, patched)
+    done?.()
+  } catch (error) {
+    if (!isStatusError(error) && !isDecodeError(error)) throw error
+    const words = (why: string): string => `the patch of admission webhook ${JSON.stringify(hook)} cannot be followed: ${why}`
+    // The log has it without the value, which may be a secret.
+    throw internal(words(error.message), new Error(words(isStatusError(error) ? error.message : withoutValue(error))))
+  }
+  return { patch, changed: form.json(object) !== before }
+}
+
+const MOST_SHOWN = 200
+
+function listIn (text: string): unknown[] {
+  let value: unknown
+  try {
+    ({ value } = parseJson(Buffer.from(text)))
+  } catch (cause) {
+    throw undecodable(cause instanceof Error ? cause.message.replace('the body', 'it') : String(cause))
+  }
+  if (!Array.isArray(value)) throw undecodable('it is no list of operations')
+  return value
+}
+
+const undecodable = (why: string): HookFailure => new HookFailure(`received undecodable patch in webhook response: ${why}`, 503)

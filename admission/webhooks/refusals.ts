@@ -1,0 +1,37 @@
+/** How a request ends that a webhook refuses, or that it could not be asked about, in the words of the convention. */
+import type { AdmissionResponse } from '../../schemas/api/admission/v1.js'
+import { badRequest, StatusError } from '../../schemas/status.js'
+import type { StatusReason } from '../../schemas/status.js'
+
+const MOST_TEXT = 4000
+const MOST_CAUSES = 100
+
+/** By the webhook: with the code, reason and details it gave. What is no code of a failure is 400. */
+export function denied (hook: string, status: AdmissionResponse['status']): StatusError {
+  const { code = 0, reason = '', message = '', details } = status ?? {}
+  const why = message !== '' ? `: ${message}` : reason !== '' ? `: ${reason}` : ' without explanation'
+  const refusal = new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} denied the request${why}`, { code: code < 400 ? 400 : code > 599 ? 500 : code })
+  const told = refusal.status
+  if (reason === '') delete told.reason
+  else told.reason = reason.slice(0, MOST_TEXT) as StatusReason // of any text: clients compare it with those they know
+  if (details === undefined) return refusal
+  const { name, group, kind, uid, causes = [], retryAfterSeconds } = details
+  told.details = {
+    ...texts({ name, group, kind, uid }),
+    ...(causes.length === 0 ? {} : { causes: causes.slice(0, MOST_CAUSES).map(({ reason, message, field }) => texts({ reason, message, field })) }),
+    ...(retryAfterSeconds === undefined || retryAfterSeconds <= 0 ? {} : { retryAfterSeconds })
+  }
+  if (told.details.retryAfterSeconds !== undefined) refusal.headers['retry-after'] = String(told.details.retryAfterSeconds)
+  return refusal
+}
+
+const texts = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '').map(([name, text]) => [name, text.slice(0, MOST_TEXT)]))
+
+export const dryRunUnsupported = (hook: string): StatusError => badRequest(`admission webhook ${JSON.stringify(hook)} does not support dry run`)
+
+/** 500. @param message without the words that all of these begin with */
+export const internal = (message: string, cause?: unknown): StatusError =>
+  new StatusError('InternalError', `Internal error occurred: ${message}`, { cause, details: { causes: [{ message: message.slice(0, MOST_TEXT) }] } })
+
+export const timedOut = (): StatusError => new StatusError('Timeout', 'Timeout: request did not complete within requested timeout')

@@ -1,0 +1,74 @@
+/** The AdmissionReview that a webhook is sent: the same fields in v1 and v1beta1. */
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import type { AdmissionRequest, Operation } from '../../registry/admission.js'
+import type { Form, Kind } from './forms.js'
+import type { ReviewVersion } from './hook.js'
+import type { Spoken } from './hook-set.js'
+import { namespaceOf } from './selectors.js'
+
+export const GROUP = 'admission.orch.io'
+
+/** The server itself, which writes as nobody that was authenticated. */
+const SERVER: UserInfo = { username: 'system:apiserver', uid: '', groups: ['system:masters', 'system:authenticated'], extra: {} }
+
+const OPTIONS: Readonly<Record<Operation, string | undefined>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined }
+/** Those of each kind of options, in the order of their fields. */
+const MEMBERS: Readonly<Record<Operation, readonly string[]>> = {
+  CREATE: ['fieldManager', 'fieldValidation'],
+  UPDATE: ['fieldManager', 'fieldValidation'],
+  DELETE: ['gracePeriodSeconds', 'preconditions', 'orphanDependents', 'propagationPolicy'],
+  CONNECT: []
+}
+
+const quote = JSON.stringify
+const kindJson = ({ group, version, kind }: Kind): string => `{"group":${quote(group)},"version":${quote(version)},"kind":${quote(kind)}}`
+const resourceJson = ({ group, version, plural }: Spoken): string => `{"group":${quote(group)},"version":${quote(version)},"resource":${quote(plural)}}`
+const filled = (name: string, value: string): string => value === '' ? '' : `,${quote(name)}:${quote(value)}`
+
+/** What reviews of one request have in common, written once for all its hooks. */
+export class ReviewWriter {
+  readonly #request: AdmissionRequest
+  readonly #forms: (spoken: Spoken) => Form
+  #tail: string | undefined
+
+  /** @param forms of the versions that hooks ask for */
+  constructor (request: AdmissionRequest, forms: (spoken: Spoken) => Form) {
+    this.#request = request
+    this.#forms = forms
+  }
+
+  /** @param objects both objects in the form of `spoken`, see `objects` */
+  write (version: ReviewVersion, uid: string, spoken: Spoken, objects: string): string {
+    const { subresource, requested, name, operation } = this.#request
+    const below = filled('subResource', subresource)
+    return `{"kind":"AdmissionReview","apiVersion":"${GROUP}/${version}","request":{"uid":${quote(uid)},"kind":${kindJson(this.#forms(spoken).kind)},"resource":${resourceJson(spoken)}${below}` +
+      `,"requestKind":${kindJson(this.#forms(requested).kind)},"requestResource":${resourceJson(requested)}${filled('requestSubResource', subresource)}` +
+      `${filled('name', name)}${filled('namespace', namespaceOf(this.#request))},"operation":"${operation}",${objects}${this.#tail ??= this.#rest()}}}`
+  }
+
+  /** The members `object` and `oldObject` of a review. */
+  objects (spoken: Spoken): string {
+    const { object, oldObject } = this.#request
+    const { json } = this.#forms(spoken)
+    return `"object":${object === undefined ? 'null' : json(object)},"oldObject":${oldObject === undefined ? 'null' : json(oldObject)}`
+  }
+
+  #rest (): string {
+    const { user = SERVER, dryRun } = this.#request
+    return `,"userInfo":${JSON.stringify(userFields(user))},"dryRun":${dryRun},"options":${optionsJson(this.#request)}`
+  }
+}
+
+const userFields = ({ username, uid, groups, extra }: UserInfo): object => ({
+  ...(username === '' ? {} : { username }),
+  ...(uid === '' ? {} : { uid }),
+  ...(groups.length === 0 ? {} : { groups }),
+  ...(Object.keys(extra).length === 0 ? {} : { extra })
+})
+
+function optionsJson ({ operation, options, dryRun }: AdmissionRequest): string {
+  const kind = OPTIONS[operation]
+  if (kind === undefined) return 'null'
+  const said = Object.fromEntries(MEMBERS[operation].filter(name => options[name] !== undefined && options[name] !== '').map(name => [name, options[name]]))
+  return JSON.stringify({ kind, apiVersion: 'meta.orch.io/v1', ...(dryRun ? { dryRun: ['All'] } : {}), ...said })
+}

@@ -1,0 +1,37 @@
+/** Whether a request is among those that the selectors of a webhook leave: by labels of its namespace, and of its object, old or new. */
+import { matchesSelector } from '../../schemas/selectors/objects.js'
+import { notFound } from '../../schemas/status.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import type { Hook } from './hook.js'
+
+type Labels = Readonly<Record<string, string>>
+type Labelled = { readonly metadata?: { readonly labels?: Labels | null, readonly name?: string } } | undefined
+
+export const isOfNamespaces = ({ group, resource }: Pick<AdmissionRequest, 'group' | 'resource'>): boolean => group === '' && resource === 'namespaces'
+
+/** The namespace of a request; a namespace is in itself. '' for what is in none. */
+export function namespaceOf (request: AdmissionRequest): string {
+  if (request.namespace !== '' || !isOfNamespaces(request)) return request.namespace
+  return request.name === '' ? (request.object as Labelled)?.metadata?.name ?? '' : request.name
+}
+
+/** @throws StatusError 404 when the namespace it asks about is not there */
+export async function isSelected ({ namespaceSelector, objectSelector }: Hook, request: AdmissionRequest): Promise<boolean> {
+  if (objectSelector !== undefined && ![request.object, request.oldObject].some(object => {
+    const { metadata } = (object as Labelled) ?? {}
+    return metadata !== undefined && matchesSelector(objectSelector, metadata.labels ?? {})
+  })) return false
+  if (namespaceSelector === undefined) return true
+  const namespace = namespaceOf(request)
+  // What is in no namespace is never left out for one.
+  return (namespace === '' && !isOfNamespaces(request)) || matchesSelector(namespaceSelector, await namespaceLabels(request, namespace))
+}
+
+/** Of a namespace that is being written, those it will have. */
+async function namespaceLabels (request: AdmissionRequest, namespace: string): Promise<Labels> {
+  const { operation, subresource, object, reader } = request
+  if (isOfNamespaces(request) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return (object as Labelled)?.metadata?.labels ?? {}
+  const found = await reader.get('', 'namespaces', '', namespace)
+  if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+  return found.metadata.labels ?? {}
+}

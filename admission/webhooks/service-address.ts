@@ -1,0 +1,43 @@
+/** What stands behind the service of a webhook: its cluster address, or, where that is asked for, an endpoint that is ready. */
+import type { Endpoints } from '../../schemas/api/core/endpoints.js'
+import type { Service } from '../../schemas/api/core/services.js'
+import { notFound, serviceUnavailable } from '../../schemas/status.js'
+import type { AdmissionReader } from '../../registry/admission.js'
+import type { HookService } from './target.js'
+
+export interface Address { readonly host: string, readonly port: number }
+
+/**
+ * @param endpoints as `--enable-aggregator-routing` says
+ * @throws StatusError that says what is missing
+ */
+export async function serviceAddress (reader: AdmissionReader, { namespace, name, port }: HookService, endpoints: boolean): Promise<Address> {
+  const service = await reader.get('', 'services', namespace, name) as Service | undefined // stored as one
+  if (service === undefined) throw notFound({ group: '', resource: 'services' }, name)
+  const { type = 'ClusterIP', clusterIP = '', externalName = '', ports } = service.spec ?? {}
+  if (type === 'ExternalName') {
+    if (endpoints) throw unsupported(type)
+    return { host: externalName, port }
+  }
+  const offered = (ports ?? []).find(one => one.port === port)
+  if (endpoints) return await readyEndpoint(reader, { namespace, name, port }, offered)
+  if (clusterIP === 'None' || clusterIP === '') throw serviceUnavailable('cannot route to service with ClusterIP "None"')
+  if (offered === undefined) throw noSuchPort(name, port)
+  return { host: clusterIP, port }
+}
+
+async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }: HookService, offered: { readonly name?: string | undefined } | undefined): Promise<Address> {
+  if (offered === undefined) throw noSuchPort(name, port)
+  const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // stored as one
+  if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name)
+  const ready = (endpoints.subsets ?? []).flatMap(({ addresses, ports }) => {
+    const target = (ports ?? []).find(one => (one.name ?? '') === (offered.name ?? ''))
+    return target === undefined ? [] : (addresses ?? []).map(({ ip }) => ({ host: ip, port: target.port }))
+  })
+  const chosen = ready[Math.floor(Math.random() * ready.length)]
+  if (chosen === undefined) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+  return chosen
+}
+
+const noSuchPort = (name: string, port: number): Error => serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
+const unsupported = (type: string): Error => serviceUnavailable(`unsupported service type ${JSON.stringify(type)}`)

@@ -1,0 +1,55 @@
+/**
+ * ValidatingAdmissionWebhook: asks the webhooks of all ValidatingWebhookConfigurations whose rules and selectors match, all at once. The
+ * request is refused when one of them refuses it; of several refusals the first in order of name is told.
+ */
+import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { ask } from './ask.js'
+import { Configurations } from './configurations.js'
+import type { HookSet, Invocation, Spoken } from './hook-set.js'
+import { Forms } from './mutating.js'
+import { outcomeOf } from './outcome.js'
+import { timedOut } from './refusals.js'
+import { ReviewWriter } from './review.js'
+import { isSelected } from './selectors.js'
+import { isExempt } from './tools.js'
+import type { HookTools } from './tools.js'
+
+const FAILED_OPEN = 'failed-open.validating.webhook.admission.orch.io/'
+
+export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
+  const configurations = new Configurations(tools.resources, 'validatingwebhookconfigurations', hooks => { tools.caller.retain(hooks.map(({ target }) => target)) })
+
+  const all = async (set: HookSet, request: AdmissionRequest): Promise<void> => {
+    const selected: Invocation[] = []
+    for (const invocation of set.matching(request, tools.resources())) if (await isSelected(invocation.hook, request)) selected.push(invocation)
+    if (selected.length === 0) return
+    if (request.signal.aborted) throw timedOut()
+    const forms = new Forms(request, tools)
+    const writer = new ReviewWriter(request, spoken => forms.of(spoken))
+    const written = new Map<Spoken, string>()
+    const objectsIn = (spoken: Spoken): string => {
+      let objects = written.get(spoken)
+      if (objects === undefined) written.set(spoken, objects = writer.objects(spoken))
+      return objects
+    }
+    const asked = await Promise.allSettled(selected.map(async ({ hook, spoken }, index) => {
+      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => ask(hook, tools.caller, { request, writer, spoken, objects: objectsIn(spoken), mutating: false }), () => {})
+      if (failedOpen) request.annotate(`${FAILED_OPEN}round_0_index_${index}`, hook.name)
+    }))
+    const refused = asked.find(one => one.status === 'rejected')
+    if (refused !== undefined) throw refused.reason
+  }
+
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    handles: request => {
+      configurations.follow()
+      return !isExempt(request)
+    },
+    validate: request => {
+      const set = configurations.current()
+      if (set instanceof Promise) return set.then(found => all(found, request))
+      return set.hooks.length === 0 ? undefined : all(set, request)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * ABAC: policies from a file, one JSON object per line. What no line allows it has no opinion about.
+ *
+ * @see interface, 'Authorization flags', --authorization-policy-file
+ */
+import type { Authorizer, Ruling } from './authorizer.js'
+import type { RequestInfo } from './request-info.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
+
+const API_VERSION = 'abac.authorization.orch.io/v1beta1'
+const ANY = '*'
+const AUTHENTICATED = 'system:authenticated'
+
+interface Policy {
+  readonly user: string
+  readonly group: string
+  readonly readonly: boolean
+  readonly apiGroup: string
+  readonly resource: string
+  readonly namespace: string
+  readonly nonResourcePath: string
+}
+
+const TEXTS = ['user', 'group', 'apiGroup', 'resource', 'namespace', 'nonResourcePath'] as const
+const KNOWN = new Set<string>([...TEXTS, 'readonly'])
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @throws Error that names what is wrong with the line */
+function parseLine (line: string): Policy {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(line)
+  } catch (cause) {
+    throw new Error(`is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+  if (!isObject(parsed)) throw new Error('is no object')
+  const { apiVersion, kind, spec } = parsed
+  if (apiVersion !== API_VERSION || kind !== 'Policy') throw new Error(`is no Policy of ${API_VERSION}`)
+  if (!isObject(spec)) throw new Error('has no spec')
+  for (const [name, value] of Object.entries(spec)) {
+    if (!KNOWN.has(name)) throw new Error(`spec.${name} is no property of a policy`)
+    if (name === 'readonly' ? typeof value !== 'boolean' : typeof value !== 'string') throw new Error(`spec.${name} must be ${name === 'readonly' ? 'true or false' : 'a string'}`)
+  }
+  const text = (name: typeof TEXTS[number]): string => (spec[name] ?? '') as string // just looked at
+  const anybody = text('user') === ANY || text('group') === ANY
+  return {
+    // A star is everybody who is authenticated, by either name.
+    user: anybody ? '' : text('user'),
+    group: anybody ? AUTHENTICATED : text('group'),
+    readonly: spec['readonly'] === true,
+    apiGroup: text('apiGroup'),
+    resource: text('resource'),
+    namespace: text('namespace'),
+    nonResourcePath: text('nonResourcePath')
+  }
+}
+
+/** Blank lines and lines that begin with # are passed over. @throws Error that names the line */
+export function parsePolicies (content: string): Policy[] {
+  return content.split('\n').flatMap((line, index) => {
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#')) return []
+    try {
+      return [parseLine(trimmed)]
+    } catch (error) {
+      throw new Error(`line ${index + 1} ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    }
+  })
+}
+
+function isAbout ({ user, group }: Policy, { username, groups }: UserInfo): boolean {
+  if (user === '' && group === '') return false
+  return (user === '' || user === username) && (group === '' || groups.includes(group))
+}
+
+const READ_ONLY = new Set(['get', 'list', 'watch'])
+const among = (pattern: string, value: string): boolean => pattern === ANY || pattern === value
+
+function allows (policy: Policy, info: RequestInfo): boolean {
+  if (policy.readonly && !READ_ONLY.has(info.verb)) return false
+  if (info.isResourceRequest) return among(policy.namespace, info.namespace) && among(policy.resource, info.resource) && among(policy.apiGroup, info.group)
+  const { nonResourcePath } = policy
+  return among(nonResourcePath, info.path) || (nonResourcePath.endsWith(ANY) && info.path.startsWith(nonResourcePath.slice(0, -1)))
+}
+
+const ALLOW: Ruling = { decision: 'Allow' }
+const NO_POLICY: Ruling = { decision: 'NoOpinion', reason: 'No policy matched.' }
+
+/** @throws Error as `parsePolicies` */
+export function abacAuthorizer (content: string): Authorizer {
+  const policies = parsePolicies(content)
+  return {
+    name: 'ABAC',
+    authorize: ({ user, info }) => policies.some(policy => isAbout(policy, user) && allows(policy, info)) ? ALLOW : NO_POLICY,
+    rules: user => {
+      const own = policies.filter(policy => isAbout(policy, user))
+      const verbs = ({ readonly }: Policy): string[] => readonly ? [...READ_ONLY] : [ANY]
+      return {
+        resourceRules: own.filter(({ resource }) => resource !== '').map(policy => ({ verbs: verbs(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),
+        nonResourceRules: own.filter(({ nonResourcePath }) => nonResourcePath !== '').map(policy => ({ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] })),
+        incomplete: false
+      }
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * RBAC: what roles allow those they are bound to. Roles and bindings are kept in memory by informers, so that a decision reads
+ * nothing. Whatever can't be resolved becomes the reason of a refusal, and never an allowance.
+ *
+ * @see interface, 'Authorization flags', 'Errors' 7
+ */
+import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import type { ApiObject } from '../../schemas/index.js'
+import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.js'
+import { explanation, grantText, type Resolved as Explained } from './explain.js'
+import { type Binding, type Grant, Grants } from './grants.js'
+import { type Rule, ruleAllows } from './rules.js'
+
+const GROUP = 'rbac.authorization.orch.io'
+/** May do everything, whatever roles there are. */
+const MASTERS = 'system:masters'
+
+const ALLOW: Ruling = { decision: 'Allow' }
+const NOT_LOADED: Ruling = { decision: 'NoOpinion', reason: 'RBAC: roles and bindings are not loaded yet' }
+
+export interface RbacOptions {
+  readonly follow: Follow
+}
+
+/** The rules of a grant, or why there are none. */
+type Resolved = readonly Rule[] | string
+
+export class RbacAuthorizer implements Authorizer {
+  readonly name = 'RBAC'
+  readonly #options: RbacOptions
+  readonly #grants = new Grants()
+  /** By namespace ('' for cluster roles), then by name. */
+  readonly #roles = new Map<string, Map<string, readonly Rule[]>>()
+  #followed: Followed | undefined
+
+  constructor (options: RbacOptions) { this.#options = options }
+
+  async start (): Promise<void> {
+    const roles = (plural: string): FollowedResource => ({
+      group: GROUP,
+      plural,
+      changed: role => { this.#setRole(role as ApiObject & { rules?: Rule[] | null }) },
+      deleted: ({ namespace, name }) => { this.#roles.get(namespace)?.delete(name) }
+    })
+    const keyOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
+    const bindings = (plural: string): FollowedResource => ({
+      group: GROUP,
+      plural,
+      changed: object => {
+        const binding = object as Binding // the resource that is followed
+        this.#grants.set(keyOf({ namespace: binding.metadata.namespace ?? '', name: binding.metadata.name ?? '' }), binding)
+      },
+      deleted: name => { this.#grants.delete(keyOf(name)) }
+    })
+    // Acknowledged: whoever writes a role or a binding here is answered when the next request is decided by it.
+    this.#followed = this.#options.follow('roles and bindings', [roles('clusterroles'), roles('roles'), bindings('clusterrolebindings'), bindings('rolebindings')], true)
+  }
+
+  close (): void { this.#followed?.close() }
+
+  authorize ({ user, info }: Attributes): Ruling {
+    if (user.groups.includes(MASTERS)) return ALLOW
+    if (this.#followed?.loaded !== true) return NOT_LOADED
+    let problems: string[] | undefined
+    for (const grant of this.#of(user, info.isResourceRequest ? info.namespace : '')) {
+      const rules = this.#resolve(grant)
+      if (typeof rules === 'string') (problems ??= []).push(rules)
+      else if (rules.some(rule => ruleAllows(rule, info))) return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
+    }
+    return problems === undefined ? NO_RULE : { decision: 'NoOpinion', reason: `RBAC: ${[...new Set(problems)].join(', ')}` }
+  }
+
+  explain ({ user, info }: Attributes): string {
+    if (user.groups.includes(MASTERS)) return `allowed, as ${MASTERS} may do everything`
+    const namespace = info.isResourceRequest ? info.namespace : ''
+    const resolved = (grants: Grant[]): Explained[] => grants.map(grant => ({ grant, rules: this.#resolve(grant) }))
+    return explanation(user, info, resolved(this.#of(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
+  }
+
+  rules (user: UserInfo, namespace: string): Rules {
+    const { rules, problems } = this.rulesOf(user, namespace)
+    const masters: Rule[] = user.groups.includes(MASTERS) ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }] : []
+    const all = [...masters, ...rules]
+    return {
+      resourceRules: all.flatMap(({ verbs = [], apiGroups = [], resources = [], resourceNames }) => resources.length === 0 ? [] : [{ verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }]),
+      nonResourceRules: all.flatMap(({ verbs = [], nonResourceURLs = [] }) => nonResourceURLs.length === 0 ? [] : [{ verbs, nonResourceURLs }]),
+      incomplete: problems.length > 0,
+      ...(problems.length === 0 ? {} : { evaluationError: new Error(problems.join(', ')) })
+    }
+  }
+
+  /** All that somebody is allowed in a namespace, or with '' everywhere, and what could not be resolved. */
+  rulesOf (user: UserInfo, namespace: string): { rules: Rule[], problems: string[] } {
+    const rules: Rule[] = []
+    const problems: string[] = []
+    for (const grant of this.#of(user, namespace)) {
+      const found = this.#resolve(grant)
+      if (typeof found === 'string') problems.push(found)
+      else rules.push(...found)
+    }
+    return { rules, problems }
+  }
+
+  /** The rules of a role; undefined where there is none. @param namespace '' for a ClusterRole */
+  role (namespace: string, name: string): readonly Rule[] | undefined {
+    this.#followed?.catchUp()
+    return this.#roles.get(namespace)?.get(name)
+  }
+
+  #of (user: UserInfo, namespace: string): Grant[] {
+    this.#followed?.catchUp()
+    return this.#grants.of(user, namespace)
+  }
+
+  #resolve ({ roleRef: { kind, name }, namespace, fault }: Grant): Resolved {
+    if (fault !== undefined) return fault
+    if (kind === 'ClusterRole') return this.#roles.get('')?.get(name) ?? `clusterrole.${GROUP} ${JSON.stringify(name)} not found`
+    if (kind === 'Role' && namespace !== '') return this.#roles.get(namespace)?.get(name) ?? `role.${GROUP} ${JSON.stringify(name)} not found`
+    return `unsupported role reference kind ${JSON.stringify(kind)}`
+  }
+
+  #setRole ({ metadata: { namespace = '', name = '' }, rules }: ApiObject & { rules?: Rule[] | null }): void {
+    let there = this.#roles.get(namespace)
+    if (there === undefined) this.#roles.set(namespace, there = new Map())
+    there.set(name, rules ?? [])
+  }
+}
+
+const NO_RULE: Ruling = { decision: 'NoOpinion', reason: '' }

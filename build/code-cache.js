@@ -1,0 +1,45 @@
+/**
+ * Part of the build: starts the server that was bundled on a store of its own, waits until it is ready and serves, and writes what
+ * V8 has compiled until then beside the bundle, where `bin.ts` looks for it.
+ */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+
+/** Of the build: a server that does not become ready, or does not answer, ends it. */
+const DEADLINE = AbortSignal.timeout(60_000)
+DEADLINE.addEventListener('abort', () => process.exit(1))
+
+async function freePort () {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Its status code, or undefined when nobody answers. */
+const ask = (port, path, method = 'GET', body = undefined) => new Promise(resolve => {
+  const sent = request({ port, path, method, host: '127.0.0.1', rejectUnauthorized: false, agent: false, headers: body === undefined ? {} : { 'content-type': 'application/json' } }, answer => {
+    answer.resume().on('end', () => resolve(answer.statusCode))
+  })
+  sent.on('error', () => resolve(undefined))
+  sent.end(body)
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'orch-code-cache-'))
+const port = await freePort()
+process.argv.splice(2, Infinity, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--data-dir=${join(folder, 'data')}`)
+process.stderr.write = () => true // its log is nobody's
+const { cache, script } = await import('../dist/bundle/cli.js')
+while (await ask(port, '/readyz') !== 200) await setTimeout(5, undefined, { signal: DEADLINE })
+const collection = '/api/v1/namespaces/default/configmaps'
+for (const path of ['/api', '/apis', '/api/v1', '/apis/apps/v1', collection, '/version']) await ask(port, path)
+await ask(port, collection, 'POST', JSON.stringify({ metadata: { name: 'a' }, data: { key: 'value' } }))
+writeFileSync(cache, script.createCachedData())
+rmSync(folder, { recursive: true, force: true })
+process.exit(0)

@@ -1,0 +1,103 @@
+// Who may import what: the layers of docs/architecture.md. Everything between rooms that is not allowed here is denied,
+// for rooms and files that are new as well. test/lint.test.ts proves that each line bites.
+import { dirname, relative, resolve } from 'node:path'
+import { cycles } from './cycles.js'
+
+const root = resolve(import.meta.dirname, '..')
+const type = 'problem'
+
+/** Plugins whose options are options of the server, and parsers of what flags hold: `config/` knows these alone. */
+const OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
+  ['health', 'request-log', 'security-headers', 'shutdown'].map(name => `plugins/${name}`),
+  ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name => `plugins/authentication/${name}`),
+  ['plugins/authorization/webhook', 'plugins/storage/outbound'])
+
+/** Rooms from the lowest on. Each may import those before it in its list; `serving/wire` is known to whoever holds a connection. */
+const STATE = ['schemas', 'storage']
+const RIGHTS = [...STATE, 'auth']
+const OBJECTS = [...RIGHTS, 'flow-control', 'registry']
+const RULES = [...OBJECTS, 'admission']
+const LOOPS = [...RULES, 'controllers']
+const KNOWS = {
+  schemas: [],
+  storage: ['schemas'],
+  auth: STATE,
+  'flow-control': RIGHTS,
+  registry: RIGHTS,
+  admission: OBJECTS,
+  controllers: RULES,
+  routes: [...OBJECTS, 'plugins/context', 'serving/wire'],
+  plugins: [...LOOPS, 'clients', 'serving/wire'],
+  clients: ['schemas'], // handed ready to whoever calls out
+  config: [...LOOPS, 'clients', ...OPTIONS],
+  serving: ['config', 'clients/watched-files', 'storage/folder', 'auth/authorities', 'schemas/limits'],
+  app: ['config/feature-gates', 'config/server-options', 'plugins', 'routes', ...OBJECTS],
+  build: [], // it loads the bundle of cli
+  cli: ['app', 'config', 'serving/launch']
+}
+/** These import as they like. */
+const FREE = ['test', 'examples']
+
+/** Files of plugins/ that are no plugin: what plugins share. Every other file there is a concern that no other one imports. */
+const SHARED = ['accept', 'audit-id', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-answers', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'slots', 'unread-bodies', 'unsent-answers', 'utilization'].map(name => `plugins/${name}`)
+
+/** Back ends, below the waist: who knows one. */
+const BACK_ENDS = {
+  'storage/etcd': ['storage/etcd', 'storage/open'],
+  'storage/embedded': ['storage/embedded', 'storage/open', 'config/fsck']
+}
+
+/** Packages that are known in one place. */
+const PACKAGES = [
+  [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
+  [/^etcd3(?:\/|$)/, ['storage/etcd']],
+  [/^lmdb$/, ['storage/embedded']],
+  [/^commander$/, ['config/command-line']],
+  [/^pino$/, ['config/logging']],
+  [/^undici$/, ['clients']],
+  [/^jose(?:\/|$)/, ['plugins/authentication']],
+  [/^@opentelemetry\//, ['plugins/tracing/open-telemetry']],
+  [/^@grpc\//, ['plugins/tracing/open-telemetry', 'storage/etcd']]
+]
+
+const isIn = (file, place) => file === place || file.startsWith(`${place}/`)
+const isInAny = (file, places) => places.some(place => isIn(file, place))
+const roomOf = file => file.split('/')[0]
+
+/** Why a file may not import a specifier, or undefined. Paths are below the root, without extension. */
+export function complaint (from, specifier) {
+  if (FREE.includes(roomOf(from))) return undefined
+  if (!specifier.startsWith('.')) {
+    const places = PACKAGES.find(([name]) => name.test(specifier))?.[1]
+    return places === undefined || isInAny(from, places) ? undefined : `${specifier} is known to ${places.join(', ')} alone`
+  }
+  const to = relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, '')
+  const backEnd = Object.keys(BACK_ENDS).find(folder => isIn(to, folder))
+  if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) return `${backEnd} is a back end, known to ${BACK_ENDS[backEnd].join(', ')} alone: use storage/backend.js`
+  if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) return 'serving/wire is a lowest layer: it imports nothing of ours'
+  if (roomOf(from) !== roomOf(to)) return isInAny(to, KNOWS[roomOf(from)] ?? []) ? undefined : `${roomOf(from)} may not import ${to}: see build/layers.js`
+  if (roomOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it is types, of what plugins decorate with
+  const folder = from.split('/').slice(0, 2).join('/')
+  return SHARED.includes(to) || to.startsWith(`${folder}/`) ? undefined : 'plugins import no other plugin: they meet in decorators'
+}
+
+const layers = {
+  meta: { type, schema: [] },
+  create (context) {
+    const from = relative(root, context.filename).replace(/\.ts$/, '')
+    const check = source => {
+      const message = typeof source?.value === 'string' ? complaint(from, source.value) : undefined
+      if (message !== undefined) context.report({ node: source, message })
+    }
+    return {
+      ImportDeclaration: node => { check(node.source) },
+      ExportNamedDeclaration: node => { check(node.source) },
+      ExportAllDeclaration: node => { check(node.source) },
+      ImportExpression: node => { check(node.source) },
+      TSImportType: node => { check(node.argument?.literal ?? node.source) },
+      'CallExpression[callee.name="onDemand"]': node => { check(node.arguments[0]) }
+    }
+  }
+}
+
+export default { files: ['**/*.ts'], plugins: { orch: { rules: { layers, cycles } } }, rules: { 'orch/layers': 'error', 'orch/cycles': 'error' } }

@@ -1,0 +1,141 @@
+/**
+ * Keeps priority and fairness as it is configured in the store: informers follow both kinds, a change holds when its write is
+ * acknowledged, and each schema is told in its status whether its level is there. Whether a status is written is decided by what
+ * is stored then, so that several servers write it once.
+ */
+import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
+import { isStatusError } from '../../schemas/status.js'
+import type { Controller, ControllerOptions } from '../controller.js'
+import { Informer } from '../informer.js'
+import { WorkQueue, type Verdict } from '../work-queue.js'
+import { systemClock } from '../../storage/clock.js'
+import { isStorageError } from '../../storage/errors.js'
+import { now, serverContext } from '../../registry/operations/context.js'
+import { change } from '../../registry/operations/update.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import { GROUP } from '../../flow-control/defaults.js'
+import { inWrittenVersion } from './written.js'
+import type { FlowControl } from '../../flow-control/flow-control.js'
+
+const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
+/** Of one schema in a minute, as another server may be of another opinion. */
+const MOST_WRITES = 6
+const MINUTE = 60_000
+
+export class FlowConfiguration implements Controller {
+  readonly #options: ControllerOptions
+  readonly #control: FlowControl
+  readonly #levels = new Map<string, PriorityLevelConfiguration>()
+  readonly #schemas = new Map<string, FlowSchema>()
+  readonly #statuses: WorkQueue
+  readonly #written = new Map<string, number[]>()
+  readonly #heedless: Array<() => void> = []
+  #informers: readonly Informer[] | undefined
+  #applying: Promise<void> | undefined
+  #started = false
+
+  constructor (options: ControllerOptions, control: FlowControl) {
+    this.#options = options
+    this.#control = control
+    this.#statuses = new WorkQueue({
+      workers: 1,
+      work: (name, signal) => this.#tell(name, signal),
+      failed: (name, error) => { if (!isStorageError(error, 'Closed')) options.log(`the status of the flow schema ${name} could not be written, retrying`, error) },
+      backoff: { first: 30_000, most: MINUTE },
+      name: 'priority_and_fairness_config_queue',
+      observe: options.observeQueue,
+      ...(options.clock === undefined ? {} : { clock: options.clock })
+    })
+  }
+
+  async start (): Promise<void> {
+    const levels = this.#options.resources.find(GROUP, 'prioritylevelconfigurations')
+    const schemas = this.#options.resources.find(GROUP, 'flowschemas')
+    if (levels === undefined || schemas === undefined) return // the group is not served: what is mandatory holds
+    this.#informers ??= [this.#follow(levels, this.#levels), this.#follow(schemas, this.#schemas)]
+    for (const informer of this.#informers) await informer.start()
+    this.#started = true
+    this.#apply()
+  }
+
+  async close (): Promise<void> {
+    for (const end of this.#heedless) end()
+    for (const informer of this.#informers ?? []) informer.close()
+    this.#control.close()
+    await this.#statuses.close()
+  }
+
+  #follow<T extends FlowSchema | PriorityLevelConfiguration> (store: ResourceStore, known: Map<string, T>): Informer {
+    const { log, clock } = this.#options
+    const informer = new Informer({
+      store,
+      log,
+      handlers: [{
+        changed: entry => {
+          known.set(entry.name, store.readStored(entry) as T) // of the type of its store
+          this.#changed()
+        },
+        deleted: ({ name }) => {
+          known.delete(name)
+          this.#changed()
+        }
+      }],
+      ...(clock === undefined ? {} : { clock })
+    })
+    this.#heedless.push(store.heed(async revision => {
+      await informer.reach(revision)
+      await this.#applying
+    }))
+    return informer
+  }
+
+  /** Changes that come together are applied together. */
+  #changed (): void {
+    if (!this.#started) return
+    this.#applying ??= new Promise(resolve => {
+      setImmediate(() => {
+        this.#applying = undefined
+        this.#apply()
+        resolve()
+      })
+    })
+  }
+
+  #apply (): void {
+    this.#control.configure([...this.#levels.values()], [...this.#schemas.values()])
+    for (const [name, schema] of this.#schemas) if (this.#withStatus(schema) !== undefined) this.#statuses.add(name)
+    for (const name of this.#written.keys()) if (!this.#schemas.has(name)) this.#written.delete(name)
+  }
+
+  /** The schema with a status that is right, undefined where it is so already. */
+  #withStatus (schema: FlowSchema): FlowSchema | undefined {
+    const { name } = schema.spec.priorityLevelConfiguration
+    const there = this.#control.hasLevel(name)
+    const status = there ? 'False' : 'True'
+    const reason = there ? 'Found' : 'NotFound'
+    const message = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} ${there ? 'and it exists' : 'but there is no such object'}`
+    const before = schema.status.conditions ?? []
+    const same = before.some(one => one.type === 'Dangling' && one.status === status && one.reason === reason && one.message === message)
+    if (same) return undefined
+    const told = { type: 'Dangling', status, lastTransitionTime: now(), reason, message }
+    const at = before.findIndex(({ type }) => type === 'Dangling')
+    return { ...schema, status: { conditions: at < 0 ? [...before, told] : before.with(at, told) } }
+  }
+
+  async #tell (name: string, signal: AbortSignal): Promise<Verdict> {
+    const schema = this.#schemas.get(name)
+    const store = this.#options.resources.find(GROUP, 'flowschemas')
+    if (store === undefined || schema === undefined || this.#withStatus(schema) === undefined) return 'done'
+    const at = (this.#options.clock ?? systemClock).elapsed()
+    const written = (this.#written.get(name) ?? []).filter(one => at - one < MINUTE)
+    if (written.length >= MOST_WRITES) return 'later'
+    this.#written.set(name, [...written, at])
+    await change(inWrittenVersion(store), { namespace: '', name, subresource: 'status' }, { ...serverContext(signal), fieldManager: MANAGER }, base => {
+      const object = base.copy() as FlowSchema // of the store of schemas
+      return this.#withStatus(object) ?? object
+    }).catch((error: unknown) => {
+      if (!isStatusError(error, 'NotFound')) throw error
+    })
+    return 'done'
+  }
+}

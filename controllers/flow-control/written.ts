@@ -1,0 +1,10 @@
+/** How the server itself writes configuration of priority and fairness. */
+import type { ResourceStore } from '../../registry/resource-store.js'
+
+/** Upstream writes it in this version, which managedFields then name. */
+const WRITTEN_VERSION = 'v1beta2'
+
+export function inWrittenVersion (store: ResourceStore): ResourceStore {
+  const representation = store.type.representations.find(({ version }) => version === WRITTEN_VERSION)
+  return representation === undefined ? store : store.as(representation)
+}

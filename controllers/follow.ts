@@ -1,0 +1,60 @@
+/** Followed resources as informers: what authorizers decide by (`auth/follow.ts`). */
+import type { Follow, Followed, FollowedResource } from '../auth/follow.js'
+import type { ResourceRegistry } from '../registry/resource-registry.js'
+import { isStorageError } from '../storage/errors.js'
+import { Informer } from './informer.js'
+
+const RETRY_MS = 1000
+
+export interface FollowOptions {
+  /** Asked when something is followed, as the registry is made after the authorizers. */
+  readonly resources: () => ResourceRegistry
+  readonly log: (message: string, error: unknown) => void
+}
+
+export const followWith = (options: FollowOptions): Follow => (what, resources, acknowledged = false) => new InformedResources(options, what, resources, acknowledged)
+
+class InformedResources implements Followed {
+  readonly #log: FollowOptions['log']
+  readonly #informers: readonly Informer[]
+  readonly #unsubscribe: Array<() => void> = []
+  #closed = false
+  loaded = false
+
+  constructor ({ resources, log }: FollowOptions, what: string, followed: readonly FollowedResource[], acknowledged: boolean) {
+    this.#log = log
+    this.#informers = followed.map(({ group, plural, changed, deleted }) => {
+      const store = resources().find(group, plural)
+      if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
+      const informer = new Informer({ store, handlers: [{ changed: entry => { changed(entry.read()) }, deleted }], log })
+      if (acknowledged) this.#unsubscribe.push(store.heed(revision => informer.reach(revision)))
+      return informer
+    })
+    void this.#load(what)
+  }
+
+  catchUp (): void { for (const informer of this.#informers) informer.catchUp() }
+
+  close (): void {
+    this.#closed = true
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const informer of this.#informers) informer.close()
+  }
+
+  async #load (what: string): Promise<void> {
+    for (const informer of this.#informers) {
+      for (let failed = false; ;) {
+        try {
+          await informer.start()
+          break
+        } catch (error) {
+          if (this.#closed || isStorageError(error, 'Closed')) return
+          if (!failed) this.#log(`${what} could not be loaded, retrying until they are`, error)
+          failed = true
+          await new Promise(resolve => { setTimeout(resolve, RETRY_MS).unref() })
+        }
+      }
+    }
+    this.loaded = true
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Which servers stand behind the server's own service. By leases: each server keeps a key that ends by itself when it is not kept
+ * up, and whoever has one is there. By count: each adds its address, and takes others out while there are more than are said to be.
+ */
+import { validateNonSpecialAddress } from '../../schemas/rules/net.js'
+import type { Backend } from '../../storage/backend.js'
+import { StorageError } from '../../storage/errors.js'
+import { rangeOf } from '../../storage/key.js'
+
+export type Reconciler = 'lease' | 'master-count' | 'none'
+
+export interface Masters {
+  /** Says that this server is there, and of the addresses that are published those that should be, sorted. @throws StorageError */
+  readonly present: (published: readonly string[]) => Promise<readonly string[]>
+  /** Says that it is not. @throws StorageError */
+  readonly absent: (published: readonly string[]) => Promise<readonly string[]>
+}
+
+/** Seconds a server counts as there after it last said so. */
+const LEASE_SECONDS = 15
+const MOST_ATTEMPTS = 5
+
+/** Why an address cannot be that of an endpoint, or undefined. */
+export function addressProblem (address: string): string | undefined {
+  const found: string[] = []
+  validateNonSpecialAddress(address, '', ({ detail }) => { found.push(detail) })
+  return found[0]
+}
+
+export function mastersOf (reconciler: Exclude<Reconciler, 'none'>, address: string, { backend, prefix, count }: { backend: Backend, prefix: string, count: number }): Masters {
+  return reconciler === 'lease' ? byLease(address, backend, `${prefix}/masterleases/`) : byCount(address, count)
+}
+
+function byLease (address: string, backend: Backend, scope: string): Masters {
+  const key = scope + address
+  const all = async (): Promise<string[]> => {
+    const { kvs } = await backend.list(rangeOf(scope))
+    return kvs.map(kv => kv.key.slice(scope.length)).sort()
+  }
+  return {
+    present: async () => {
+      const options = { lease: await backend.lease(LEASE_SECONDS) }
+      const value = Buffer.from(JSON.stringify({ address }))
+      for (let attempt = 1; ; attempt++) {
+        const { kv } = await backend.get(key)
+        const { succeeded } = kv === undefined ? await backend.create(key, value, options) : await backend.update(key, value, kv.modRevision, options)
+        if (succeeded) return await all()
+        if (attempt === MOST_ATTEMPTS) throw new StorageError('Unavailable', `${key} is changed by somebody else all the while`, { key })
+      }
+    },
+    absent: async () => {
+      const { kv } = await backend.get(key)
+      if (kv !== undefined) await backend.delete(key, kv.modRevision)
+      return await all()
+    }
+  }
+}
+
+function byCount (address: string, count: number): Masters {
+  return {
+    present: async published => {
+      const all = [...new Set([...published, address])].sort()
+      // Each server takes away the one after itself, so that they agree on who stays.
+      while (all.length > count) all.splice((all.indexOf(address) + 1) % all.length, 1)
+      return all
+    },
+    absent: async published => published.filter(one => one !== address)
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The levels and schemas that a server begins with. Two of each are mandatory: they are what requests go by when there is
+ * nothing else. The others are suggestions, which an administrator may change (see `bootstrap.ts`).
+ */
+import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject } from '../schemas/api/flowcontrol/v1beta1.js'
+
+export const GROUP = 'flowcontrol.apiserver.orch.io'
+export const STORED_VERSION = `${GROUP}/v1beta1`
+export const EXEMPT = 'exempt'
+export const CATCH_ALL = 'catch-all'
+
+const QUEUE_LENGTH = 50
+const ALL = ['*']
+const LEASES = 'coordination.orch.io'
+const SYSTEM = 'orch-system'
+
+type LevelSpec = PriorityLevelConfiguration['spec']
+type Rules = NonNullable<FlowSchemaSpec['rules']>
+
+const level = (name: string, spec: LevelSpec): PriorityLevelConfiguration =>
+  ({ apiVersion: STORED_VERSION, kind: 'PriorityLevelConfiguration', metadata: { name }, spec, status: {} })
+
+const queued = (name: string, assuredConcurrencyShares: number, queues: number, handSize: number): PriorityLevelConfiguration =>
+  level(name, { type: 'Limited', limited: { assuredConcurrencyShares, limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: QUEUE_LENGTH } } } })
+
+const schema = (name: string, to: string, matchingPrecedence: number, by: '' | 'ByUser' | 'ByNamespace', rules: Rules): FlowSchema => ({
+  apiVersion: STORED_VERSION,
+  kind: 'FlowSchema',
+  metadata: { name },
+  spec: { priorityLevelConfiguration: { name: to }, matchingPrecedence, ...(by === '' ? {} : { distinguisherMethod: { type: by } }), rules },
+  status: {}
+})
+
+const groups = (...names: string[]): Subject[] => names.map(name => ({ kind: 'Group', group: { name } }))
+const users = (...names: string[]): Subject[] => names.map(name => ({ kind: 'User', user: { name } }))
+const accounts = (...names: string[]): Subject[] => names.map(name => ({ kind: 'ServiceAccount', serviceAccount: { namespace: SYSTEM, name } }))
+
+const resources = (verbs: string[], apiGroup: string, names: string[], clusterScope = false): ResourcePolicyRule =>
+  ({ verbs, apiGroups: [apiGroup], resources: names, ...(clusterScope ? { clusterScope } : {}), namespaces: ALL })
+
+const everything = (subjects: Subject[]): Rules =>
+  [{ subjects, resourceRules: [resources(ALL, '*', ALL, true)], nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }] }]
+
+const EVERYBODY = groups('system:unauthenticated', 'system:authenticated')
+const MASTERS = groups('system:masters')
+const NODES = groups('system:nodes')
+const MANAGER = users('system:orch-controller-manager')
+const SCHEDULER = users('system:orch-scheduler')
+const KEEP = ['get', 'create', 'update']
+
+export const MANDATORY_LEVELS: readonly PriorityLevelConfiguration[] = [
+  level(CATCH_ALL, { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } } }),
+  level(EXEMPT, { type: 'Exempt' })
+]
+
+export const SUGGESTED_LEVELS: readonly PriorityLevelConfiguration[] = [
+  queued('system', 30, 64, 6),
+  queued('node-high', 40, 64, 6),
+  queued('leader-election', 10, 16, 4),
+  queued('workload-high', 40, 128, 6),
+  queued('workload-low', 100, 128, 6),
+  queued('global-default', 20, 128, 6)
+]
+
+export const MANDATORY_SCHEMAS: readonly FlowSchema[] = [
+  schema(EXEMPT, EXEMPT, 1, '', everything(MASTERS)),
+  schema(CATCH_ALL, CATCH_ALL, 10_000, 'ByUser', everything(EVERYBODY))
+]
+
+export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
+  schema('system-nodes', 'system', 500, 'ByUser', everything(NODES)),
+  schema('system-node-high', 'node-high', 400, 'ByUser', [{ subjects: NODES, resourceRules: [resources(ALL, '', ['nodes', 'nodes/status'], true), resources(ALL, LEASES, ['leases'])] }]),
+  schema('probes', EXEMPT, 2, '', [{ subjects: EVERYBODY, nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }] }]),
+  schema('system-leader-election', 'leader-election', 100, 'ByUser', [{ subjects: [...MANAGER, ...SCHEDULER, ...accounts('*')], resourceRules: [resources(KEEP, LEASES, ['leases'])] }]),
+  schema('workload-leader-election', 'leader-election', 200, 'ByUser', [{ subjects: accounts('*'), resourceRules: [resources(KEEP, '', ['endpoints', 'configmaps']), resources(KEEP, LEASES, ['leases'])] }]),
+  // Before the one above, which would take endpoints for the locks of elections.
+  schema('endpoint-controller', 'workload-high', 150, 'ByUser', [{ subjects: [...MANAGER, ...accounts('endpoint-controller', 'endpointslicemirroring-controller')], resourceRules: [resources(KEEP, '', ['endpoints'])] }]),
+  schema('orch-controller-manager', 'workload-high', 800, 'ByNamespace', everything(MANAGER)),
+  schema('orch-scheduler', 'workload-high', 800, 'ByNamespace', everything(SCHEDULER)),
+  schema('orch-system-service-accounts', 'workload-high', 900, 'ByNamespace', everything(accounts('*'))),
+  schema('service-accounts', 'workload-low', 9000, 'ByUser', everything(groups('system:serviceaccounts'))),
+  schema('global-default', 'global-default', 9900, 'ByUser', everything(EVERYBODY))
+]

@@ -1,0 +1,142 @@
+/**
+ * What happened, written down: an event when a request was received, when a long-running one began to be answered, and when its
+ * answer was complete or a defect of ours ended it. The policy says of which requests, and how much. Refused requests are
+ * written down too, those without valid credentials among them. A back end in mode blocking has the first event before the request
+ * goes on; one that cannot be written to is reported and counted, and refuses requests in mode blocking-strict alone.
+ *
+ * It stands behind authentication, so that events have a user. Requests that were refused before it are
+ * found by their answers.
+ *
+ * @see interface, 'Audit events'
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { attempted } from './attempted.js'
+import { CLOSED_EARLY, eventOf, type Moment, type Outcome } from './event.js'
+import { compilePolicy } from './policy.js'
+import { openBackends, type BackendsOptions } from './backends.js'
+import { Recording } from './recording.js'
+import { sourceIPs, type Asked } from './subject.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/config/audit-policy.js'
+import { StatusError } from '../../schemas/status.js'
+import { isLongRunning } from '../request-kinds.js'
+
+export interface AuditOptions extends BackendsOptions {
+  /** Default the metadata of all requests. */
+  readonly policy?: AuditPolicy
+}
+
+/** Of a request whose event is lost: no defect, and said in the log by the back end. */
+const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
+
+async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
+  const { metrics } = fastify.orch
+  const events = metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
+  const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level'])
+  const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.').with()
+  if (options.path === undefined && options.webhook === undefined) return
+  const backends = await openBackends(options, fastify)
+  const ruler = compilePolicy(policy)
+  const countOf = new Map(LEVELS.map(level => [level, levels.with(level)]))
+  /** Events on their way: awaited when the server closes. */
+  const pending = new Set<Promise<boolean>>()
+
+  /** False when a back end that is strict has lost it. */
+  const write = (stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<Moment> = {}): boolean | Promise<boolean> => {
+    const { level, omitStages } = recording.ruling
+    if (omitStages.has(stage)) return true
+    const { subject } = recording
+    const { user, impersonator, annotations } = request.orch
+    if (impersonator !== undefined) subject.impersonatedUser = user
+    recording.annotate(annotations)
+    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.asked.receivedAt : new Date(), ...more })
+    events.add()
+    const written = backends.write(event)
+    if (typeof written === 'boolean') return written
+    const waited = written.finally(() => pending.delete(waited))
+    pending.add(waited)
+    return waited
+  }
+  const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => ({ code: reply.raw.statusCode, status: request.orch.failure?.status ?? answered })
+  const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<Moment> =>
+    ({ outcome: reply.raw.headersSent || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY, request: recording.requestJson, response: recording.responseJson })
+  const open = (request: FastifyRequest): Recording | undefined => {
+    request.orch.audited = true
+    const { user, impersonator, info } = request.orch
+    const asking = impersonator ?? user
+    const ruling = ruler(asking, info)
+    countOf.get(ruling.level)?.add()
+    if (ruling.level === 'None') return undefined
+    const recording = new Recording(ruling, askedBy(request, asking))
+    request.orch.recorder = recording
+    return recording
+  }
+  const complete = (request: FastifyRequest, reply: FastifyReply, recording: Recording): void => {
+    request.orch.onClosed(() => { void write(request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)) })
+  }
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const recording = open(request)
+    if (recording === undefined) return done()
+    if (isLongRunning(request.orch.info)) {
+      const started = (): void => { void write('ResponseStarted', request, recording, answeredWith(request, reply, recording)) }
+      onHead(reply, started)
+      request.orch.onClosed(() => { if (!reply.raw.headersSent) started() })
+    }
+    complete(request, reply, recording)
+    const go = (written: boolean): void => {
+      if (written) return done()
+      rejected.add()
+      done(notRecorded())
+    }
+    const written = write('RequestReceived', request, recording)
+    if (typeof written === 'boolean') go(written)
+    else written.then(go, done)
+  })
+  // Refused by a hook before ours, as one without valid credentials: done for as it begins to be answered, and why is all that is
+  // written down of the answer. What such a hook answers is complete.
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
+    const recording = request.orch?.audited === false ? open(request) : undefined
+    if (recording !== undefined) {
+      const { failure } = request.orch
+      if (failure === undefined) complete(request, reply, recording)
+      else {
+        const message = failure.status.reason === 'Unauthorized' ? attempted(request.headers, request.raw.socket, request.orch.query) : failure.message
+        void write('ResponseStarted', request, recording, { outcome: { code: reply.raw.statusCode, status: { message } } })
+      }
+    }
+    done()
+  })
+  fastify.addHook('onClose', async () => { await backends.close(pending) })
+}
+
+/** Of a user agent; more is not written down. */
+const MOST_AGENT = 2048
+
+/** Taken down when a request comes: by the time of its last event the connection may be gone. */
+function askedBy ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): Asked {
+  return {
+    auditId,
+    url: raw.url ?? '',
+    info,
+    user,
+    receivedAt,
+    sourceIPs: sourceIPs(headers, socket.remoteAddress),
+    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) || undefined // it is clipped when it is written
+  }
+}
+
+/** Tells when the head of an answer goes out, also of one that is written past Fastify. */
+function onHead (reply: FastifyReply, told: () => void): void {
+  const { raw } = reply
+  const writeHead = raw.writeHead
+  raw.writeHead = ((...args: Parameters<typeof writeHead>) => {
+    raw.writeHead = writeHead
+    const result = writeHead.apply(raw, args)
+    told()
+    return result
+  }) as typeof writeHead // the overloads differ in arguments that are only passed on
+}
+
+export default fp(audit, { name: 'orch/audit', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })

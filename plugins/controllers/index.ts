@@ -1,0 +1,125 @@
+/**
+ * What the server does by itself beside answering requests: starts the controllers when it is ready, one after the other,
+ * and stops them before the store is closed. What has to be done before the server counts as ready is a post-start hook.
+ * A store that does not answer is no reason to give up: a controller is started until it succeeds.
+ */
+import fp from 'fastify-plugin'
+import type { Controller } from '../../controllers/controller.js'
+import { NamespaceDefaults } from '../../controllers/namespace-defaults.js'
+import { NamespaceController } from '../../controllers/namespaces.js'
+import type { RootCA } from '../../controllers/root-ca.js'
+import { ResourceQuotas } from '../../controllers/resource-quotas.js'
+import { SystemNamespaces } from '../../controllers/system-namespaces.js'
+import { SystemPriorityClasses } from '../../controllers/system-priority-classes.js'
+import type { IdentitySettings } from '../../controllers/identity-lease.js'
+import type { OwnServiceSettings } from '../../controllers/services/own-service.js'
+import { failureFields } from '../../storage/errors.js'
+import { observeQueues } from './queue-metrics.js'
+
+const RETRY_MS = 1000
+/** Work under way ends with what it waits for; a store that does not answer is not waited for longer. */
+const MOST_CLOSING_MS = 1000
+
+export interface ControllersOptions {
+  readonly rootCA?: RootCA | undefined
+  /** Default there is no such service. */
+  readonly orchService?: OwnServiceSettings | undefined
+  /** Whether what quotas count is kept in their status. Default true. */
+  readonly quotas?: boolean | undefined
+  /** Default this server has no such lease. */
+  readonly identityLease?: IdentitySettings | undefined
+}
+
+interface Started {
+  /** Of its post-start hook; without one no client waits for it. */
+  readonly name?: string
+  /** For the log. */
+  readonly task: string
+  readonly controllers: readonly Controller[]
+  /** What it makes stands in namespaces of the cluster, which are made first. */
+  readonly inNamespaces?: boolean
+}
+
+export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, identityLease, quotas = true }) => {
+  const { resources, health, services: allocation } = fastify.orch
+  const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
+  const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
+  const own: Controller[] = []
+  if (orchService !== undefined) {
+    if (allocation === undefined) throw new TypeError('the option orchService needs services beside it: the service gets the first address of their range')
+    const { OwnService } = await import('../../controllers/services/own-service.js')
+    own.push(new OwnService({ ...options, ...orchService, allocation, leaving: fastify.orch.shutdown.leaving }))
+  }
+  if (identityLease !== undefined) own.push(new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease }))
+  const all: Started[] = [
+    { name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] }), new NamespaceController(options), ...own] },
+    { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
+    ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
+    { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
+  ]
+  const { signer, certificateAuthority } = fastify.orch.serviceAccountTokens
+  if (signer !== undefined) {
+    const { TokenSecrets } = await import('../../controllers/token-secrets.js')
+    all.push({ task: 'the controller of token secrets could not start', controllers: [new TokenSecrets({ ...options, tokens: { signer, certificateAuthority } })] })
+  }
+  if (fastify.orch.rbac !== undefined) {
+    const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
+    all.push({ name: 'rbac/bootstrap-roles', task: 'the default roles could not be made', controllers: [new RoleAggregation(options), new DefaultRoles(options)] })
+  }
+  const { flowControl } = fastify.orch
+  if (flowControl !== undefined) {
+    const [{ FlowConfiguration }, { FlowDefaults }] = await Promise.all([import('../../controllers/flow-control/configuration.js'), import('../../controllers/flow-control/defaults.js')])
+    all.push(
+      { name: 'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [new FlowConfiguration(options, flowControl)] },
+      { name: 'priority-and-fairness-config-producer', task: 'the defaults of priority and fairness could not be made', controllers: [new FlowDefaults(options)] }
+    )
+    health.postStart('priority-and-fairness-filter', Promise.resolve()) // it has held since the first request
+  }
+  const { publishedAuthentication } = fastify.orch
+  if (publishedAuthentication !== undefined) {
+    const { AuthenticationPublisher } = await import('../../controllers/published-authentication.js')
+    all.push({ name: 'start-cluster-authentication-info-controller', task: 'how clients are verified could not be published', inNamespaces: true, controllers: [new AuthenticationPublisher(options, publishedAuthentication)] })
+  }
+  if (allocation !== undefined) {
+    const { ServiceRepair } = await import('../../controllers/services/repair.js')
+    const note = (text: string): void => { fastify.log.warn(text) }
+    all.push({ task: 'the addresses and node ports of services could not be looked through', controllers: [new ServiceRepair({ ...options, allocation, note })] })
+  }
+  const closing = new AbortController()
+
+  const start = async ({ controllers, task }: Started): Promise<void> => {
+    let failed = false
+    for (const controller of controllers) {
+      for (let started = false; !started;) {
+        if (closing.signal.aborted) return
+        try {
+          await controller.start()
+          started = true
+        } catch (error) {
+          if (closing.signal.aborted) return
+          if (!failed) log(`${task}, retrying until they are`, error)
+          failed = true
+          await new Promise(resolve => { setTimeout(resolve, RETRY_MS).unref() })
+        }
+      }
+    }
+  }
+
+  fastify.addHook('onReady', done => {
+    let namespaces: Promise<void> | undefined
+    for (const one of all) {
+      const started: Promise<void> = one.inNamespaces === true && namespaces !== undefined ? namespaces.then(() => start(one)) : start(one)
+      namespaces ??= started // they are the first
+      if (one.name !== undefined) health.postStart(one.name, started)
+    }
+    done()
+  })
+
+  fastify.addHook('onClose', async () => {
+    closing.abort()
+    const closed = Promise.all(all.flatMap(({ controllers }) => controllers.map(controller => controller.close())))
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([closed, new Promise(resolve => { timer = setTimeout(resolve, MOST_CLOSING_MS) })])
+    clearTimeout(timer)
+  })
+}, { name: 'orch/controllers', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/storage'] })

@@ -1,0 +1,66 @@
+/**
+ * Who somebody acts as: a request with `Impersonate-User` goes on as that user, with the groups, uid and extra it names, once
+ * the authorizer has allowed each of them to the one who asks. Behind authentication and audit, whose events name both users;
+ * before limits and authorization, which know the new one alone. The headers go no further.
+ *
+ * A request without such headers costs a look at the first letter of each of its headers.
+ */
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Ruling } from '../../auth/authorizer.js'
+import { refusal } from '../../auth/refusal.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { badRequest, internalError } from '../../schemas/status.js'
+import { reasonOf } from '../../storage/errors.js'
+import { parseImpersonation, type Claim } from './claims.js'
+
+import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
+import { removeHeaders } from '../sent-headers.js'
+
+const PATH = '/impersonate'
+
+/** As a question to the authorizer: may the one who asks impersonate this? Users and groups are of no version, as convention. */
+const question = ({ group, resource, subresource = '', namespace = '', name }: Claim): RequestInfo =>
+  ({ path: PATH, isResourceRequest: true, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
+
+function headersOf (rawHeaders: readonly string[]): Impersonation {
+  try {
+    return impersonationHeaders(rawHeaders)
+  } catch (error) {
+    throw badRequest(reasonOf(error))
+  }
+}
+
+export default fp(async fastify => {
+  /** Throws the refusal of the first claim that is not allowed. */
+  const allow = async (user: UserInfo, claims: readonly Claim[]): Promise<void> => {
+    for (const claim of claims) {
+      const attributes = { user, info: question(claim) }
+      const { decision, reason = '' }: Ruling = await fastify.orch.authorizer.authorize(attributes)
+      if (decision !== 'Allow') throw refusal(attributes, reason)
+    }
+  }
+
+  const impersonate = async (request: FastifyRequest): Promise<void> => {
+    const { orch, raw } = request
+    if (orch.user === undefined) throw internalError(new Error('impersonation ran before authentication'))
+    const { claims, user } = parseImpersonation(headersOf(raw.rawHeaders))
+    removeHeaders(raw, isImpersonation)
+    if (user === undefined) return
+    await allow(orch.user, claims)
+    orch.impersonator = orch.user
+    orch.user = user
+  }
+
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { rawHeaders } = request.raw
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      if (isImpersonation(rawHeaders[at] as string)) { // they are pairs
+        impersonate(request).then(() => { done() }, done)
+        return
+      }
+    }
+    done()
+  })
+}, { name: 'orch/impersonation', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authentication', 'orch/audit'] })

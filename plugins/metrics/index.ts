@@ -1,0 +1,106 @@
+/**
+ * `/metrics`: what the server did, in Prometheus text under the conventional names. Other parts declare
+ * their own metrics through `fastify.orch.metrics`; each server in a process has its own registry.
+ *
+ * It stands right behind request info, so that refused requests count too.
+ *
+ * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period,
+ * --etcd-db-metric-poll-interval
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { buildInfo } from './build-info.js'
+import { processText } from './process.js'
+import { requestMetrics } from './requests.js'
+import { describe } from './stability.js'
+import { SummaryFamily } from './summaries.js'
+import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../metric-series.js'
+
+export type { Counter, Gauge, Histogram, Metric } from '../metric-series.js'
+
+export interface MetricsOptions {
+  /** Names that are left out of the answer, `--disabled-metrics`. */
+  disabled?: readonly string[]
+  /** By `metric,label`: values that it may have; others are counted as `unexpected`. `--allow-metric-labels`. */
+  allowedLabels?: ReadonlyMap<string, readonly string[]>
+  /** Milliseconds between counts of stored objects; 0 never counts. Default one minute. */
+  countInterval?: number
+  /** Milliseconds between readings of the store's size; 0 never reads. Default 30 seconds. */
+  sizeInterval?: number
+}
+
+type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
+
+async function metrics (fastify: FastifyInstance, options: MetricsOptions): Promise<void> {
+  const { disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000 } = options
+  const hidden = new Set(disabled)
+  const families = new Map<string, Family>()
+  const readers: Array<() => void> = []
+  const log = fastify.log.child({ module: 'metrics' })
+  let closed = false
+
+  const declare = <T extends Family>(name: string, kind: new (...args: never[]) => T, create: () => T): T => {
+    const known = families.get(name)
+    if (known instanceof kind) return known
+    if (known !== undefined) throw new TypeError(`metric ${name} is declared with another type`)
+    const created = create()
+    created.allow(label => allowedLabels.get(`${name},${label}`))
+    families.set(name, created)
+    return created
+  }
+
+  const poll = (interval: number, read: () => Promise<void>): void => {
+    if (interval <= 0) return
+    const again = (): void => { if (!closed) setTimeout(once, interval).unref() }
+    const once = (): void => {
+      read().catch((error: unknown) => log.debug({ err: error }, 'a metric could not be read')).finally(again)
+    }
+    setImmediate(() => { if (!closed) once() }).unref()
+  }
+
+  const own: Metrics = {
+    counter: (name, help, labels = []) => declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help), labels)),
+    gauge: (name, help, labels = []) => declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help), labels)),
+    histogram: (name, help, bounds, labels = []) => declare(name, HistogramFamily, () => new HistogramFamily(name, describe(name, help), labels, bounds)),
+    summary: (name, help, labels = []) => declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help), labels)),
+    beforeScrape: read => { readers.push(read) },
+    trackObjects: (resource, count) => {
+      const gauge = own.gauge('apiserver_storage_objects', 'Objects in the store, by resource, when they were last counted.', ['resource']).with(resource)
+      poll(countInterval, async () => gauge.set(await count()))
+    },
+    trackStore: (name, status, endpoint) => {
+      const gauges = [own.gauge('apiserver_storage_size_bytes', 'Bytes the store occupies.', ['store']).with(name)]
+      if (endpoint !== undefined) gauges.push(own.gauge('etcd_db_total_size_in_bytes', 'Bytes that the database file of etcd occupies.', ['endpoint']).with(endpoint))
+      poll(sizeInterval, async () => {
+        const { size } = await status()
+        for (const gauge of gauges) gauge.set(size)
+      })
+    },
+    exposition: async () => {
+      for (const read of readers) read()
+      const pieces: Buffer[] = []
+      for (const family of families.values()) if (!hidden.has(family.name)) family.write(pieces)
+      pieces.push(Buffer.from(await processText(hidden)))
+      return Buffer.concat(pieces)
+    }
+  }
+  fastify.orch.metrics = own
+  buildInfo(own)
+
+  /** Only what there is has labels of its own: whatever else clients ask for is one. */
+  const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || fastify.orch.knowsPath(request.orch.info))
+  const requests = requestMetrics(own, isServed)
+  fastify.addHook('onRequest', (request, reply, done) => {
+    requests.begin(request, reply)
+    done()
+  })
+  fastify.get('/metrics', async (_request, reply) => {
+    return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(await own.exposition())
+  })
+  fastify.addHook('onClose', (_instance, done) => {
+    closed = true
+    done()
+  })
+}
+
+export default fp(metrics, { name: 'orch/metrics', fastify: '5.x', dependencies: ['orch/request-info'] })

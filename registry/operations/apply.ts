@@ -1,0 +1,120 @@
+/**
+ * PATCH that applies: what a client says an object must have, and no more, is put into whatever is there, or makes the object.
+ * What is there is said by the store, so that a conflict of versions runs it again, and a conflict of owners is an answer.
+ */
+import { decode } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/index.js'
+import { applyOtherDefaults } from '../../schemas/language/defaults.js'
+import { conflict, isStatusError, notFound } from '../../schemas/status.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { apply as applied, except } from '../apply/apply.js'
+import type { Applied, Application } from '../apply/apply.js'
+import { applyConflict } from '../apply/conflicts.js'
+import type { FieldSet } from '../apply/field-set.js'
+import { KUBECTL, keepLastApplied, unchangedSince } from '../apply/last-applied.js'
+import type { Manager, Who } from '../apply/managers.js'
+import { update } from '../apply/update.js'
+import type { ResourceStore } from '../resource-store.js'
+import { bounded } from './storable.js'
+import { stepped, yieldToEventLoop } from '../../storage/turns.js'
+import type { Steps } from '../../schemas/steps.js'
+import { now } from './context.js'
+import type { Target, WriteContext } from './context.js'
+import { create } from './create.js'
+import { matchTarget } from './identity.js'
+import { fieldsKept, ownersIn, setOwners, versionsOf, whoWrites } from './ownership.js'
+import { rewrite } from './rewrite.js'
+import { attempt } from './update.js'
+import type { Written } from './update.js'
+
+export interface ApplyRequest {
+  /** What the client said, in the version of the store, and nothing else: see `said`. Undefined for nothing there. */
+  readonly configOf: (base: Entry | undefined) => ApiObject
+  /** The same as it came, of the object itself. */
+  readonly sent?: unknown
+  /** Takes over what others have set to other values. */
+  readonly force: boolean
+  /** Where what is applied is not the object itself but a view of it: its version, and what the object is without what was taken out of the view. */
+  readonly view?: { readonly version: string, readonly complete: (object: ApiObject) => void }
+}
+
+/** Who owned what was there before anybody applied to an object that had no owners. */
+const BEFORE = 'before-first-apply'
+/** Of making what others make and delete all the while. */
+const MOST_ATTEMPTS = 20
+
+/** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, whatever admission refuses with; StorageError */
+export async function apply (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext): Promise<Written> {
+  for (let attempts = 0; ; attempts++) {
+    const entry = await rewrite(store, target, context, base => {
+      let owners: readonly Manager[] = []
+      return attempt(store, base, target, context, async () => {
+        const made = await objectOf(store, request, base, target, context)
+        owners = made.owners
+        return made.object
+      }, function * (object) { setOwners(object, owners) })
+    }, () => undefined)
+    if (entry !== undefined) return { entry, created: false }
+    if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
+    try {
+      const { object, owners } = await objectOf(store, request, undefined, target, context)
+      refuseUid(store, object, target)
+      await context.mayCreate?.()
+      return { entry: await create(store, object, target, context, owners), created: true }
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists') || attempts === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** Who names a uid means an object that was there. A version is as good as none, so that what was exported can be applied elsewhere. */
+function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { name }: Target): void {
+  if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+}
+
+interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
+
+async function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<Made> {
+  const { message } = store.shown
+  const size = Math.max(context.size ?? 0, base?.json.length ?? 0)
+  const live = base === undefined ? {} : store.convertCopy(base)
+  await yieldToEventLoop(size)
+  const config = configOf(base)
+  const who = whoWrites(store, context, 'Apply', target.subresource)
+  const ignored = fieldsKept(store, target.subresource ?? '')
+  const complete = function * (made: object): Steps<ApiObject> {
+    const { object } = bounded(() => decode(message, made))
+    yield
+    view?.complete(object)
+    applyOtherDefaults(message, object) // as convention, compared and owned are the fields that were said
+    return object
+  }
+  const owners = await stepped(ownersOf(store, live, who, ignored), size)
+  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, who, force, now, ignored }
+  const outcome = await stepped(applied(application), size)
+  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await stepped(applied({ ...application, force: true }), size)
+  await yieldToEventLoop(size)
+  if (who.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
+  const typed = object as ApiObject // it is complete
+  matchTarget(store, typed, target)
+  return { object: store.take(typed), owners: managers }
+}
+
+/** Of an object without owners: somebody set what is there. */
+function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
+  const managers = ownersIn(store, live.metadata?.managedFields)
+  if (managers.length > 0 || live.metadata === undefined) return managers
+  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
+}
+
+/**
+ * False where all that conflicts is what kubectl itself has applied before there were owners, which it takes over.
+ * @throws StatusError 409 for what conflicts otherwise
+ */
+function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
+  if (conflicts.length === 0) return true
+  const { manager, apiVersion } = application.who
+  const left = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
+  if (left.length > 0) throw applyConflict(left, viewVersion)
+  return false
+}

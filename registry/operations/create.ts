@@ -1,0 +1,161 @@
+/** POST, and PUT of a name that does not exist: a new object. */
+import { randomUUID } from 'node:crypto'
+import { forgetEmpty } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/index.js'
+import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
+import type { AdmissionRequest, Basis } from '../admission.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { Offer } from '../../storage/cache/offers.js'
+import { isKey } from '../../storage/key.js'
+import type { Manager } from '../apply/managers.js'
+import type { ResourceStore } from '../resource-store.js'
+import { SUFFIX_LENGTH, randomSuffix } from './suffix.js'
+import { finish } from '../../schemas/steps.js'
+import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
+import { allocating } from './allocation.js'
+import { claiming } from './claim.js'
+import { admissionRequest } from './admission-request.js'
+import { now, refuse } from './context.js'
+import { mergeOwnerReferences } from './owner-references.js'
+import { setOwners, trackAddition, trackCreation } from './ownership.js'
+import { mutate, prepareNew, validateNew } from './pipeline.js'
+import type { Target, WriteContext } from './context.js'
+import { createOn } from './create-on.js'
+import { bytesOf, refuseHeavy, storable } from './storable.js'
+import type { Storable } from './storable.js'
+import { matchNamespace, matchTarget } from './identity.js'
+import { transact } from './transact.js'
+
+const MOST_BASE_LENGTH = 63 - SUFFIX_LENGTH
+/** Another random suffix is tried this often when the generated name is taken. */
+const NAME_ATTEMPTS = 8
+
+const generatedName = (base: string): string => base.slice(0, MOST_BASE_LENGTH) + randomSuffix()
+
+/**
+ * Creates the object, which it may change in place.
+ * @param target name: '' takes that of the object, or a generated one
+ * @param applied who owns what was applied: nobody owns what admission adds to that. Default whoever creates it owns what was sent, and what
+ * webhooks and plugins of a host make of that
+ * @returns what is stored, or under dry run what would be
+ * @throws StatusError 400, 409 AlreadyExists, 422, whatever admission refuses with; StorageError
+ */
+export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, applied?: readonly Manager[]): Promise<Entry> {
+  checkIdentity(store, object, target)
+  mergeOwnerReferences(object, context.warn)
+  const judgement: Judgement = {}
+  // Before admission: who writes does not own what plugins of the server add.
+  const size = bytesOf(object, context.size ?? 0, context.mayGrow)
+  if (size !== context.size) context = { ...context, size }
+  const large = isLarge(size)
+  if (large) {
+    refuseHeavy(object)
+    await nextTurn()
+  }
+  if (applied !== undefined) setOwners(object, applied)
+  else if (large) await inTurns(trackCreation(store, object, context))
+  else finish(trackCreation(store, object, context))
+  if (large) await nextTurn()
+  let { managedFields } = object.metadata
+  const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, {
+    restsOn: basis => { judgement.basis = basis },
+    claim: applied === undefined ? claiming(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
+  })
+  await mutate(store, request, object)
+  if (large) await nextTurn()
+  mergeOwnerReferences(object, context.warn, true)
+  // What admission has made of it: a client that names an object gets that one or none.
+  if (target.name === '') matchNamespace(store, object, target)
+  else matchTarget(store, object, target)
+  const { metadata } = object // admission may have put another in its place
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
+  const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
+  setSystemFields(metadata)
+  for (let attempt = 1; ; attempt++) {
+    if (generated) metadata.name = request.name = generatedName(metadata.generateName as string) // not empty: `generated`
+    const made = await attemptCreate(store, object, target.namespace, request, judgement, context)
+    if (made !== undefined) return made
+    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '', await isGoing(store, store.key(target.namespace, metadata.name ?? '')))
+    if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
+  }
+}
+
+/** Whether what has the name is held by finalizers or a grace period alone, so that whoever waits may have the name later. */
+async function isGoing (store: ResourceStore, key: string): Promise<boolean> {
+  try {
+    const { kv } = await store.backend.get(key)
+    return kv !== undefined && store.decode(kv, kv.modRevision).read().metadata.deletionTimestamp !== undefined
+  } catch {
+    return false // the name is taken, whatever can't be read about it
+  }
+}
+
+function checkIdentity (store: ResourceStore, object: ApiObject, target: Target): void {
+  const { metadata } = object
+  if ((metadata.resourceVersion ?? '') !== '' && target.name === '') throw badRequest('resourceVersion should not be set on objects to be created')
+  matchNamespace(store, object, target)
+}
+
+function setSystemFields (metadata: ApiObject['metadata']): void {
+  delete metadata.resourceVersion
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  delete metadata.clusterName
+  metadata.uid = randomUUID()
+  metadata.creationTimestamp = now()
+}
+
+/** What the last judgement of admission rests on. */
+interface Judgement { basis?: Basis | undefined }
+
+/** Undefined when the name is taken. */
+async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
+  prepareNew(store, object, context.user)
+  if (isLarge(context.size ?? 0)) await nextTurn()
+  const write = async (): Promise<Entry | undefined> => {
+    await validateNew(store, object, context)
+    return await writeNew(store, object, namespace, request, judgement, context)
+  }
+  return store.allocation === undefined ? await write() : await allocating(store, object, undefined, context.dryRun, write, made => made !== undefined)
+}
+
+async function writeNew (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
+  const key = store.key(namespace, object.metadata.name ?? '')
+  for (;;) {
+    judgement.basis = undefined
+    await store.admission.validate(request)
+    forgetEmpty(store.stored.message, object)
+    if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
+    if (context.dryRun) {
+      if (isLarge(context.size ?? 0)) await storable(store, object, store.unversioned(object))
+      const { kv } = await store.backend.get(key)
+      return kv === undefined ? store.unstored(key, object) : undefined
+    }
+    const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
+    const json = store.unversioned(object)
+    const { value, entry } = offer(store, key, object, isLarge(json.length) ? await storable(store, object, json) : { json, value: store.encode(object) })
+    const { basis } = judgement
+    const result = await transact(store, context, 'create', () => createOn(basis, store.backend, key, value, expires))
+    if (result.succeeded) return entry(result.revision)
+    if (judgement.basis === undefined || result.current !== undefined) return undefined
+    // What it was judged by has changed since: it is judged by what is there now.
+    if (context.caller.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
+  }
+}
+
+/**
+ * The bytes to store under the key, and the entry they become at the revision they get. The cache is offered
+ * both before the write; whoever needs the entry first, the cache or the answer, makes it.
+ */
+export function offer (store: ResourceStore, key: string, object: ApiObject, { json, value }: Storable): Offer {
+  const make = store.entries(key, object, json)
+  let made: Entry | undefined
+  const offered: Offer = {
+    value,
+    entry: revision => made?.revision === revision ? made : made = make(revision)
+  }
+  store.cache?.offer(key, offered)
+  return offered
+}

@@ -1,0 +1,38 @@
+/** DELETE of a collection: lists what the request selects, then deletes each as DELETE would, by several workers. */
+import { StatusError, isStatusError } from '../../schemas/status.js'
+import { during } from '../trace.js'
+import type { ResourceStore } from '../resource-store.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import type { WriteContext } from './context.js'
+import { remove } from './delete.js'
+import type { DeleteRequest } from './delete.js'
+import { list } from './list.js'
+import type { ListRequest, ListResult } from './list.js'
+
+/**
+ * Stops at the first failure other than an object being gone already; objects deleted until then stay deleted.
+ * @returns what was selected, with the continue token of the page
+ * @throws StatusError, StorageError as `list` and `remove`
+ */
+export async function removeCollection (store: ResourceStore, selected: ListRequest, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
+  const result = await during(context.trace, 'List from storage', () => list(store, selected))
+  const queue = result.entries.values()
+  const failures: unknown[] = []
+  const work = async (): Promise<void> => {
+    for (const entry of queue) {
+      if (failures.length > 0) return
+      // A store in memory answers without a turn of the loop, and so does a dry run on any.
+      if (turnIsOver()) await nextTurn()
+      if (context.caller.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
+      const { name, namespace } = entry
+      try {
+        await remove(store, { name, namespace }, request, context)
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound')) throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, workers) }, () => work().catch((error: unknown) => { failures.push(error) })))
+  if (failures.length > 0) throw failures[0]
+  return result
+}

@@ -1,0 +1,68 @@
+/** GET of one object. */
+import { badRequest, notFound } from '../../schemas/status.js'
+import type { Backend, Revision } from '../../storage/backend.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { FUTURE_WAIT_MS, type WatchCache } from '../../storage/cache/watch-cache.js'
+import { futureRevision } from '../../storage/errors.js'
+import type { ResourceStore } from '../resource-store.js'
+
+const POLL_MS = 25
+
+/** In the words of the convention, which clients and their tests look for. */
+function unparsed (text: string): string {
+  const shown = JSON.stringify(text.slice(0, 100))
+  return `${shown}: strconv.ParseUint: parsing ${shown}: ${/^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'}`
+}
+
+/** @throws StatusError 400 */
+export function parseRevision (text: string, parameter = 'resourceVersion'): Revision {
+  const revision = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${unparsed(text)}`)
+  return revision
+}
+
+/**
+ * By resourceVersion: '' the newest, '0' any, another not older than it. (Interface: Resource version
+ * semantics.) Answers at once where nothing has to be waited for.
+ * @throws StatusError 400, 404; StorageError 'FutureRevision'
+ */
+export function get (store: ResourceStore, namespace: string, name: string, resourceVersion: string): Entry | Promise<Entry> {
+  const key = store.key(namespace, name)
+  const { cache } = store
+  if (cache === undefined) return stored(store, key, name, resourceVersion)
+  const wait = freshness(cache, resourceVersion)
+  return wait === undefined ? find(store, cache, key, name) : wait.then(() => find(store, cache, key, name))
+}
+
+/** Undefined when the cache is already as new as the version asks for. */
+export function freshness (cache: WatchCache, resourceVersion: string): Promise<void> | undefined {
+  if (resourceVersion === '') return cache.fresh()
+  const revision = parseRevision(resourceVersion)
+  if (!cache.loaded) return cache.ready().then(() => cache.reach(revision))
+  return cache.revision >= revision ? undefined : cache.reach(revision)
+}
+
+function find (store: ResourceStore, cache: WatchCache, key: string, name: string): Entry {
+  const entry = cache.get(key)
+  if (entry === undefined) throw notFound(store.resource, name)
+  return entry
+}
+
+/** From the back end, whose newest state is as new as any version asks for that was ever given out. */
+async function stored (store: ResourceStore, key: string, name: string, resourceVersion: string): Promise<Entry> {
+  if (resourceVersion !== '') await reached(store.backend, parseRevision(resourceVersion))
+  const { kv } = await store.backend.get(key)
+  if (kv === undefined) throw notFound(store.resource, name)
+  return store.decode(kv, kv.modRevision)
+}
+
+/** Resolves when the store has come to that revision. @throws StorageError 'FutureRevision' when it does not come soon */
+export async function reached (backend: Backend, revision: Revision): Promise<void> {
+  const until = performance.now() + FUTURE_WAIT_MS
+  for (;;) {
+    const newest = revision === 0 ? 0 : await backend.revision()
+    if (newest >= revision) return
+    if (performance.now() > until) throw futureRevision(revision, newest)
+    await new Promise(resolve => { setTimeout(resolve, POLL_MS) })
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * LIST: which state to show is decided once, by the table of the interface; pages of it come from
+ * a snapshot of the cache where one is known and from the back end's history where not.
+ * (Interface: List paging, Resource version semantics.)
+ */
+import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
+import { badRequest, expired, StatusError } from '../../schemas/status.js'
+import type { Revision } from '../../storage/backend.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { Snapshot, WatchCache } from '../../storage/cache/watch-cache.js'
+import { decodeToken, encodeToken, NEWEST } from './continue-token.js'
+import { isStorageError } from '../../storage/errors.js'
+import type { ResourceStore } from '../resource-store.js'
+import { freshness, parseRevision, reached } from './get.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
+
+export interface ListRequest {
+  /** '' for all namespaces. */
+  readonly namespace: string
+  readonly labels: LabelSelectorMatcher
+  readonly fields: FieldSelectorMatcher
+  /** 0 for no limit. */
+  readonly limit: number
+  readonly continue: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly signal?: AbortSignal
+}
+
+export interface ListResult {
+  readonly revision: Revision
+  readonly entries: Entry[]
+  /** Those of the entries that are whole leaves of the cache, by the index of their first. */
+  readonly runs?: ReadonlyArray<{ readonly at: number, readonly entries: readonly Entry[] }>
+  /** '' at the end. */
+  readonly continue: string
+  /** Undefined at the end, and where selectors make it unknowable. */
+  readonly remaining: number | undefined
+}
+
+type State =
+  | { readonly kind: 'newest', readonly from: string | undefined }
+  | { readonly kind: 'notOlderThan', readonly revision: string, readonly from: undefined }
+  | { readonly kind: 'exact', readonly revision: Revision, readonly from: string | undefined }
+
+/** Between two checks of the clock. */
+const ITEMS_PER_CHECK = 512
+const LEAVES_PER_CHECK = 16
+const BACKEND_PAGE = 500
+
+const EXPIRED = 'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+const TOO_OLD = 'The resourceVersion for the provided list is too old.'
+
+/** Whoever does without a consistent list may go on where the pages they have end. */
+const tooOld = (from: string | undefined): StatusError => from === undefined ? expired(TOO_OLD) : expired(EXPIRED, encodeToken({ revision: NEWEST, next: from }))
+
+/**
+ * The cell of the table that a combination of parameters falls in.
+ * @throws StatusError 400 for the cells marked invalid
+ */
+function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: Unsupported value: ${JSON.stringify(match.slice(0, 100))}: supported values: "Exact", "NotOlderThan", ""`)
+  if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  if (token !== '') {
+    if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
+    const decoded = decodeToken(token)
+    if ('problem' in decoded) return refuseToken(decoded.problem)
+    const { revision, next } = decoded
+    if (resourceVersion !== '' && parseRevision(resourceVersion) !== 0 && parseRevision(resourceVersion) !== revision) {
+      throw badRequest('specifying resource version is not allowed when using continue')
+    }
+    return revision === NEWEST ? { kind: 'newest', from: next } : { kind: 'exact', revision, from: next }
+  }
+  if (resourceVersion === '') return { kind: 'newest', from: undefined }
+  const revision = parseRevision(resourceVersion)
+  if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) return { kind: 'exact', revision, from: undefined }
+  return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
+}
+
+function refuseToken (problem: string): never {
+  throw badRequest(`invalid continue token: continue key is not valid: ${problem}`)
+}
+
+/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' naming an object there that can't be shown */
+export async function list (store: ResourceStore, request: ListRequest): Promise<ListResult> {
+  const state = stateOf(request)
+  const { cache, backend } = store
+  if (state.kind !== 'exact') {
+    const version = state.kind === 'newest' ? '' : state.revision
+    if (cache === undefined) {
+      await reached(backend, version === '' ? 0 : parseRevision(version))
+      return await history(store, request, 0, state.from)
+    }
+    const wait = freshness(cache, version)
+    if (wait !== undefined) await wait
+    if (!cache.loaded) await cache.ready()
+    return await page(store, cache, request, cache.snapshot, state.from)
+  }
+  await (cache === undefined ? reached(backend, state.revision) : cache.reach(state.revision))
+  const known = cache?.snapshotAt(state.revision)
+  if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
+  return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
+}
+
+/** What both sources share: where to start, what to keep, when to stop. */
+function selection (store: ResourceStore, request: ListRequest, from: string | undefined) {
+  const { start, end } = store.range(request.namespace)
+  const { labels, fields } = request
+  const first = from === undefined ? start : start + from
+  if (first < start || first >= end) refuseToken((from ?? '').slice(0, 100))
+  const everything = labels.empty && fields.empty
+  const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
+  return { start, end, first, everything, wanted }
+}
+
+async function page (store: ResourceStore, cache: WatchCache, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
+  const { start, end, first, everything, wanted } = selection(store, request, from)
+  const { map, revision } = snapshot
+  const exact = exactKey(store, request)
+  if (exact === undefined) cache.refuseDamage(first, end)
+  else cache.get(exact)
+  const limit = request.limit === 0 ? Infinity : request.limit
+  const entries: Entry[] = []
+  const runs: Array<{ at: number, entries: readonly Entry[] }> = []
+  let next: string | undefined = exact ?? first
+  if (next !== first) {
+    const entry = map.get(next)
+    if (entry !== undefined && next >= first && wanted(entry)) entries.push(entry)
+    store.observer?.listedFromCache(entry === undefined ? 0 : 1, entries.length)
+    return { revision, entries, continue: '', remaining: undefined }
+  }
+  while (next !== undefined) {
+    next = everything ? collectAll(map, next, end, limit, entries, runs) : collect(map, next, end, limit, wanted, entries)
+    if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
+    else break
+  }
+  store.observer?.listedFromCache(everything ? entries.length : map.count(first, next ?? end), entries.length)
+  const more = next !== undefined && map.count(next, end) > 0
+  if (!more || next === undefined) return { revision, entries, runs, continue: '', remaining: undefined }
+  cache.pin(snapshot)
+  return { revision, entries, runs, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
+}
+
+/** A selector on the name of an object in one namespace asks for one key. */
+export function exactKey (store: ResourceStore, { fields, namespace }: Pick<ListRequest, 'fields' | 'namespace'>): string | undefined {
+  const name = fields.exact.get('metadata.name')
+  const within = namespace === '' ? fields.exact.get('metadata.namespace') : namespace
+  if (name === undefined || name === '' || (store.type.namespaced && (within === undefined || within === ''))) return undefined
+  return store.key(within ?? '', name)
+}
+
+/** Adds to `entries` until the limit, the end or the end of the turn; returns where to go on, undefined at the end. */
+function collect (map: Snapshot['map'], from: string, end: string, limit: number, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
+  let seen = 0
+  let next: string | undefined
+  map.forEach(from, end, (entry, key) => {
+    if (wanted(entry)) entries.push(entry)
+    if (entries.length >= limit || (++seen % ITEMS_PER_CHECK === 0 && turnIsOver())) {
+      next = `${key}\0`
+      return false
+    }
+    return true
+  })
+  return next
+}
+
+/** The same for all there is, leaf by leaf. */
+function collectAll (map: Snapshot['map'], from: string, end: string, limit: number, entries: Entry[], runs: Array<{ at: number, entries: readonly Entry[] }>): string | undefined {
+  let seen = 0
+  let next: string | undefined
+  map.forEachRun(from, end, ({ keys, values, from: first, to }) => {
+    const last = Math.min(to, first + limit - entries.length)
+    if (first === 0 && last === values.length) runs.push({ at: entries.length, entries: values })
+    for (let at = first; at < last; at++) entries.push(values[at] as Entry) // within the leaf
+    if (entries.length < limit && (++seen % LEAVES_PER_CHECK !== 0 || !turnIsOver())) return true
+    next = `${keys[last - 1] as string}\0`
+    return false
+  })
+  return next
+}
+
+async function yieldTurn (signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted === true) throw new StatusError('Timeout', 'the request ended before the list was complete')
+  await nextTurn()
+}
+
+/** The same page from the back end, at a revision the cache does not know; 0 is the newest. */
+async function history (store: ResourceStore, request: ListRequest, at: Revision, from: string | undefined): Promise<ListResult> {
+  const { start, end, first, everything, wanted } = selection(store, request, from)
+  const limit = request.limit === 0 ? Infinity : request.limit
+  const entries: Entry[] = []
+  let next = exactKey(store, request) ?? first
+  const gone = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? tooOld(from) : error }
+  if (next !== first) {
+    const { revision, kv } = await store.backend.get(next, at).catch(gone)
+    const entry = kv === undefined || next < first ? undefined : store.decode(kv, kv.modRevision)
+    if (entry !== undefined && wanted(entry)) entries.push(entry)
+    store.observer?.listedFromStore(kv === undefined ? 0 : 1, entry === undefined ? 0 : 1, entries.length)
+    return { revision, entries, continue: '', remaining: undefined }
+  }
+  let revision = at
+  let read = 0
+  let looked = 0
+  for (;;) {
+    const size = everything ? Math.min(BACKEND_PAGE, limit - entries.length) : BACKEND_PAGE
+    const { kvs, more, count, revision: shown } = await store.backend.list({ start: next, end, revision, limit: size }).catch(gone)
+    revision ||= shown
+    let used = 0
+    read += kvs.length
+    for (const kv of kvs) {
+      const entry = store.decode(kv, kv.modRevision)
+      if (wanted(entry)) entries.push(entry)
+      next = `${kv.key}\0`
+      used++
+      if (entries.length >= limit) break
+    }
+    looked += used
+    const left = more || used < kvs.length
+    if (!left || entries.length >= limit) store.observer?.listedFromStore(read, looked, entries.length)
+    if (!left) return { revision, entries, continue: '', remaining: undefined }
+    if (entries.length >= limit) {
+      return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? count - used : undefined }
+    }
+    await yieldTurn(request.signal)
+  }
+}

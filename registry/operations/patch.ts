@@ -1,0 +1,49 @@
+/** PATCH: a change stated as a difference, applied to whatever is there when it is written. */
+import type { ApiObject, Message } from '../../schemas/index.js'
+import { STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
+import type { PatchType } from '../../schemas/media-types.js'
+import { badRequest } from '../../schemas/status.js'
+import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
+import { mergePatch } from '../patch/merge-patch.js'
+import { strategicMerge } from '../patch/strategic.js'
+import type { ResourceStore } from '../resource-store.js'
+import { yieldToEventLoop } from '../../storage/turns.js'
+import type { Target, WriteContext } from './context.js'
+import { matchTarget } from './identity.js'
+import { change } from './update.js'
+import type { Written } from './update.js'
+
+export interface PatchRequest {
+  readonly type: PatchType
+  /** The parsed patch. */
+  readonly patch: unknown
+  /** Makes an object of the patched JSON: decodes it and judges unknown fields. Throws a StatusError. */
+  readonly decode: (patched: unknown) => Promise<ApiObject>
+}
+
+/** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
+export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
+  const apply = patched(request, store.shown.message)
+  const entry = await change(store, target, context, async current => {
+    const { length } = current.json
+    const copy = store.convertCopy(current)
+    await yieldToEventLoop(length)
+    const made = await apply(copy)
+    await yieldToEventLoop(Math.max(length, context.size ?? 0))
+    const object = await request.decode(made)
+    matchTarget(store, object, target)
+    return object
+  })
+  return { entry, created: false }
+}
+
+/** The patch as a function that changes a copy of its own, an object of `message`. @throws StatusError 400 for one that is none */
+export function patched ({ type, patch }: Pick<PatchRequest, 'type' | 'patch'>, message: Message): (copy: ApiObject) => unknown {
+  if (type === 'application/json-patch+json') {
+    const operations = parseJsonPatch(patch)
+    return copy => applyJsonPatch(copy, operations)
+  }
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')
+  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
+  return copy => mergePatch(copy, patch)
+}

@@ -1,0 +1,227 @@
+/**
+ * JSON patch (RFC 6902): parsed and bounded, then applied. Paths see own members alone, whatever these are
+ * called, so none leads out of the document. As in the convention list indexes below 0 count from the end.
+ *
+ * As in the convention a `test` for null holds where there is nothing, and `replace` adds a member that is missing:
+ * fields that are left out when they are empty, such as `unschedulable: false`, can be replaced all the same.
+ */
+import { clone } from '../../schemas/index.js'
+import { MOST_VALUES } from '../../schemas/limits.js'
+import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
+
+const MOST_OPERATIONS = 10_000
+/** Copies can double a document each time; what they add is bounded as a body is. */
+const MOST_COPIED_BYTES = 3 * 1024 * 1024
+/** List items and object members that copies add: more make no object. */
+const MOST_COPIED_VALUES = MOST_VALUES
+/** List items and object members that tests compare and copies go through. */
+const MOST_STEPS = 1_000_000
+/** Between two looks at the clock: a fraction of a millisecond. */
+const STEPS_PER_CHECK = 2000
+/** What an operation takes beside what it compares, copies or moves. */
+const STEPS_OF_OPERATION = 100
+const MOST_DEPTH = 1000
+/** Characters of a path in complaints. */
+const MOST_SHOWN = 200
+
+type Name = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
+const NAMES: ReadonlySet<unknown> = new Set<Name>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
+const WITH_VALUE: ReadonlySet<unknown> = new Set<Name>(['add', 'replace', 'test'])
+const WITH_FROM: ReadonlySet<unknown> = new Set<Name>(['move', 'copy'])
+
+type Pointer = readonly string[]
+
+export interface Operation {
+  readonly op: Name
+  /** As sent, for complaints, as much of it as these show. */
+  readonly text: string
+  readonly path: Pointer
+  readonly from: Pointer
+  readonly value: unknown
+}
+
+/** @throws StatusError 400 naming the operation that is malformed, 413 when there are too many. */
+export function parseJsonPatch (value: unknown): Operation[] {
+  if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
+  if (value.length > MOST_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${value.length}`)
+  return value.map((operation: unknown, at) => {
+    if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) throw badRequest(`JSON patch operation ${at} must be an object`)
+    const { op, path, from, value } = operation as Record<string, unknown>
+    if (!NAMES.has(op)) throw badRequest(`JSON patch operation ${at}: "op" must be one of ${[...NAMES].join(', ')}`)
+    if (WITH_VALUE.has(op) && !Object.hasOwn(operation, 'value')) throw badRequest(`JSON patch operation ${at}: "value" is missing`)
+    const pointed = pointer(path, at, 'path')
+    return {
+      op: op as Name, // one of them, as just checked
+      text: `${op as Name} ${(path as string).slice(0, MOST_SHOWN)}`, // a string, as it is a pointer
+      path: pointed,
+      from: WITH_FROM.has(op) ? pointer(from, at, 'from') : [],
+      value
+    }
+  })
+}
+
+function pointer (text: unknown, at: number, member: string): Pointer {
+  if (typeof text !== 'string' || (text !== '' && !text.startsWith('/')) || /~(?![01])/.test(text)) {
+    throw badRequest(`JSON patch operation ${at}: ${JSON.stringify(member)} must be a JSON pointer such as /metadata/labels/app`)
+  }
+  const parts = text.split('/').slice(1)
+  return text.includes('~') ? parts.map(part => part.replaceAll('~1', '/').replaceAll('~0', '~')) : parts
+}
+
+/**
+ * Changes `document`, but never the operations, which a retry applies anew.
+ * @throws StatusError 422 when an operation does not fit the object, a `test` among them; 413 for one that takes too long
+ */
+export async function applyJsonPatch (document: unknown, operations: readonly Operation[]): Promise<unknown> {
+  const patching = new Patching(document)
+  for (let at = 0; at < operations.length; at++) {
+    const operation = operations[at] as Operation // below the length
+    try {
+      patching.apply(operation)
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error
+      throw new StatusError('Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`)
+    }
+    if (patching.isDue() && turnIsOver()) await nextTurn()
+  }
+  return patching.document
+}
+
+/** An operation that does not fit the document; says why. */
+class Misfit extends Error {}
+
+const isParent = (value: unknown): value is object => typeof value === 'object' && value !== null
+const shown = (key: string): string => JSON.stringify(key.slice(0, 100))
+
+class Patching {
+  document: unknown
+  #copied = 0
+  #copiedValues = 0
+  /** Left of all, and until the next look at the clock. */
+  #left = MOST_STEPS
+  #pause = STEPS_PER_CHECK
+
+  constructor (document: unknown) { this.document = document }
+
+  /** After each operation: whether it is time to look at the clock. */
+  isDue (): boolean {
+    this.#pause -= STEPS_OF_OPERATION
+    if (this.#pause > 0) return false
+    this.#pause = STEPS_PER_CHECK
+    return true
+  }
+
+  /** @throws StatusError 413 */
+  #step (): void {
+    this.#pause--
+    if (--this.#left < 0) throw tooLarge(`the JSON patch goes through more than ${MOST_STEPS} values`)
+  }
+
+  apply ({ op, path, from, value }: Operation): void {
+    switch (op) {
+      case 'add': return this.#put(path, clone(value), true)
+      case 'replace': return this.#put(path, clone(value), false)
+      case 'remove': this.#remove(path); return
+      case 'copy': {
+        const found = this.#get(from)
+        this.#copied += this.#bytesOf(found, MOST_COPIED_BYTES - this.#copied, 0)
+        return this.#put(path, clone(found), true)
+      }
+      case 'move':
+        if (from.length < path.length && from.every((part, at) => part === path[at])) throw new Misfit('an object cannot be moved into itself')
+        return this.#put(path, this.#remove(from), true)
+      case 'test':
+        if (!this.#same(this.#find(path) ?? null, value)) throw new Misfit('the test failed')
+    }
+  }
+
+  /** Undefined where there is nothing. */
+  #find (path: Pointer): unknown {
+    let value = this.document
+    for (const key of path) {
+      if (!isParent(value)) return undefined
+      value = Array.isArray(value) ? value[indexOf(key, value.length)] : Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+    }
+    return value
+  }
+
+  #get (path: Pointer): unknown {
+    const value = this.#find(path)
+    if (value === undefined) throw new Misfit(`there is nothing at ${shown(`/${path.join('/')}`)}`)
+    return value
+  }
+
+  #parent (path: Pointer): object {
+    const parent = this.#find(path.slice(0, -1))
+    if (!isParent(parent)) throw new Misfit('there is no object or list to change at that path')
+    return parent
+  }
+
+  #put (path: Pointer, value: unknown, add: boolean): void {
+    const key = path.at(-1)
+    if (key === undefined) {
+      this.document = value
+      return
+    }
+    const parent = this.#parent(path)
+    if (Array.isArray(parent)) {
+      const index = add && key === '-' ? parent.length : indexOf(key, parent.length + (add ? 1 : 0))
+      if (index < 0) throw new Misfit(`the list has no place ${shown(key)}`)
+      if (add) parent.splice(index, 0, value)
+      else parent[index] = value
+      return
+    }
+    if (key === '__proto__') Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
+    else (parent as Record<string, unknown>)[key] = value
+  }
+
+  #remove (path: Pointer): unknown {
+    const key = path.at(-1)
+    if (key === undefined) throw new Misfit('the object as a whole cannot be removed')
+    const parent = this.#parent(path)
+    if (Array.isArray(parent)) {
+      const index = indexOf(key, parent.length)
+      if (index < 0) throw new Misfit(`the list has no item ${shown(key)}`)
+      return parent.splice(index, 1)[0]
+    }
+    if (!Object.hasOwn(parent, key)) throw new Misfit('there is nothing to remove at that path')
+    const removed = (parent as Record<string, unknown>)[key]
+    Reflect.deleteProperty(parent, key)
+    return removed
+  }
+
+  /** About the length of the value as JSON. */
+  #bytesOf (value: unknown, most: number, depth: number): number {
+    if (depth > MOST_DEPTH) throw new Misfit(`the copies nest more than ${MOST_DEPTH} levels deep`)
+    this.#step()
+    if (++this.#copiedValues > MOST_COPIED_VALUES) throw new Misfit(`the copies add up to more than ${MOST_COPIED_VALUES} values`)
+    let bytes = 1
+    if (typeof value === 'string') bytes += value.length + 2
+    else if (isParent(value)) {
+      for (const key of Object.keys(value)) {
+        bytes += (Array.isArray(value) ? 1 : key.length + 4) + this.#bytesOf((value as Record<string, unknown>)[key], most - bytes, depth + 1)
+        if (bytes > most) break
+      }
+    } else bytes += 4
+    if (bytes > most) throw new Misfit('the copies add up to more than 3 MiB')
+    return bytes
+  }
+
+  /** Equality of JSON values. */
+  #same (one: unknown, other: unknown): boolean {
+    this.#step()
+    if (!isParent(one) || !isParent(other)) return one === other
+    if (Array.isArray(one) !== Array.isArray(other)) return false
+    const keys = Object.keys(one)
+    if (keys.length !== Object.keys(other).length) return false
+    return keys.every(key => Object.hasOwn(other, key) && this.#same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
+  }
+}
+
+/** -1 for what is no index below `length`. As convention a sign and leading zeros are taken, and what is negative counts from the end. */
+function indexOf (key: string, length: number): number {
+  if (!/^[+-]?\d{1,9}$/.test(key)) return -1
+  const index = Number(key)
+  return index >= length || index < -length ? -1 : index < 0 ? index + length : index
+}

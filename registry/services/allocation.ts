@@ -1,0 +1,168 @@
+/**
+ * Cluster addresses and node ports of services: what each is given, keeps and gives back. See `pool.ts` for how they are taken, and
+ * `repair.ts` for what becomes of those that a process took and did not live to use.
+ */
+import { clone } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/index.js'
+import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
+import { invalid } from '../../schemas/status.js'
+import type { Backend } from '../../storage/backend.js'
+import type { Allocated, Allocation } from '../operations/allocation.js'
+import { hasAddresses, isHeadless, newAddresses, settleFamilies } from './families.js'
+import type { Family } from './families.js'
+import { addressesOf, allocatesNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf } from './held.js'
+import { Pool, type PoolObserver } from './pool.js'
+import { addressSlots, canonicalAddress, portSlots } from './slots.js'
+import { Taking } from './taking.js'
+import type { Noun } from './taking.js'
+
+export interface ServiceRanges {
+  /** CIDRs, at most one of each IP family; the first is that of services that don't say. */
+  readonly clusterIPRanges: readonly string[]
+  /** Both included. Default 30000 to 32767. */
+  readonly nodePorts?: { readonly from: number, readonly to: number } | undefined
+}
+
+export interface ServiceAllocationOptions extends ServiceRanges {
+  readonly backend: Backend
+  /** `/registry` */
+  readonly prefix: string
+  readonly log: (message: string, error: unknown) => void
+  /** Told of the addresses of a range. Default nobody is. */
+  readonly observe?: (range: string) => PoolObserver
+}
+
+const ADDRESS: Noun = { one: 'IP', many: 'IPs', provided: name => `the provided IP (${name})` }
+const PORT: Noun = { one: 'port', many: 'ports', provided: () => 'provided port' }
+const NOTHING: Allocated = { commit: async () => {}, revert: async () => {} }
+
+export class ServiceAllocation implements Allocation {
+  /** By family, the first that of services that don't say. */
+  readonly addresses: ReadonlyMap<Family, Pool>
+  readonly nodePorts: Pool
+  readonly #options: ServiceAllocationOptions
+
+  /** @throws TypeError for a range that can't be */
+  constructor (options: ServiceAllocationOptions) {
+    const { backend, prefix, clusterIPRanges, observe, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
+    this.#options = options
+    const ranges = clusterIPRanges.map(addressSlots)
+    // The first address is that of the server's own service, which names it.
+    this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({ backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range), ...(slots === ranges[0] ? { reserved: 0 } : {}) })]))
+    if (ranges.length === 0 || this.addresses.size < ranges.length) throw new TypeError(`${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`)
+    this.nodePorts = new Pool({ backend, slots: portSlots(from, to), scope: `${prefix}/ranges/servicenodeports/` })
+  }
+
+  /** `/registry` */
+  get prefix (): string { return this.#options.prefix }
+  get backend (): Backend { return this.#options.backend }
+  get families (): readonly Family[] { return [...this.addresses.keys()] }
+
+  /** The first address of the first range, for the server's own service. */
+  get firstAddress (): string {
+    const [pool] = this.addresses.values()
+    return pool?.slots.nameOf(0) ?? ''
+  }
+
+  async allocate (object: ApiObject, old: ApiObject | undefined, dryRun: boolean): Promise<Allocated> {
+    const service = object as Service // of the store of services
+    const { spec, metadata: { namespace = '', name = '', uid = '' } } = service
+    const before = (old as Service | undefined)?.spec
+    const sent = clone(spec)
+    const findings = settleFamilies(spec, before, this.families)
+    if (findings.length > 0) throw invalid({ group: '', kind: 'Service' }, name, findings)
+    const taking = new Taking({ namespace, name, uid }, dryRun)
+    const revert = async (): Promise<void> => {
+      service.spec = sent
+      await this.#quietly(() => taking.giveBack())
+    }
+    try {
+      await this.#takeAddresses(spec, before, taking)
+      await this.#takePorts(spec, before, taking)
+      await this.#takeHealthCheckPort(spec, before, taking)
+    } catch (error) {
+      await revert()
+      throw error
+    }
+    if (dryRun) return { ...NOTHING, revert }
+    return { revert, commit: async () => { if (before !== undefined) await this.#release(before, uid, spec) } }
+  }
+
+  async release (object: ApiObject): Promise<void> {
+    const { spec, metadata: { uid = '' } } = object as Service // of the store of services
+    await this.#release(spec, uid)
+  }
+
+  async #takeAddresses (spec: ServiceSpec, before: ServiceSpec | undefined, taking: Taking): Promise<void> {
+    if (!hasAddresses(spec) || isHeadless(spec)) return
+    const isNew = newAddresses(spec, before)
+    const addresses = [...spec.clusterIPs ?? []]
+    for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
+      if (!isNew(index)) continue
+      const pool = this.addresses.get(family as Family)
+      if (pool === undefined) continue // it was given one when there was a range for it
+      const wanted = addresses[index] ?? ''
+      if (wanted === '') addresses[index] = await taking.any(pool, 'serviceIP')
+      else {
+        await taking.named(pool, canonicalAddress(wanted) ?? wanted, why => ({ field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}` }), ADDRESS)
+      }
+    }
+    if (addresses.length === 0) return
+    spec.clusterIPs = addresses
+    spec.clusterIP = addresses[0] ?? ''
+  }
+
+  async #takePorts (spec: ServiceSpec, before: ServiceSpec | undefined, taking: Taking): Promise<void> {
+    if (!hasNodePorts(spec)) return
+    const held = before === undefined ? new Set<number>() : nodePortsOf(before)
+    const ports = spec.ports ?? []
+    // Ports of one number and several protocols have one port of the nodes, where they are new together.
+    const byPort = new Map<number, number>()
+    for (const [index, port] of ports.entries()) {
+      const wanted = port.nodePort ?? 0
+      if (wanted === 0 && !allocatesNodePorts(spec)) continue
+      const shared = before === undefined ? byPort.get(port.port) : undefined
+      const asked = wanted !== 0 ? wanted : shared ?? (before === undefined ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0 : 0)
+      if (asked === 0) port.nodePort = Number(await taking.any(this.nodePorts, 'nodePort'))
+      else {
+        if (asked !== shared && !held.has(asked)) {
+          await taking.named(this.nodePorts, String(asked), why => ({ field: `spec.ports[${index}].nodePort`, value: asked, detail: why }), PORT)
+          if (before !== undefined) held.add(asked)
+        }
+        port.nodePort = asked
+      }
+      if (!byPort.has(port.port)) byPort.set(port.port, port.nodePort)
+    }
+  }
+
+  async #takeHealthCheckPort (spec: ServiceSpec, before: ServiceSpec | undefined, taking: Taking): Promise<void> {
+    if (!needsHealthCheckPort(spec)) return
+    const wanted = spec.healthCheckNodePort ?? 0
+    if (wanted === 0) spec.healthCheckNodePort = Number(await taking.any(this.nodePorts, 'HealthCheck NodePort'))
+    else if (before === undefined || !needsHealthCheckPort(before)) { // else it may not change, which validation tells
+      await taking.named(this.nodePorts, String(wanted), why => ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
+    }
+  }
+
+  /** Gives back what `spec` has and `now` has not. */
+  async #release (spec: ServiceSpec, uid: string, now?: ServiceSpec): Promise<void> {
+    const keptAddresses = new Set(now === undefined ? [] : addressesOf(now).map(({ name }) => name))
+    const keptPorts = now === undefined ? new Set<number>() : nodePortsOf(now)
+    for (const { family, name } of addressesOf(spec)) {
+      const pool = this.addresses.get(family)
+      if (pool !== undefined && !keptAddresses.has(name)) await this.#quietly(() => pool.release(name, uid))
+    }
+    for (const port of nodePortsOf(spec)) {
+      if (!keptPorts.has(port)) await this.#quietly(() => this.nodePorts.release(String(port), uid))
+    }
+  }
+
+  /** What can't be given back now is found by the repair. */
+  async #quietly (work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.log('an address or node port of a service could not be given back yet', error)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** Of which IP families the addresses of a service are: what it leaves open is settled by what the cluster has, and then by what it had. */
+import type { FieldError } from '../../schemas/index.js'
+import { collect, sameValue } from '../../schemas/index.js'
+import { validateServiceAddresses } from '../../schemas/api/core/rules/service-addresses.js'
+import type { ServiceSpec } from '../../schemas/api/core/services.js'
+import { isIPv6, parseAddress } from '../../schemas/rules/net.js'
+
+export type Family = 'IPv4' | 'IPv6'
+export const NONE = 'None'
+const SINGLE = 'SingleStack'
+const PREFER = 'PreferDualStack'
+const REQUIRE = 'RequireDualStack'
+
+export const hasAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
+export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean => (clusterIPs?.[0] ?? clusterIP) === NONE
+
+const other = (family: string | undefined): Family => family === 'IPv4' ? 'IPv6' : 'IPv4'
+const invalid = (field: string, value: unknown, detail: string): FieldError => ({ type: 'FieldValueInvalid', field, value, detail })
+
+/**
+ * Sets policy and families. What validation would find of addresses and families counts here already, as the rest goes by them.
+ * @param cluster families there are ranges of, the first that of services that don't say
+ * @returns why it can't be
+ */
+export function settleFamilies (spec: ServiceSpec, old: ServiceSpec | undefined, cluster: readonly Family[]): FieldError[] {
+  if (!hasAddresses(spec) || staysPreferring(spec, old)) return []
+  const selects = Object.keys(spec.selector ?? {}).length > 0
+  spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isHeadless(spec) && !selects ? REQUIRE : SINGLE)
+  const found = collect(report => { validateServiceAddresses(spec, report) })
+  if (found.length > 0) return found
+  if (old !== undefined) found.push(...dropSecond(spec, old))
+  found.push(...policyFindings(spec), ...inferFamilies(spec, cluster))
+  if (found.length > 0) return found
+  const families = [...spec.ipFamilies ?? []]
+  if (isHeadless(spec) && !selects) {
+    // Whoever writes its endpoints decides of which families they are, whatever the cluster has.
+    if (families.length === 0) families.push(cluster[0] ?? 'IPv4')
+    if (families.length === 1 && spec.ipFamilyPolicy !== SINGLE) families.push(other(families[0]))
+    spec.ipFamilies = families
+    return []
+  }
+  found.push(...clusterFindings(spec, families, cluster))
+  if (found.length > 0) return found
+  if (families.length === 0) families.push(cluster[0] ?? 'IPv4')
+  if (families.length === 1 && spec.ipFamilyPolicy !== SINGLE && cluster.length === 2) families.push(other(families[0]))
+  spec.ipFamilies = families
+  return []
+}
+
+/** A service that prefers two families is not given a second one because the cluster has it by now. */
+function staysPreferring (spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
+  if (old?.ipFamilyPolicy !== PREFER || old.type !== spec.type || spec.ipFamilyPolicy !== PREFER) return false
+  return sameValue(spec.clusterIPs ?? [], old.clusterIPs ?? []) && sameValue(spec.ipFamilies ?? [], old.ipFamilies ?? []) && (spec.ipFamilies ?? []).length > 0
+}
+
+/** Who goes back to one family means to lose the second address, named or not; nobody else loses it. */
+function dropSecond (spec: ServiceSpec, old: ServiceSpec): FieldError[] {
+  if (spec.ipFamilyPolicy === SINGLE) {
+    if (spec.clusterIPs?.length === 2 && sameValue(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1)
+    if (spec.ipFamilies?.length === 2 && sameValue(spec.ipFamilies, old.ipFamilies)) spec.ipFamilies = spec.ipFamilies.slice(0, 1)
+    return []
+  }
+  const reduced = (list: 'clusterIPs' | 'ipFamilies'): boolean => (spec[list] ?? []).length > 0 && (spec[list] ?? []).length < (old[list] ?? []).length
+  const lost = (what: string): FieldError => invalid('spec.ipFamilyPolicy', spec.ipFamilyPolicy, `must be 'SingleStack' to release the secondary ${what}`)
+  return [...(reduced('clusterIPs') ? [lost('cluster IP')] : []), ...(reduced('ipFamilies') ? [lost('IP family')] : [])]
+}
+
+/** Which of its addresses a service is given now: all of a new one, a second one that it had not, else none. What may not change stays, which validation tells. */
+export function newAddresses (spec: ServiceSpec, old: ServiceSpec | undefined): (index: number) => boolean {
+  if (old === undefined || !hasAddresses(old)) return () => true
+  if (isHeadless(old) || staysPreferring(spec, old)) return () => false
+  return index => index === 1 && old.ipFamilies?.length === 1 && spec.ipFamilies?.length === 2
+}
+
+function policyFindings ({ ipFamilyPolicy, clusterIPs = [], ipFamilies = [] }: ServiceSpec): FieldError[] {
+  if (ipFamilyPolicy !== SINGLE) return []
+  const several = (what: string): FieldError => invalid('spec.ipFamilyPolicy', ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`)
+  return [...(clusterIPs.length === 2 ? [several('cluster IPs')] : []), ...(ipFamilies.length === 2 ? [several('IP families')] : [])]
+}
+
+/** Of addresses that are named. */
+function inferFamilies (spec: ServiceSpec, cluster: readonly Family[]): FieldError[] {
+  const found: FieldError[] = []
+  const families = [...spec.ipFamilies ?? []]
+  for (const [index, ip] of (spec.clusterIPs ?? []).entries()) {
+    const address = parseAddress(ip)
+    if (address === undefined || index < families.length) continue
+    const family: Family = isIPv6(address) ? 'IPv6' : 'IPv4'
+    if (cluster.includes(family)) families.push(family)
+    else found.push(invalid(`spec.clusterIPs[${index}]`, spec.clusterIPs, `${family} is not configured on this cluster`))
+  }
+  if (families.length > 0) spec.ipFamilies = families
+  return found
+}
+
+function clusterFindings ({ ipFamilyPolicy }: ServiceSpec, families: readonly string[], cluster: readonly string[]): FieldError[] {
+  const found: FieldError[] = []
+  if (ipFamilyPolicy === REQUIRE && cluster.length < 2) found.push(invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'this cluster is not configured for dual-stack services'))
+  for (const [index, family] of families.entries()) {
+    if (!cluster.includes(family)) found.push(invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'))
+  }
+  return found
+}

@@ -1,0 +1,49 @@
+/** What the server is doing, for a person: memory, what keeps the process busy, and each cache. No name of an object, no secret. */
+import type { ResourceRegistry } from './resource-registry.js'
+
+export interface State {
+  readonly uptimeSeconds: number
+  readonly node: string
+  /** Bytes. */
+  readonly memory: Readonly<Record<string, number>>
+  /** Open handles and requests of the runtime, by type. */
+  readonly active: Readonly<Record<string, number>>
+  /** By resource: what its cache holds. */
+  readonly caches: Readonly<Record<string, CacheState>>
+}
+
+export interface CacheState { readonly loaded: boolean, readonly objects: number, readonly revision: number, readonly watches: number }
+
+export function stateOf (resources: ResourceRegistry): State {
+  const active: Record<string, number> = {}
+  for (const type of process.getActiveResourcesInfo()) active[type] = (active[type] ?? 0) + 1
+  const caches: Record<string, CacheState> = {}
+  for (const { type, cache } of resources.all()) {
+    if (cache === undefined) continue
+    caches[type.group === '' ? type.plural : `${type.plural}.${type.group}`] = { loaded: cache.loaded, objects: cache.size, revision: cache.revision, watches: cache.subscribers }
+  }
+  return { uptimeSeconds: Math.round(process.uptime()), node: process.version, memory: { ...process.memoryUsage() }, active, caches }
+}
+
+/** As fields of log lines: the process, then each cache with something in it. */
+export function stateFields ({ uptimeSeconds, memory, active, caches }: State): Array<Record<string, unknown>> {
+  const inUse = Object.entries(caches).filter(([, { loaded, objects, watches }]) => !loaded || objects > 0 || watches > 0)
+  return [{ uptimeSeconds, ...memory, active }, ...inUse.map(([cache, state]) => ({ cache, ...state }))]
+}
+
+/** In columns, the caches with something in them first. */
+export function stateText ({ uptimeSeconds, node, memory, active, caches }: State): string {
+  const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MB`
+  const lines = [
+    `Node ${node}, up for ${uptimeSeconds} s`,
+    '',
+    ...Object.entries(memory).map(([name, bytes]) => `${name.padEnd(16)} ${megabytes(bytes).padStart(12)}`),
+    '',
+    ...Object.entries(active).sort().map(([name, count]) => `${name.padEnd(32)} ${String(count).padStart(6)}`),
+    '',
+    `${'CACHE'.padEnd(60)} ${'OBJECTS'.padStart(10)} ${'WATCHES'.padStart(8)} ${'REVISION'.padStart(12)}`,
+    ...Object.entries(caches).sort(([, a], [, b]) => b.objects - a.objects)
+      .map(([name, { loaded, objects, watches, revision }]) => `${name.padEnd(60)} ${(loaded ? String(objects) : 'loading').padStart(10)} ${String(watches).padStart(8)} ${String(revision).padStart(12)}`)
+  ]
+  return `${lines.join('\n')}\n`
+}

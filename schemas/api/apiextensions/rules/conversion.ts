@@ -1,0 +1,28 @@
+/**
+ * How a CustomResourceDefinition says that its objects are converted. Findings stand where the convention tells them: it has the
+ * members of `webhook` beside the strategy, by other names.
+ */
+import { notSupported, required } from '../../../rules/findings.js'
+import type { Report } from '../../../language/declare.js'
+import { validateClientConfig, validateReviewVersions } from '../../admissionregistration/rules/webhooks.js'
+import type { CustomResourceConversion } from '../conversion.js'
+
+const STRATEGIES = ['None', 'Webhook']
+const UNWANTED = 'should not be set when strategy is not set to Webhook'
+
+export function validateConversion (conversion: CustomResourceConversion | undefined, at: string, knownReviews: boolean, report: Report): void {
+  if (conversion === undefined) return
+  const { strategy, webhook: { clientConfig, conversionReviewVersions: versions = [] } = {} } = conversion
+  const [client, reviews] = [`${at}.webhookClientConfig`, `${at}.conversionReviewVersions`]
+  if (strategy === '') required(report, `${at}.strategy`)
+  else if (!STRATEGIES.includes(strategy)) notSupported(report, `${at}.strategy`, strategy, STRATEGIES)
+  if (strategy !== 'Webhook') {
+    if (clientConfig !== undefined) report({ type: 'FieldValueForbidden', field: client, detail: UNWANTED })
+    if (versions.length > 0) report({ type: 'FieldValueForbidden', field: reviews, detail: UNWANTED })
+    return
+  }
+  if (clientConfig === undefined) required(report, client, 'required when strategy is set to Webhook')
+  else validateClientConfig(clientConfig, client, report)
+  if (versions.length === 0) required(report, reviews)
+  else validateReviewVersions(versions, reviews, report, knownReviews)
+}

@@ -1,0 +1,135 @@
+/**
+ * What a CustomResourceDefinition has to keep to, in the order in which clients of the convention are told. What stands in all versions
+ * alike is judged once, in the spec (`lifted.ts`).
+ */
+import type { Report } from '../../../language/declare.js'
+import type { Steps } from '../../../steps.js'
+import { sameValue } from '../../../language/values.js'
+import { dns1035Label, dnsSubdomain } from '../../../names.js'
+import { invalid, notSupported, required } from '../../../rules/findings.js'
+import { validateApproval } from './approval.js'
+import { validateConversion } from './conversion.js'
+import { validateGivenNames, validateOne } from './names.js'
+import { anyStatus, lift, withStatus } from '../lifted.js'
+import type { Lifted } from '../lifted.js'
+import { validateValidation } from './openapi.js'
+import { Patterns } from '../patterns.js'
+import { askedOf } from './ratchets.js'
+import type { Asked } from './ratchets.js'
+import { schemasOf, someSchema } from './schema-walk.js'
+import { validateColumn, validateSubresources, validateWarning } from './versions.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
+
+/** In steps: large schemas take milliseconds for each look at them. @param old what it replaces, if anything */
+export function * validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): Steps<void> {
+  const { metadata, spec, status } = definition
+  if (old === undefined) {
+    for (const field of ['generateName', 'name'] as const) {
+      const name = metadata[field] ?? ''
+      if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
+    }
+  }
+  const asked = askedOf(spec, old?.spec)
+  yield
+  yield * validateSpec(spec, asked, report)
+  yield
+  if (old !== undefined) validateFixed(spec, old, report)
+  validateGivenNames(status.acceptedNames, 'status.acceptedNames', report)
+  validateStored(definition, report)
+  validateApproval(definition, old, report)
+  if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
+    invalid(report, 'spec.preserveUnknownFields', true, 'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead')
+  }
+}
+
+function * validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, report: Report): Steps<void> {
+  const { group, names, scope } = spec
+  if (group === '') required(report, 'spec.group')
+  else if (!validateOne(dnsSubdomain, group, 'spec.group', report) && !group.includes('.')) {
+    invalid(report, 'spec.group', group, 'should be a domain with at least one dot')
+  }
+  if (scope === '') required(report, 'spec.scope')
+  else if (!['Cluster', 'Namespaced'].includes(scope)) notSupported(report, 'spec.scope', scope, ['Cluster', 'Namespaced'])
+  validateSchemasThere(spec, asked, report)
+  if (spec.preserveUnknownFields === true && schemasOf(spec).some(schema => someSchema(schema, part => part.default !== undefined))) {
+    invalid(report, 'spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')
+  }
+  const [lifted, patterns] = [lift(spec), new Patterns()]
+  yield
+  yield * validateVersions(lifted, asked, patterns, report)
+  for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
+  validateGivenNames(names, 'spec.names', report)
+  yield * validateLifted(lifted, asked, patterns, report)
+  validateConversions(spec, asked, report)
+}
+
+/** Of definitions that had none in some version those that are not served may go on without. */
+function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+  for (const [index, { served, schema }] of versions.entries()) {
+    if (schema?.openAPIV3Schema !== undefined) continue
+    const at = `spec.versions[${index}].schema.openAPIV3Schema`
+    if (asked.schemas) required(report, at, 'schemas are required')
+    else if (served && preserveUnknownFields !== true) required(report, at, 'because otherwise all fields are pruned')
+  }
+}
+
+function * validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
+  const statuses = withStatus(lifted)
+  for (const [index, version] of lifted.versions.entries()) {
+    const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
+    const at = `spec.versions[${index}]`
+    validateOne(dns1035Label, name, `${at}.name`, report)
+    validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
+    yield * validateValidation(schema, statuses.has(name), `${at}.schema`, asked, patterns, report)
+    validateSubresources(subresources, `${at}.subresources`, report)
+    for (const [column, one] of columns.entries()) validateColumn(one, `${at}.additionalPrinterColumns[${column}]`, report)
+  }
+  const names = lifted.versions.map(({ name }) => name)
+  if (new Set(names).size < names.length) invalid(report, 'spec.versions', names, 'must contain unique version names')
+  if (lifted.versions.filter(({ storage }) => storage).length !== 1) {
+    invalid(report, 'spec.versions', names, 'must have exactly one version marked as storage version')
+  }
+  // The convention has the name of the first version in the spec as well.
+  const [first = ''] = names
+  if (first !== '') validateOne(dns1035Label, first, 'spec.version', report)
+}
+
+/** What all versions say alike. */
+function * validateLifted (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
+  yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
+  validateSubresources(lifted.subresources, 'spec.subresources', report)
+  for (const [index, column] of (lifted.columns ?? []).entries()) validateColumn(column, `spec.additionalPrinterColumns[${index}]`, report)
+}
+
+function validateConversions ({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+  if (conversion !== undefined && conversion.strategy !== 'None' && preserveUnknownFields === true) {
+    invalid(report, 'spec.conversion.strategy', conversion.strategy, 'must be None if spec.preserveUnknownFields is true')
+  }
+  validateConversion(conversion, 'spec.conversion', asked.knownReviews, report)
+}
+
+/** Its objects and their URLs were made with them: scope and kind once it is served, group and plural always, as its name says them. */
+function validateFixed ({ scope, group, names }: CustomResourceDefinitionSpec, { spec: old, status }: CustomResourceDefinition, report: Report): void {
+  const fixed = (field: string, value: unknown, before: unknown): void => {
+    if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable')
+  }
+  if ((status.conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True')) {
+    fixed('spec.scope', scope, old.scope)
+    fixed('spec.names.kind', names.kind, old.names.kind)
+  }
+  fixed('spec.group', group, old.group)
+  fixed('spec.names.plural', names.plural, old.names.plural)
+}
+
+/** The versions that objects were ever stored in are there still. */
+function validateStored ({ spec: { versions = [] }, status: { storedVersions = [] } }: CustomResourceDefinition, report: Report): void {
+  const at = 'status.storedVersions'
+  if (storedVersions.length === 0) return invalid(report, at, [], 'must have at least one stored version')
+  for (const { name, storage } of versions) {
+    if (storage && !storedVersions.includes(name)) invalid(report, at, storedVersions, `must have the storage version ${name}`)
+  }
+  const names = new Set(versions.map(({ name }) => name))
+  for (const [index, stored] of storedVersions.entries()) {
+    if (!names.has(stored) && storedVersions.lastIndexOf(stored) === index) invalid(report, `${at}[${index}]`, stored, 'must appear in spec.versions')
+  }
+}

@@ -1,0 +1,50 @@
+/** Defaults of a structural schema are values that it allows, with nothing in them that would not be kept. */
+import type { Report } from '../../../language/declare.js'
+import { invalid } from '../../../rules/findings.js'
+import { describe, listed } from '../../../status.js'
+import { embeddedFindings } from '../embedded-objects.js'
+import type { Patterns } from '../patterns.js'
+import { isPruned } from '../pruning.js'
+import { OF_EVERY_KIND } from '../schema-types.js'
+import { ValueJudge } from '../schema-values.js'
+import { isSchema } from '../schemas.js'
+import type { JSONSchemaProps as Schema } from '../schemas.js'
+
+/** What an object within which a default stands has, where its schema does not say. */
+const AROUND = { apiVersion: 'validation/v1', kind: 'Validation' }
+
+/** Where a default stands: in which object, how far below it, and whether in what every object has. */
+interface Place {
+  readonly root: Schema
+  readonly around: (value: unknown) => Record<string, unknown>
+  readonly inMeta: boolean
+}
+
+const inside = (name: string, { around }: Place) => (value: unknown) => around(Object.fromEntries([[name, value]]))
+/** What stands in an object is a member of it. */
+const ofObject = (root: Schema): Place => ({ root, around: members => ({ ...AROUND, ...members as object }), inMeta: false })
+
+export function validateDefaults (schema: Schema, at: string, pruned: boolean, patterns: Patterns, report: Report): void {
+  check(schema, at, ofObject(schema), pruned, new ValueJudge(patterns), report, true)
+}
+
+function check (
+  schema: Schema, at: string, outer: Place, pruned: boolean, judge: ValueJudge, report: Report, isObject = schema['x-orch-embedded-resource'] === true
+): void {
+  const place = isObject ? ofObject(schema) : outer
+  if (schema.default !== undefined) judgeDefault(schema, schema.default, `${at}.default`, place, pruned, judge, report)
+  if (isSchema(schema.items)) check(schema.items, `${at}.items`, { ...place, around: value => place.around([value]) }, pruned, judge, report)
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const inMeta = place.inMeta || (isObject && OF_EVERY_KIND.has(name))
+    check(property, `${at}.properties[${name}]`, { ...place, around: inside(name, place), inMeta }, pruned, judge, report)
+  }
+}
+
+function judgeDefault (schema: Schema, value: unknown, at: string, { root, around, inMeta }: Place, pruned: boolean, judge: ValueJudge, report: Report): void {
+  if (!inMeta && pruned && !isPruned(value, schema)) invalid(report, at, value, 'must not have unknown fields')
+  const found = inMeta ? embeddedFindings(around(value), root, '', true) : embeddedFindings(value, schema, at)
+  if (found.length === 0) return judge.validate(schema, value, at, report)
+  if (!inMeta) return found.forEach(report)
+  const lines = found.map(error => `${error.field}: ${describe(error)}`)
+  invalid(report, at, value, `must result in valid metadata: ${listed(lines)}`)
+}

@@ -1,0 +1,69 @@
+/** The schema of a version, or of all versions: what may stand at its root, what it may say, its structure, and its defaults. */
+import { collect } from '../../../language/validation.js'
+import type { Report } from '../../../language/declare.js'
+import type { Steps } from '../../../steps.js'
+import { forbidden, invalid } from '../../../rules/findings.js'
+import type { CustomResourceValidation } from '../customresourcedefinitions.js'
+import { validateDefaults } from './defaults.js'
+import { Patterns } from '../patterns.js'
+import type { Asked } from './ratchets.js'
+import { validateSchema } from './schemas.js'
+import type { JSONSchemaProps as Schema } from '../schemas.js'
+import { unconvertible, validateStructural } from './structural.js'
+
+/** In the order in which the convention looks at them; with the names by which clients are told of those that are allowed beside a status. */
+const AT_ROOT: ReadonlyArray<readonly [field: keyof Schema, allowed?: string]> = [
+  ['id'], ['$schema'], ['$ref'], ['description', 'Description'], ['type', 'Type'], ['format', 'Format'], ['title', 'Title'], ['default'],
+  ['maximum', 'Maximum'], ['exclusiveMaximum', 'ExclusiveMaximum'], ['minimum', 'Minimum'], ['exclusiveMinimum', 'ExclusiveMinimum'],
+  ['maxLength', 'MaxLength'], ['minLength', 'MinLength'], ['pattern', 'Pattern'], ['maxItems', 'MaxItems'], ['minItems', 'MinItems'],
+  ['uniqueItems', 'UniqueItems'], ['multipleOf', 'MultipleOf'], ['enum'], ['maxProperties'], ['minProperties'], ['required', 'Required'], ['items', 'Items'],
+  ['allOf'], ['oneOf'], ['anyOf'], ['not'], ['properties', 'Properties'], ['additionalProperties'], ['patternProperties'], ['dependencies'],
+  ['additionalItems'], ['definitions'], ['externalDocs', 'ExternalDocs'], ['example', 'Example'], ['nullable'],
+  ['x-orch-preserve-unknown-fields', 'XPreserveUnknownFields'], ['x-orch-embedded-resource'], ['x-orch-int-or-string'], ['x-orch-list-map-keys'],
+  ['x-orch-list-type'], ['x-orch-map-type'], ['x-orch-validations', 'XValidations']
+]
+const ALLOWED = AT_ROOT.flatMap(([, allowed]) => allowed ?? []).join(' ')
+const THERE = 'at the root of the schema if the status subresource is enabled'
+const MAY_BE_FALSE = ['additionalProperties', 'additionalItems', 'default']
+
+const isSet = (schema: Schema, field: keyof Schema): boolean => {
+  const value = schema[field]
+  if (value === undefined) return false
+  return MAY_BE_FALSE.includes(field) || (value !== '' && value !== false && !(Array.isArray(value) && value.length === 0))
+}
+
+/** The schema of the status is taken out of it as a property, and nothing that is said of it may be lost by that. */
+function validateRoot (schema: Schema, at: string, report: Report): void {
+  for (const [field, allowed] of AT_ROOT) {
+    if (!isSet(schema, field)) continue
+    if (allowed === undefined) return invalid(report, at, field, `only [${ALLOWED}] fields are allowed ${THERE}`)
+    if (field === 'type' && schema.type !== 'object') return invalid(report, `${at}.type`, schema.type, `only "object" is allowed as the type ${THERE}`)
+  }
+}
+
+/** In steps. @param hasStatus whether objects have a status of their own */
+export function * validateValidation (
+  validation: CustomResourceValidation | undefined, hasStatus: boolean, at: string, asked: Asked, patterns: Patterns, report: Report
+): Steps<void> {
+  const schema = validation?.openAPIV3Schema
+  if (schema === undefined) return
+  const field = `${at}.openAPIV3Schema`
+  const found = collect(each => {
+    if (hasStatus) validateRoot(schema, field, each)
+    if (schema.nullable === true) forbidden(each, `${field}.nullable`, 'nullable cannot be true at the root')
+    validateSchema(schema, field, asked, each)
+  })
+  found.forEach(report)
+  if (!asked.structural) return
+  yield
+  const why = unconvertible(schema)
+  if (why !== undefined) {
+    if (found.length === 0) invalid(report, field, '', why)
+    return
+  }
+  yield
+  const wrong = collect(each => { validateStructural(schema, field, patterns, each) })
+  wrong.forEach(report)
+  yield
+  if (wrong.length === 0) validateDefaults(schema, field, asked.prunedDefaults, patterns, report)
+}

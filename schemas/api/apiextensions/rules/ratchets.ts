@@ -1,0 +1,68 @@
+/**
+ * What a definition that is changed may keep doing wrong, as it was stored with it by a server that did not look: rules that came
+ * later hold for those alone who keep to them.
+ */
+import { collect } from '../../../language/validation.js'
+import { REVIEWS } from '../../admissionregistration/rules/webhooks.js'
+import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
+import type { JSONSchemaProps as Schema } from '../schemas.js'
+import { TYPES } from '../schema-types.js'
+import { validateAtomicMembers, validateItemsPresent } from './schema-lists.js'
+import { isConvertible, validateStructural } from './structural.js'
+import { hasUnprunedDefault } from '../pruning.js'
+import { Patterns } from '../patterns.js'
+import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
+
+export interface Asked {
+  /** A schema of every version, served or not. */
+  readonly schemas: boolean
+  readonly knownTypes: boolean
+  readonly structural: boolean
+  readonly prunedDefaults: boolean
+  readonly atomicSets: boolean
+  readonly keysPresent: boolean
+  /** Of the versions of conversion reviews one that is known here. */
+  readonly knownReviews: boolean
+}
+
+const ALL: Asked = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
+
+function isStructural (schema: Schema): boolean {
+  return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
+}
+
+/** What is asked of a new definition, or of one that replaces `old`. */
+export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Asked {
+  if (old === undefined) return ALL
+  const schemas = schemasOf(old)
+  const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
+  return {
+    schemas: schemas.length === (old.versions ?? []).length,
+    structural: mustBeStructural(spec) || schemas.every(isStructural),
+    knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version)),
+    ...askedOfParts(schemas),
+    prunedDefaults: !schemas.some(schema => hasUnprunedDefault(schema) && isStructural(schema))
+  }
+}
+
+function askedOfParts (schemas: readonly Schema[]): Pick<Asked, 'knownTypes' | 'atomicSets' | 'keysPresent'> {
+  const wrong = { types: false, sets: false, keys: false }
+  for (const schema of schemas) {
+    eachSchema(schema, part => {
+      wrong.types ||= part.type !== undefined && part.type !== '' && !TYPES.includes(part.type)
+      if (part['x-orch-list-type'] === undefined) return
+      wrong.sets ||= collect(report => { validateAtomicMembers(part, '', report) }).length > 0
+      wrong.keys ||= collect(report => { validateItemsPresent(part, '', report) }).length > 0
+    })
+  }
+  return { knownTypes: !wrong.types, atomicSets: !wrong.sets, keysPresent: !wrong.keys }
+}
+
+/** Pruning, defaults and extensions go by the structure. */
+function mustBeStructural (spec: CustomResourceDefinitionSpec): boolean {
+  return spec.preserveUnknownFields !== true || schemasOf(spec).some(schema => someSchema(schema, hasExtension))
+}
+
+const hasExtension = (part: Schema): boolean => part.default !== undefined ||
+  part['x-orch-embedded-resource'] === true || part['x-orch-int-or-string'] === true || part['x-orch-preserve-unknown-fields'] !== undefined ||
+  part['x-orch-list-type'] !== undefined || (part['x-orch-list-map-keys'] ?? []).length > 0 || (part['x-orch-validations'] ?? []).length > 0

@@ -1,0 +1,77 @@
+/** What a schema of a CustomResourceDefinition may say. Whether it is structural is another question (`structural-rules.ts`). */
+import type { Report } from '../../../language/declare.js'
+import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
+import type { JSONSchemaProps as Schema } from '../schemas.js'
+import type { Asked } from './ratchets.js'
+import { validateListType, validateMapType } from './schema-lists.js'
+import { OF_EVERY_KIND, TYPES } from '../schema-types.js'
+import { eachWithin } from './schema-walk.js'
+
+/** Keywords of JSON Schema that are never followed. */
+const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const
+
+const isSaid = (schema: Schema, field: typeof UNSUPPORTED[number]): boolean => {
+  const value = schema[field]
+  if (field === 'patternProperties' || field === 'definitions') return Object.keys(value ?? {}).length > 0
+  return field === 'id' ? value !== undefined && value !== '' : value !== undefined
+}
+
+interface Place {
+  /** Why there may be no default, if so. */
+  readonly noDefault?: string
+  /** Of what every object has: its metadata, kind and version. */
+  readonly inMeta?: boolean
+  readonly isRoot?: boolean
+}
+
+/** Nothing is known of the root but that it is one. */
+const ROOT: Place = { isRoot: true }
+const INNER: Place = {}
+
+export function validateSchema (schema: Schema, at: string, asked: Asked, report: Report, place = ROOT): void {
+  const { additionalProperties, properties } = schema
+  validateKeywords(schema, at, asked, place, report)
+  if (schema.uniqueItems === true) forbidden(report, `${at}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
+  if (additionalProperties !== undefined && additionalProperties !== true && properties !== undefined && Object.keys(properties).length > 0) {
+    forbidden(report, `${at}.additionalProperties`, 'additionalProperties and properties are mutual exclusive')
+  }
+  const inner = place.isRoot === true ? INNER : place
+  eachWithin(schema, at, (part, path, property) => {
+    validateSchema(part, path, asked, report, property === undefined ? ofOther(part, schema, inner) : ofProperty(property, schema, place, inner))
+  })
+  if (schema['x-orch-preserve-unknown-fields'] === false) invalid(report, `${at}.x-orch-preserve-unknown-fields`, false, 'must be true or undefined')
+  validateMapType(schema, at, report)
+  validateListType(schema, at, asked, report)
+  schema['x-orch-validations']?.forEach((rule, index) => { validateRule(rule, `${at}.x-orch-validations[${index}]`, report) })
+}
+
+/** Which of the values of a map of metadata are default ones could not be told when it is pruned. */
+function ofOther (part: Schema, { additionalProperties }: Schema, inner: Place): Place {
+  return part === additionalProperties && inner.inMeta === true ? { ...inner, noDefault: 'inside additionalProperties applying to object metadata' } : inner
+}
+
+function ofProperty (property: string, schema: Schema, { isRoot = false }: Place, inner: Place): Place {
+  if (!(isRoot || schema['x-orch-embedded-resource'] === true) || !OF_EVERY_KIND.has(property)) return inner
+  return { ...inner, inMeta: true, ...isRoot ? { noDefault: `in top-level ${property}` } : {} }
+}
+
+function validateKeywords (schema: Schema, at: string, asked: Asked, { noDefault, inMeta = false }: Place, report: Report): void {
+  const { type = '' } = schema
+  if (asked.knownTypes && type !== '' && !TYPES.includes(type)) notSupported(report, `${at}.type`, type, TYPES)
+  if (schema.default !== undefined && noDefault !== undefined) forbidden(report, `${at}.default`, `must not be set ${noDefault}`)
+  for (const field of UNSUPPORTED) if (schema[field] !== undefined && isSaid(schema, field)) forbidden(report, `${at}.${field}`, `${field} is not supported`)
+  if (type === 'null') forbidden(report, `${at}.type`, 'type cannot be set to null, use nullable as an alternative')
+  if (Array.isArray(schema.items) && schema.items.length > 0) forbidden(report, `${at}.items`, 'items must be a schema object and not an array')
+  if (inMeta && schema['x-orch-embedded-resource'] === true) forbidden(report, `${at}.x-orch-embedded-resource`, 'must not be used inside of resource meta')
+}
+
+const BREAK = /[\n\r]/
+
+/** Of definitions that were stored with rules: from others they are taken away. */
+function validateRule ({ rule = '', message = '' }: NonNullable<Schema['x-orch-validations']>[number], at: string, report: Report): void {
+  const [text, words] = [rule.trim(), message.trim()]
+  if (text === '') required(report, `${at}.rule`, 'rule is not specified')
+  else if (message !== '' && words === '') invalid(report, `${at}.message`, message, 'message must be non-empty if specified')
+  else if (BREAK.test(words)) invalid(report, `${at}.message`, message, 'message must not contain line breaks')
+  else if (BREAK.test(text) && words === '') required(report, `${at}.message`, 'message must be specified if rule contains line breaks')
+}

@@ -1,0 +1,45 @@
+/** What a HorizontalPodAutoscaler has to keep to in every version: told of it as v2 has it. */
+import type { Report } from '../../../language/types.js'
+import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
+import { validateMetric, validateObjectReference } from './metrics.js'
+import { fromV1 } from '../v1-conversion.js'
+import type * as v1 from '../v1.js'
+import type { HorizontalPodAutoscalerSpec, HPAScalingRules } from '../v2.js'
+
+/** Types of metrics that are there without a pod. */
+const OF_NO_PODS = ['Object', 'External']
+const MOST_WINDOW = 3600
+const MOST_PERIOD = 1800
+const SELECTIONS = ['Disabled', 'Max', 'Min']
+const POLICIES = ['Percent', 'Pods']
+
+export function validateAutoscaler (stored: v1.HorizontalPodAutoscaler, report: Report): void {
+  const { spec } = fromV1(stored)
+  validateReplicas(spec, report)
+  validateObjectReference(spec.scaleTargetRef, 'spec.scaleTargetRef', report)
+  for (const [index, metric] of (spec.metrics ?? []).entries()) validateMetric(metric, `spec.metrics[${index}]`, report)
+  if (spec.minReplicas === 0 && !(spec.metrics ?? []).some(({ type }) => OF_NO_PODS.includes(type))) forbidden(report, 'spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas')
+  const { scaleUp, scaleDown } = spec.behavior ?? {}
+  if (scaleUp !== undefined) validateScaling(scaleUp, 'spec.behavior.scaleUp', report)
+  if (scaleDown !== undefined) validateScaling(scaleDown, 'spec.behavior.scaleDown', report)
+}
+
+function validateReplicas ({ minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec, report: Report): void {
+  if (minReplicas !== undefined && minReplicas < 1) invalid(report, 'spec.minReplicas', minReplicas, 'must be greater than or equal to 1')
+  if (maxReplicas < 1) invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than 0')
+  if (minReplicas !== undefined && maxReplicas < minReplicas) invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')
+}
+
+function validateScaling ({ stabilizationWindowSeconds: window, selectPolicy, policies = [] }: HPAScalingRules, at: string, report: Report): void {
+  if (window !== undefined && window < 0) invalid(report, `${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero')
+  if (window !== undefined && window > MOST_WINDOW) invalid(report, `${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MOST_WINDOW}`)
+  if (selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy)) notSupported(report, `${at}.selectPolicy`, selectPolicy, SELECTIONS)
+  if (policies.length === 0) required(report, `${at}.policies`, 'must specify at least one Policy')
+  for (const [index, { type, value, periodSeconds }] of policies.entries()) {
+    const field = `${at}.policies[${index}]`
+    if (!POLICIES.includes(type)) notSupported(report, `${field}.type`, type, POLICIES)
+    if (value <= 0) invalid(report, `${field}.value`, value, 'must be greater than zero')
+    if (periodSeconds <= 0) invalid(report, `${field}.periodSeconds`, periodSeconds, 'must be greater than zero')
+    if (periodSeconds > MOST_PERIOD) invalid(report, `${field}.periodSeconds`, periodSeconds, `must be less than or equal to ${MOST_PERIOD}`)
+  }
+}

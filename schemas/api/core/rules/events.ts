@@ -1,0 +1,78 @@
+/** What an Event has to keep to: in every version, and beside in events.orch.io/v1. Findings stand at the fields of core v1. */
+import type { Report } from '../../../language/types.js'
+import { sameValue } from '../../../language/values.js'
+import { validateFinalizerDomains } from '../../../meta/metadata-rules.js'
+import { validateTypedMetadataUpdate } from '../../../meta/metadata.js'
+import { dnsSubdomain, qualifiedName } from '../../../names.js'
+import type { VersionRules } from '../../../resource.js'
+import { invalid, named, required } from '../../../rules/findings.js'
+import type { Event } from '../events.js'
+
+const MOST = 128
+const MOST_MESSAGE = 1024
+const TYPES: readonly (string | undefined)[] = ['Normal', 'Warning']
+
+/** What holds in every version; one of them calls who tells of it by a name of its own. One with an eventTime is of the new kind, which says who that is and what was done. */
+function validateEvent (event: Event, reporter: string, report: Report): void {
+  const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
+  const { namespace: own = '' } = event.metadata
+  const { namespace = '' } = involvedObject
+  const fits = namespace === '' ? own === 'default' || (eventTime !== undefined && own === 'orch-system') : eventTime !== undefined || namespace === own
+  if (!fits) invalid(report, 'involvedObject.namespace', namespace, 'does not match event.namespace')
+  if (eventTime !== undefined) {
+    const short = (field: string, value: string, most: number) => { if (Buffer.byteLength(value) > most) invalid(report, field, '', `can have at most ${most} characters`) }
+    if (reportingComponent === '') required(report, reporter)
+    named(report, reporter, reportingComponent, qualifiedName)
+    for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
+      if (value === '') required(report, field)
+      short(field, value, MOST)
+    }
+    short('message', message, MOST_MESSAGE)
+  }
+  named(report, 'namespace', own, dnsSubdomain)
+}
+
+function validateSeries ({ series }: Event, report: Report): void {
+  if (series === undefined) return
+  if ((series.count ?? 0) < 2) invalid(report, 'series.count', '', 'should be at least 2')
+  if (series.lastObservedTime === undefined) required(report, 'series.lastObservedTime')
+}
+
+/** For other versions any name will do, and any finalizer. */
+function validateNewMetadata ({ name = '', generateName = '', finalizers }: Event['metadata'], report: Report): void {
+  if (generateName !== '') named(report, 'metadata.generateName', generateName, text => dnsSubdomain(text, true))
+  named(report, 'metadata.name', name, dnsSubdomain)
+  validateFinalizerDomains(finalizers, report)
+}
+
+/** @param reporter what the version calls who tells of the event */
+export const eventRules = (reporter: string): VersionRules<Event> => ({
+  create: (event, report) => { validateEvent(event, reporter, report) },
+  update: (event, _old, report) => { validateEvent(event, reporter, report) }
+})
+
+/** The reason is told twice, as convention. */
+const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'reason', 'type', 'eventTime', 'action', 'related'] as const
+
+/** What is new says all there is to say, and stays as it is but for its series. */
+export const strictEventRules: VersionRules<Event> = {
+  create: (event, report) => {
+    validateEvent(event, 'reportingController', report)
+    validateNewMetadata(event.metadata, report)
+    validateSeries(event, report)
+    if (event.eventTime === undefined) required(report, 'eventTime')
+    if (!TYPES.includes(event.type)) invalid(report, 'type', '', `has invalid value: ${event.type ?? ''}`)
+    for (const field of ['firstTimestamp', 'lastTimestamp'] as const) if (event[field] !== undefined) invalid(report, field, '', 'needs to be unset')
+    if ((event.count ?? 0) !== 0) invalid(report, 'count', '', 'needs to be unset')
+    if (event.source.component !== undefined || event.source.host !== undefined) invalid(report, 'source', '', 'needs to be unset')
+  },
+  update: (event, old, report) => {
+    validateEvent(event, 'reportingController', report)
+    validateTypedMetadataUpdate(event.metadata, old.metadata, report)
+    if (!sameValue(event.series, old.series)) validateSeries(event, report)
+    const frozen = (field: string, value: unknown, before: unknown) => { if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable') }
+    for (const field of FROZEN) frozen(field, event[field], old[field])
+    frozen('reportingController', event.reportingComponent ?? '', old.reportingComponent ?? '')
+    frozen('reportingInstance', event.reportingInstance ?? '', old.reportingInstance ?? '')
+  }
+}

@@ -1,0 +1,75 @@
+/** What a PersistentVolumeClaim has to keep to: in templates of them too. */
+import type { Report } from '../../../language/types.js'
+import { sameValue } from '../../../language/values.js'
+import { compareQuantities } from '../../../meta/quantity.js'
+import { dnsSubdomain } from '../../../names.js'
+import { forbidden, invalid, named, required } from '../../../rules/findings.js'
+import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
+import { validateLabelSelector } from '../../../selectors/objects.js'
+import { validateAccessModes } from './persistentvolumes.js'
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../persistentvolumeclaims.js'
+import type { TypedLocalObjectReference } from '../references-to-data.js'
+
+const CLASS_ANNOTATION = 'volume.beta.orch.io/storage-class'
+const SNAPSHOT_GROUP = 'snapshot.storage.orch.io'
+
+export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, report: Report): void {
+  validateAccessModes(spec.accessModes ?? [], `${at}.accessModes`, report, 'at least 1 access mode is required')
+  if (spec.selector !== undefined) validateLabelSelector(spec.selector, `${at}.selector`, report)
+  const storage = spec.resources.requests?.['storage']
+  if (storage === undefined) required(report, `${at}.resources[storage]`)
+  else validatePositiveAmount(report, `${at}.resources[storage]`, storage)
+  if (spec.storageClassName) named(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
+  for (const field of ['dataSource', 'dataSourceRef'] as const) {
+    const source = spec[field]
+    if (source !== undefined && !source.apiGroup && source.kind !== 'PersistentVolumeClaim') invalid(report, `${at}.${field}`, source.kind, '')
+  }
+  if (spec.dataSource !== undefined && spec.dataSourceRef !== undefined && !sameValue(spec.dataSource, spec.dataSourceRef)) invalid(report, at, `${at}.dataSource`, 'must match dataSourceRef')
+}
+
+const isCopyOrSnapshot = ({ apiGroup, kind }: TypedLocalObjectReference): boolean =>
+  (kind === 'PersistentVolumeClaim' && !apiGroup) || (kind === 'VolumeSnapshot' && apiGroup === SNAPSHOT_GROUP)
+
+/** The older of two fields takes claims and snapshots alone, and is dropped with anything else; each of them is told in the other. */
+export function prepareClaim ({ spec }: PersistentVolumeClaim): void {
+  if (spec.dataSource !== undefined && !isCopyOrSnapshot(spec.dataSource)) delete spec.dataSource
+  if (spec.dataSource !== undefined) spec.dataSourceRef ??= { ...spec.dataSource }
+  else if (spec.dataSourceRef !== undefined) spec.dataSource = { ...spec.dataSourceRef }
+}
+
+/** For clients that know of one of the two alone. */
+export function prepareClaimUpdate ({ spec }: PersistentVolumeClaim, { spec: old }: PersistentVolumeClaim): void {
+  if (spec.dataSource !== undefined && spec.dataSourceRef === undefined && sameValue(spec.dataSource, old.dataSource)) spec.dataSourceRef = { ...spec.dataSource }
+  if (spec.dataSourceRef !== undefined && spec.dataSource === undefined && old.dataSource !== undefined && sameValue(spec.dataSourceRef, old.dataSourceRef)) spec.dataSource = { ...old.dataSource }
+}
+
+/** All but how much a bound claim asks for, and the volume once, is final. */
+export function validateClaimUpdate (claim: PersistentVolumeClaim, old: PersistentVolumeClaim, report: Report): void {
+  const { spec, metadata: { annotations = {} } } = claim
+  const [size, before] = [spec.resources.requests?.['storage'], old.spec.resources.requests?.['storage']]
+  const allowed: PersistentVolumeClaimSpec = { ...old.spec }
+  if (!old.spec.volumeName && spec.volumeName !== undefined) allowed.volumeName = spec.volumeName
+  const upgraded = upgradedClass(claim, old)
+  if (upgraded !== undefined) allowed.storageClassName = upgraded
+  else if ((annotations[CLASS_ANNOTATION] ?? '') !== (old.metadata.annotations?.[CLASS_ANNOTATION] ?? '')) {
+    invalid(report, `metadata.annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION], 'field is immutable')
+  }
+  const bound = claim.status.phase === 'Bound' && spec.resources.requests !== undefined && before !== undefined
+  const compared = bound ? { ...spec, resources: { ...spec.resources, requests: { ...spec.resources.requests, storage: before } } } : spec
+  if (!sameValue(compared, allowed)) forbidden(report, 'spec', 'spec is immutable after creation except resources.requests for bound claims')
+  if (compareQuantities(size, before) < 0) forbidden(report, 'spec.resources.requests.storage', 'field can not be less than previous value')
+  if (!sameValue(spec.volumeMode, old.spec.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
+}
+
+/** The class, where what was its annotation is now told in the field for it. */
+function upgradedClass ({ spec, metadata }: PersistentVolumeClaim, old: PersistentVolumeClaim): string | undefined {
+  const annotated = old.metadata.annotations?.[CLASS_ANNOTATION]
+  const now = metadata.annotations?.[CLASS_ANNOTATION]
+  const moved = annotated !== undefined && old.spec.storageClassName === undefined && spec.storageClassName === annotated
+  return moved && (now === undefined || now === annotated) ? annotated : undefined
+}
+
+/** The status: what there is of each resource. */
+export function validateClaimStatus ({ capacity = {} }: { capacity?: Record<string, string> | undefined }, at: string, report: Report): void {
+  for (const [name, amount] of Object.entries(capacity)) if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
+}

@@ -1,0 +1,115 @@
+/** What a PersistentVolume has to keep to, and a volume that a VolumeAttachment gives in place. */
+import { Facts } from '../../../language/types.js'
+import type { Message, Report } from '../../../language/types.js'
+import { validatePart } from '../../../language/validation.js'
+import { sameValue } from '../../../language/values.js'
+import { dnsSubdomain } from '../../../names.js'
+import { forbidden, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
+import { NodeSelector } from '../affinity.js'
+import { PersistentVolumeSource } from '../persistent-sources.js'
+import type { PersistentVolumeSpec } from '../persistentvolumes.js'
+
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce']
+const ALONE = 'ReadWriteOncePod'
+const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
+const VOLUME_MODES = ['Block', 'Filesystem']
+const INITIATOR_AND_PORTAL_MAX = 64
+const INLINE = 'may not be specified in the context of inline volumes'
+const SOURCES = [
+  'hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte', 'cephfs', 'iscsi', 'cinder', 'fc', 'flexVolume', 'azureFile',
+  'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO', 'local', 'storageos', 'csi'
+] as const
+
+/** At least one, each known, and one that excludes others alone. */
+export function validateAccessModes (modes: readonly string[], field: string, report: Report, none = ''): void {
+  if (modes.length === 0) required(report, field, none)
+  for (const mode of modes) if (!ACCESS_MODES.includes(mode) && mode !== ALONE) notSupported(report, field, mode, ACCESS_MODES)
+  if (modes.includes(ALONE) && modes.some(mode => mode !== ALONE && ACCESS_MODES.includes(mode))) forbidden(report, field, `may not use ${ALONE} with other access modes`)
+}
+
+/** Of objects that have not had it: `ReadWriteOncePod` belongs to a feature that is off in this release. */
+export function refuseAlone (modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'): void {
+  if (modes.includes(ALONE) && !old.includes(ALONE)) notSupported(report, field, ALONE, ACCESS_MODES)
+}
+
+export function validateVolumeSpec (spec: PersistentVolumeSpec, name: string, at: string, report: Report): void {
+  const { persistentVolumeReclaimPolicy: policy, nodeAffinity, volumeMode } = spec
+  validateAccessModes(spec.accessModes ?? [], `${at}.accessModes`, report)
+  validateCapacity(spec, at, report)
+  if (policy !== undefined && !RECLAIM_POLICIES.includes(policy)) notSupported(report, `${at}.persistentVolumeReclaimPolicy`, policy, RECLAIM_POLICIES)
+  if (nodeAffinity?.required !== undefined) validatePart(NodeSelector, nodeAffinity.required, `${at}.nodeAffinity.required`, report)
+  else if (nodeAffinity !== undefined) required(report, `${at}.nodeAffinity.required`, 'must specify required node constraints')
+  validateSources(spec, name, at, report)
+  if (spec.storageClassName) named(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
+  if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) notSupported(report, `${at}.volumeMode`, volumeMode, VOLUME_MODES)
+}
+
+/** Of a volume that is no object of its own. */
+export function validateInlineVolumeSpec (spec: PersistentVolumeSpec, at: string, report: Report): void {
+  if (spec.claimRef !== undefined) forbidden(report, `${at}.claimRef`, INLINE)
+  if (Object.keys(spec.capacity ?? {}).length > 0) forbidden(report, `${at}.capacity`, INLINE)
+  if (spec.csi === undefined) required(report, `${at}.csi`, 'has to be specified in the context of inline volumes')
+  validateAccessModes(spec.accessModes ?? [], `${at}.accessModes`, report)
+  if ((spec.persistentVolumeReclaimPolicy ?? 'Retain') !== 'Retain') forbidden(report, `${at}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes')
+  if (spec.nodeAffinity !== undefined) forbidden(report, `${at}.nodeAffinity`, INLINE)
+  validateSources(spec, '', at, report)
+  if (spec.storageClassName) forbidden(report, `${at}.storageClassName`, INLINE)
+  if ((spec.volumeMode ?? 'Filesystem') !== 'Filesystem') forbidden(report, `${at}.volumeMode`, 'may not specify volumeMode other than Filesystem in the context of inline volumes')
+}
+
+function validateCapacity ({ capacity = {} }: PersistentVolumeSpec, at: string, report: Report): void {
+  const names = Object.keys(capacity)
+  if (names.length === 0) required(report, `${at}.capacity`)
+  if (names.length !== 1 || names[0] !== 'storage') notSupported(report, `${at}.capacity`, capacity, ['storage'])
+  for (const [name, amount] of Object.entries(capacity)) {
+    if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
+    validatePositiveAmount(report, `${at}.capacity[${name}]`, amount)
+  }
+}
+
+/** One of them; what there is of others is not looked at, but for flexVolume, as convention. */
+function validateSources (spec: PersistentVolumeSpec, name: string, at: string, report: Report): void {
+  let found = false
+  for (const source of SOURCES) {
+    const value = spec[source]
+    if (value === undefined) continue
+    if (found && source !== 'flexVolume') forbidden(report, `${at}.${source === 'cephfs' ? 'cephFS' : source}`, 'may not specify more than 1 volume type')
+    else validateSource(spec, source, value, name, at, report)
+    found = true
+  }
+  if (!found) required(report, at, 'must specify a volume type')
+  if (spec.hostPath !== undefined && spec.persistentVolumeReclaimPolicy === 'Recycle' && isRoot(spec.hostPath.path)) {
+    forbidden(report, `${at}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'")
+  }
+}
+
+function validateSource (spec: PersistentVolumeSpec, source: typeof SOURCES[number], value: object, name: string, at: string, report: Report): void {
+  // Each of them is a message, whose value this is. The disk is told of by another name, as convention.
+  validatePart(PersistentVolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${source === 'gcePersistentDisk' ? 'persistentDisk' : source}`, report)
+  if (source === 'iscsi' && spec.iscsi?.initiatorName !== undefined && `${name}:${spec.iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
+    invalid(report, `${at}.iscsi.targetportal`, spec.iscsi.targetPortal, 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.')
+  }
+  if (source === 'local' && spec.nodeAffinity === undefined) required(report, `${at}.nodeAffinity`, 'Local volume requires node affinity')
+}
+
+/** What leads up is refused by itself, and leads here all the same. */
+function isRoot (path: string): boolean {
+  let depth = 0
+  for (const part of path.split('/')) if (part === '..') depth = Math.max(0, depth - 1); else if (part !== '' && part !== '.') depth++
+  return depth === 0 && path.startsWith('/')
+}
+
+const sourceOf = (spec: PersistentVolumeSpec): unknown => SOURCES.map(source => spec[source])
+
+/** What a volume is made of stays; how it is expanded may be said later. */
+export function validateVolumeUpdate (spec: PersistentVolumeSpec, old: PersistentVolumeSpec, report: Report): void {
+  let compared = spec
+  if (spec.csi?.controllerExpandSecretRef !== undefined && old.csi !== undefined && old.csi.controllerExpandSecretRef === undefined) {
+    const { controllerExpandSecretRef: _, ...csi } = spec.csi
+    compared = { ...spec, csi }
+  }
+  if (!sameValue(sourceOf(compared), sourceOf(old))) forbidden(report, 'spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')
+  if (!sameValue(spec.volumeMode, old.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
+  if (old.nodeAffinity !== undefined && !sameValue(spec.nodeAffinity, old.nodeAffinity)) invalid(report, 'nodeAffinity', spec.nodeAffinity, 'field is immutable')
+}

@@ -1,0 +1,140 @@
+/** What a Service has to keep to, whatever becomes of its addresses: see service-address-rules.ts for those. */
+import type { Report } from '../../../language/types.js'
+import { validateLabels } from '../../../meta/metadata.js'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
+import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
+import { ipAddress, parseAddress, parseRange, validateNonSpecialAddress } from '../../../rules/net.js'
+import { validatePort, validatePortNumber } from '../../../rules/ports.js'
+import { isHeadless, validateServiceAddresses } from './service-addresses.js'
+import { needsHealthCheckPort } from '../service-types.js'
+import type { Service, ServicePort, ServiceSpec } from '../services.js'
+
+const SOURCE_RANGES = 'service.beta.orch.io/load-balancer-source-ranges'
+/** Not for everybody to reach from outside. */
+const NODE_AGENT_PORT = 10250
+const POLICIES = ['Cluster', 'Local']
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+const AFFINITIES = ['ClientIP', 'None']
+const MOST_AFFINITY_SECONDS = 86400
+
+export function validateService (service: Service, report: Report): void {
+  const { spec } = service
+  validateByType(spec, report)
+  validatePorts(spec, report)
+  validateLabels(spec.selector, 'spec.selector', report)
+  validateAffinity(spec, report)
+  validateServiceAddresses(spec, report)
+  for (const [index, ip] of (spec.externalIPs ?? []).entries()) {
+    const at = `spec.externalIPs[${index}]`
+    if (parseAddress(ip) === undefined) named(report, at, ip, ipAddress)
+    else validateNonSpecialAddress(ip, at, report)
+  }
+  validateKnown(report, 'spec.type', spec.type ?? '', TYPES)
+  validateNodePorts(spec, report)
+  validateSourceRanges(service, report)
+  validateLoadBalancer(spec, report)
+  validateExternalTraffic(spec, report)
+  const { internalTrafficPolicy: internal } = spec
+  if (internal !== undefined) validateKnown(report, 'spec.internalTrafficPolicy', internal, POLICIES)
+}
+
+function validateByType (spec: ServiceSpec, report: Report): void {
+  const { type, ports = [] } = spec
+  if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') required(report, 'spec.ports')
+  if (type === 'LoadBalancer') {
+    for (const [index, { port }] of ports.entries()) {
+      if (port === NODE_AGENT_PORT) invalid(report, `spec.ports[${index}]`, port, `may not expose port ${NODE_AGENT_PORT} externally since it is used by the node agent`)
+    }
+  }
+  if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec)) invalid(report, 'spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`)
+  if (type !== 'ExternalName') return
+  for (const field of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const) {
+    if ((spec[field]?.length ?? 0) > 0) forbidden(report, `spec.${field}`, 'may not be set for ExternalName services')
+  }
+  // A trailing dot marks a fully qualified name.
+  requiredName(report, 'spec.externalName', spec.externalName?.replace(/\.$/, ''), dnsSubdomain)
+}
+
+function validateKnown (report: Report, field: string, value: string, known: readonly string[]): void {
+  if (!known.includes(value)) notSupported(report, field, value, known)
+}
+
+function validatePorts ({ ports = [] }: ServiceSpec, report: Report): void {
+  const names = new Set<string>()
+  ports.forEach((port, index) => { validatePortItself(port, ports.length > 1, names, `spec.ports[${index}]`, report) })
+}
+
+/** Where there are any, and that no port is there twice; each question of all ports before the next one. */
+function validateNodePorts ({ type, ports = [] }: ServiceSpec, report: Report): void {
+  const [taken, takenOnNodes] = [new Set<string>(), new Set<string>()]
+  const each = (check: (port: ServicePort, at: string) => void): void => { ports.forEach((port, index) => { check(port, `spec.ports[${index}]`) }) }
+  each(({ nodePort = 0 }, at) => { if (type === 'ClusterIP' && nodePort !== 0) forbidden(report, `${at}.nodePort`, "may not be used when `type` is 'ClusterIP'") })
+  each(({ protocol = '', nodePort = 0 }, at) => { if (nodePort !== 0) once(takenOnNodes, `${protocol}/${nodePort}`, () => { duplicate(report, `${at}.nodePort`, nodePort) }) })
+  each(({ protocol = '', port }, at) => { once(taken, `${protocol}/${port}`, () => { duplicate(report, at, { protocol, port }) }) })
+}
+
+function once (seen: Set<string>, key: string, otherwise: () => void): void {
+  if (seen.has(key)) otherwise()
+  seen.add(key)
+}
+
+function validatePortItself ({ name = '', port, protocol = '', targetPort, appProtocol }: ServicePort, hasOthers: boolean, names: Set<string>, at: string, report: Report): void {
+  if (name !== '') {
+    named(report, `${at}.name`, name, dnsLabel)
+    once(names, name, () => { duplicate(report, `${at}.name`, name) })
+  } else if (hasOthers) required(report, `${at}.name`)
+  validatePortNumber(report, `${at}.port`, port)
+  validateKnown(report, `${at}.protocol`, protocol, PROTOCOLS)
+  if (targetPort !== undefined) validatePort(report, `${at}.targetPort`, targetPort)
+  if (appProtocol !== undefined) named(report, `${at}.appProtocol`, appProtocol, qualifiedName)
+}
+
+function validateAffinity ({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec, report: Report): void {
+  const at = 'spec.sessionAffinityConfig'
+  validateKnown(report, 'spec.sessionAffinity', sessionAffinity ?? '', AFFINITIES)
+  if (sessionAffinity === 'None' && config !== undefined) forbidden(report, at, 'must not be set when session affinity is None')
+  if (sessionAffinity !== 'ClientIP') return
+  const why = 'when session affinity type is ClientIP'
+  if (config === undefined) return required(report, at, why)
+  if (config.clientIP === undefined) return required(report, `${at}.clientIP`, why)
+  const { timeoutSeconds: seconds } = config.clientIP
+  if (seconds === undefined) return required(report, `${at}.clientIP.timeoutSeconds`, why)
+  if (seconds <= 0 || seconds > MOST_AFFINITY_SECONDS) invalid(report, `${at}.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MOST_AFFINITY_SECONDS}`)
+}
+
+/** The field counts before the annotation. Its path begins with a capital, as clients know it. */
+function validateSourceRanges ({ metadata: { annotations = {} }, spec }: Service, report: Report): void {
+  const ranges = spec.loadBalancerSourceRanges ?? []
+  const annotated = Object.hasOwn(annotations, SOURCE_RANGES) ? annotations[SOURCE_RANGES] : undefined
+  if (ranges.length === 0 && annotated === undefined) return
+  const [field, value, wanted] = ranges.length > 0
+    ? ['spec.LoadBalancerSourceRanges', `[${ranges.join(' ')}]`, ranges]
+    : [`metadata.annotations[${SOURCE_RANGES}]`, annotated, annotated?.trim() === '' ? [] : annotated?.split(',') ?? []]
+  if (spec.type !== 'LoadBalancer') forbidden(report, field, "may only be used when `type` is 'LoadBalancer'")
+  if (!wanted.every(range => parseRange(range.trim()) !== undefined)) invalid(report, field, value, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')
+}
+
+const ELSEWHERE = "may only be used when `type` is 'LoadBalancer'"
+
+function validateLoadBalancer (spec: ServiceSpec, report: Report): void {
+  if (spec.type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) forbidden(report, 'spec.allocateLoadBalancerNodePorts', ELSEWHERE)
+  validateLoadBalancerClass(spec, report)
+}
+
+export function validateLoadBalancerClass ({ type, loadBalancerClass }: ServiceSpec, report: Report): void {
+  if (loadBalancerClass === undefined) return
+  if (type === 'LoadBalancer') named(report, 'spec.loadBalancerClass', loadBalancerClass, qualifiedName)
+  else forbidden(report, 'spec.loadBalancerClass', ELSEWHERE)
+}
+
+function validateExternalTraffic (spec: ServiceSpec, report: Report): void {
+  const { type, externalTrafficPolicy = '', healthCheckNodePort = 0 } = spec
+  if (type !== 'LoadBalancer' && type !== 'NodePort') {
+    if (externalTrafficPolicy !== '') invalid(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")
+  } else if (externalTrafficPolicy === '') required(report, 'spec.externalTrafficPolicy')
+  else validateKnown(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, POLICIES)
+  if (healthCheckNodePort === 0) return // one that is needed is allocated, where there are ranges
+  if (needsHealthCheckPort(spec)) validatePortNumber(report, 'spec.healthCheckNodePort', healthCheckNodePort)
+  else invalid(report, 'spec.healthCheckNodePort', healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
+}

@@ -1,0 +1,87 @@
+/** What an EndpointSlice has to keep to in both versions; told of it as it is stored. */
+import type { Report } from '../../../language/types.js'
+import { validateLabels } from '../../../meta/metadata.js'
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
+import type { NameRule } from '../../../names.js'
+import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { isIPv6, parseAddress, validateNonSpecialAddress } from '../../../rules/net.js'
+import { otherTopology } from '../topology.js'
+import type { Endpoint, EndpointSlice } from '../v1beta1.js'
+
+type EndpointPort = NonNullable<EndpointSlice['ports']>[number]
+
+const TYPES = ['FQDN', 'IPv4', 'IPv6']
+const MOST_ENDPOINTS = 1000
+const MOST_PORTS = 20000
+const MOST_ADDRESSES = 100
+const MOST_TOPOLOGY = 16
+const MOST_HINTS = 8
+
+export function validateSlice ({ addressType, endpoints = [], ports = [] }: EndpointSlice, report: Report): void {
+  if (addressType !== '' && !TYPES.includes(addressType)) notSupported(report, 'addressType', addressType, TYPES)
+  const tooMany = (field: string, list: readonly unknown[], most: number): boolean => {
+    if (list.length > most) report({ type: 'FieldValueTooMany', field, value: list.length, detail: `must have at most ${most} items` })
+    return list.length > most
+  }
+  if (!tooMany('endpoints', endpoints, MOST_ENDPOINTS)) endpoints.forEach((endpoint, index) => { validateEndpoint(endpoint, addressType, `endpoints[${index}]`, tooMany, report) })
+  if (tooMany('ports', ports, MOST_PORTS)) return
+  const names = new Set<string>()
+  ports.forEach((port, index) => {
+    const { name = '' } = port
+    validateSlicePort(port, names.has(name), `ports[${index}]`, report)
+    names.add(name)
+  })
+}
+
+function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany: (field: string, list: readonly unknown[], most: number) => boolean, report: Report): void {
+  const { addresses = [], hostname, nodeName, hints } = endpoint
+  const topology = otherTopology(endpoint)
+  if (addresses.length === 0) required(report, `${at}.addresses`, 'must contain at least 1 address')
+  else tooMany(`${at}.addresses`, addresses, MOST_ADDRESSES)
+  addresses.forEach((address, index) => { validateAddress(address, type, `${at}.addresses[${index}]`, report) })
+  if (nodeName !== undefined) named(report, `${at}.nodeName`, nodeName, dnsSubdomain)
+  tooMany(`${at}.deprecatedTopology`, Object.keys(topology), MOST_TOPOLOGY)
+  validateLabels(topology, `${at}.deprecatedTopology`, report)
+  if (hostname !== undefined) named(report, `${at}.hostname`, hostname, dnsLabel)
+  const zones = hints?.forZones ?? []
+  if (hints === undefined || tooMany(`${at}.hints.forZones`, zones, MOST_HINTS)) return
+  const names = new Set<string>()
+  zones.forEach(({ name }, index) => {
+    const field = `${at}.hints.forZones[${index}].name`
+    if (names.has(name)) duplicate(report, field, name)
+    names.add(name)
+    named(report, field, name, labelValue)
+  })
+}
+
+const ofFamily = (six: boolean): NameRule => text => {
+  const address = parseAddress(text)
+  return address !== undefined && isIPv6(address) === six ? [] : [`must be a valid IPv${six ? 6 : 4} address`]
+}
+const [four, six] = [ofFamily(false), ofFamily(true)]
+
+function validateAddress (address: string, type: string, at: string, report: Report): void {
+  if (type === 'FQDN') return validateDomainName(address, at, report)
+  if (type !== 'IPv4' && type !== 'IPv6') return
+  named(report, at, address, type === 'IPv4' ? four : six)
+  validateNonSpecialAddress(address, at, report)
+}
+
+/** Told without the dot behind it that says that it is full, and as one finding. */
+function validateDomainName (address: string, at: string, report: Report): void {
+  if (address === '') return required(report, at)
+  const name = address.replace(/\.$/, '')
+  const wrong = dnsSubdomain(name)
+  if (wrong.length > 0) return invalid(report, at, name, wrong.join(','))
+  const labels = name.split('.')
+  if (labels.length < 2) return invalid(report, at, name, 'should be a domain with at least two segments separated by dots')
+  const bad = labels.find(label => dnsLabel(label).length > 0)
+  if (bad !== undefined) invalid(report, at, bad, dnsLabel(bad).join(','))
+}
+
+function validateSlicePort ({ name = '', protocol, appProtocol }: EndpointPort, isTaken: boolean, at: string, report: Report): void {
+  if (name !== '') named(report, `${at}.name`, name, dnsLabel)
+  if (isTaken) duplicate(report, `${at}.name`, name)
+  if (protocol === undefined) required(report, `${at}.protocol`)
+  if (appProtocol !== undefined) named(report, `${at}.appProtocol`, appProtocol, qualifiedName)
+}

@@ -1,0 +1,74 @@
+/** What a StorageVersion has to keep to. */
+import type { Report } from '../../../language/types.js'
+import { dns1035Label, dnsSubdomain, formed, LABEL_1035_FORM, qualifiedName } from '../../../names.js'
+import type { NameRule } from '../../../names.js'
+import { invalid, named, required } from '../../../rules/findings.js'
+import type { ServerStorageVersion, StorageVersionCondition, StorageVersionStatus } from '../storageversions.js'
+
+const VERSION_WORDS = formed("an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
+const EMPTY = 'must be non-empty'
+
+/** VERSION, or GROUP/VERSION outside of the core group. */
+const apiVersion: NameRule = text => {
+  const parts = text.split('/')
+  if (parts.length > 2) return [`${VERSION_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`]
+  const [version = '', group] = parts.reverse()
+  const wrong = (part: string, rule: NameRule): readonly string[] => part === '' ? [EMPTY] : rule(part)
+  return [
+    ...(group === undefined ? [] : wrong(group, dnsSubdomain).map(detail => `group part: ${detail}`)),
+    ...wrong(version, dns1035Label).map(detail => `version part: ${detail}`)
+  ]
+}
+
+/** GROUP.RESOURCE */
+export const storageVersionName: NameRule = name => {
+  const dot = name.lastIndexOf('.')
+  if (dot < 0) return ['name must be in the form of <group>.<resource>']
+  return [
+    ...dnsSubdomain(name.slice(0, dot)).map(detail => `the group segment ${detail}`),
+    ...dns1035Label(name.slice(dot + 1)).map(detail => `the resource segment ${detail}`)
+  ]
+}
+
+export function validateStorageVersionStatus (status: StorageVersionStatus, at: string, report: Report): void {
+  const { storageVersions = [], conditions = [] } = status
+  storageVersions.forEach((version, index) => { validateServer(version, `${at}.storageVersions[${index}]`, report) })
+  validateCommonVersion(status, `${at}.commonEncodingVersion`, report)
+  validateConditions(conditions, at, report)
+}
+
+function validateServer ({ apiServerID = '', encodingVersion = '', decodableVersions = [] }: ServerStorageVersion, at: string, report: Report): void {
+  named(report, `${at}.apiServerID`, apiServerID, dnsSubdomain)
+  const check = (field: string, version: string): void => {
+    const wrong = apiVersion(version)
+    if (wrong.length > 0) invalid(report, field, version, wrong.join(','))
+  }
+  check(`${at}.encodingVersion`, encodingVersion)
+  decodableVersions.forEach((version, index) => { check(`${at}.decodableVersions[${index}]`, version) })
+  if (!decodableVersions.includes(encodingVersion)) invalid(report, `${at}.decodableVersions`, decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`)
+}
+
+/** It is told where all servers agree, and nowhere else. */
+function validateCommonVersion ({ storageVersions = [], commonEncodingVersion: told }: StorageVersionStatus, field: string, report: Report): void {
+  const versions = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion))
+  const [common] = versions.size === 1 ? versions : []
+  if (told === common) return
+  if (common === undefined) invalid(report, field, told, 'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet')
+  else if (told === undefined) invalid(report, field, null, `the common encoding version is ${common}`)
+  else invalid(report, field, told, `the actual common encoding version is ${common}`)
+}
+
+/** Findings stand at the status as a whole, as clients know them. */
+function validateConditions (conditions: readonly StorageVersionCondition[], at: string, report: Report): void {
+  const seen = new Map<string, number>()
+  for (const [index, { type, status, reason = '', message = '' }] of conditions.entries()) {
+    const field = `${at}[${index}]`
+    const before = seen.get(type)
+    if (before !== undefined) invalid(report, `${field}.type`, type, `the type of the condition is not unique, it also appears in conditions[${before}]`)
+    seen.set(type, index)
+    named(report, `${field}.type`, type, qualifiedName)
+    named(report, `${field}.status`, status, qualifiedName)
+    if (reason === '') required(report, `${field}.reason`, 'reason cannot be empty')
+    if (message === '') required(report, `${field}.message`, 'message cannot be empty')
+  }
+}

@@ -1,0 +1,137 @@
+/** What an Ingress has to keep to: hosts, paths and what is behind them. */
+import type { Report } from '../../../language/types.js'
+import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, portName, wildcardSubdomain } from '../../../names.js'
+import { forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
+import { parseAddress } from '../../../rules/net.js'
+import { validatePortNumber } from '../../../rules/ports.js'
+import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec } from '../ingresses.js'
+
+const CLASS_ANNOTATION = 'orch.io/ingress.class'
+const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
+const NEVER_WITHIN = ['//', '/./', '/../', '%2f', '%2F']
+const NEVER_LAST = ['/..', '/.']
+
+const isWildcard = ({ host = '' }: IngressRule): boolean => host.includes('*')
+
+export function validateIngressSpec (spec: IngressSpec, at: string, report: Report): void {
+  const { rules = [], tls = [], defaultBackend, ingressClassName } = spec
+  if (rules.length === 0 && defaultBackend === undefined) invalid(report, at, rules, 'either `defaultBackend` or `rules` must be specified')
+  if (defaultBackend !== undefined) validateBackend(defaultBackend, `${at}.defaultBackend`, report)
+  for (const [index, { host = '' }] of rules.entries()) {
+    const field = `${at}.rules[${index}].host`
+    if (host === '') continue
+    if (parseAddress(host) !== undefined) invalid(report, field, host, 'must be a DNS name, not an IP address')
+    named(report, field, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+  }
+  for (const [index, { hosts = [] }] of tls.entries()) {
+    for (const [nth, host] of hosts.entries()) named(report, `${at}.tls[${index}].hosts[${nth}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+  }
+  if (ingressClassName !== undefined) named(report, `${at}.ingressClassName`, ingressClassName, dnsSubdomain)
+}
+
+/** What whoever makes one is told. */
+export function newIngressWarnings ({ metadata: { annotations = {} }, spec }: Ingress): string[] {
+  return Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName === undefined ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`] : []
+}
+
+/** Of new ones alone. */
+export function validateIngressCreate ({ metadata: { annotations = {} }, spec }: Ingress, report: Report): void {
+  if (Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName !== undefined) {
+    invalid(report, `annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION], 'can not be set when the class field is also set')
+  }
+  validateRules(spec, () => true, report)
+  validateSecretNames(spec, report)
+}
+
+/** What older servers took stays allowed where it was: names of secrets, and what is below wildcards. */
+export function validateIngressUpdate (spec: IngressSpec, old: IngressSpec, report: Report): void {
+  const wrong = (run: (found: Report) => void): boolean => {
+    let found = false
+    run(() => { found = true })
+    return found
+  }
+  const lenient = wrong(found => { validateRules(old, isWildcard, found) })
+  validateRules(spec, rule => !lenient || !isWildcard(rule), report)
+  if (!wrong(found => { validateSecretNames(old, found) })) validateSecretNames(spec, report)
+}
+
+function validateSecretNames ({ tls = [] }: IngressSpec, report: Report): void {
+  for (const [index, { secretName = '' }] of tls.entries()) {
+    if (secretName !== '') named(report, `spec.tls[${index}].secretName`, secretName, dnsSubdomain)
+  }
+}
+
+function validateRules ({ rules = [] }: IngressSpec, wanted: (rule: IngressRule) => boolean, report: Report): void {
+  for (const [index, rule] of rules.entries()) {
+    if (rule.http === undefined || !wanted(rule)) continue
+    const at = `spec.rules[${index}].http.paths`
+    const { paths = [] } = rule.http
+    if (paths.length === 0) required(report, at)
+    for (const [nth, path] of paths.entries()) validatePath(path, `${at}[${nth}]`, report)
+  }
+}
+
+function validatePath ({ path = '', pathType, backend }: HTTPIngressPath, at: string, report: Report): void {
+  if (pathType === undefined) return // is reported as required, and nothing else of it
+  if (!PATH_TYPES.includes(pathType)) notSupported(report, `${at}.pathType`, pathType, PATH_TYPES)
+  const exact = pathType === 'Exact' || pathType === 'Prefix'
+  if ((exact || (pathType === 'ImplementationSpecific' && path !== '')) && !path.startsWith('/')) invalid(report, `${at}.path`, path, 'must be an absolute path')
+  if (exact) {
+    for (const part of NEVER_WITHIN) if (path.includes(part)) invalid(report, `${at}.path`, path, `must not contain '${part}'`)
+    for (const part of NEVER_LAST) if (path.endsWith(part)) invalid(report, `${at}.path`, path, `cannot end with '${part}'`)
+  }
+  validateBackend(backend, `${at}.backend`, report)
+}
+
+function validateBackend ({ service, resource }: IngressBackend, at: string, report: Report): void {
+  if (service !== undefined && resource !== undefined) return invalid(report, at, '', 'cannot set both resource and service backends')
+  if (resource !== undefined) return validateResource(resource, `${at}.resource`, report)
+  if (service === undefined) return invalid(report, at, '', 'resource or service backend is required')
+  requiredName(report, `${at}.service.name`, service.name, dns1035Label)
+  const { name = '', number = 0 } = service.port
+  if (name !== '' && number !== 0) invalid(report, at, '', 'cannot set both port name & port number')
+  else if (name !== '') named(report, `${at}.service.port.name`, name, portName)
+  else if (number !== 0) validatePortNumber(report, `${at}.service.port.number`, number)
+  else required(report, at, 'port name or number is required')
+}
+
+interface TypedReference { readonly apiGroup?: string | undefined, readonly kind: string, readonly name: string }
+
+/** Of a backend, whose kind and name no field is told of by itself. */
+function validateResource (reference: TypedReference, at: string, report: Report): void {
+  validateTypedReference(reference, at, report)
+  for (const field of ['kind', 'name'] as const) if (reference[field] === '') required(report, `${at}.${field}`, `${field} is required`)
+}
+
+/** An object by group, kind and name; kind and name that are empty are reported as required by their fields. */
+export function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {
+  if (apiGroup !== undefined) named(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
+  if (kind !== '') named(report, `${at}.kind`, kind, pathSegment)
+  if (name !== '') named(report, `${at}.name`, name, pathSegment)
+}
+
+const CONTROLLER_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
+const WHOLE_PATH = new RegExp(`^${CONTROLLER_PATH}$`)
+
+/** Of an IngressClass: `domain/path`. What is wrong is told of the part in which it is. */
+export function validateController (name: string | undefined, at: string, report: Report): void {
+  if (name === undefined || name === '') return required(report, at)
+  const slash = name.indexOf('/')
+  if (slash < 1 || slash === name.length - 1) return invalid(report, at, name, 'must be a domain-prefixed path (such as "acme.io/foo")')
+  const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)]
+  named(report, at, domain, dnsSubdomain)
+  if (!WHOLE_PATH.test(path)) invalid(report, at, path, `Invalid path (regex used for validation is '${CONTROLLER_PATH}')`)
+}
+
+interface Parameters extends TypedReference { readonly scope?: string | undefined, readonly namespace?: string | undefined }
+
+/** Of an IngressClass: an object of the cluster or of a namespace. */
+export function validateParameters (parameters: Parameters, at: string, report: Report): void {
+  const { scope = '', namespace } = parameters
+  validateTypedReference(parameters, at, report)
+  if (scope === 'Namespace') {
+    if (namespace === undefined) required(report, `${at}.namespace`, "`parameters.scope` is set to 'Namespace'")
+    else named(report, `${at}.namespace`, namespace, dnsLabel)
+  } else if (scope !== 'Cluster') notSupported(report, `${at}.scope`, scope, ['Cluster', 'Namespace'])
+  else if (namespace !== undefined) forbidden(report, `${at}.namespace`, "`parameters.scope` is set to 'Cluster'")
+}

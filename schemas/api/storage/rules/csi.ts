@@ -1,0 +1,82 @@
+/** What CSIDriver, CSINode and CSIStorageCapacity have to keep to. */
+import type { Report } from '../../../language/types.js'
+import { sameValue } from '../../../language/values.js'
+import type { LabelSelector } from '../../../meta/options.js'
+import { dnsSubdomain, qualifiedName } from '../../../names.js'
+import { duplicate, invalid, named, nonnegative, notSupported, required } from '../../../rules/findings.js'
+import { isNegative } from '../../../rules/quantities.js'
+import { validateLabelSelector } from '../../../selectors/objects.js'
+import { checkDriverName } from '../../core/rules/network-volumes.js'
+import type { CSIDriverSpec, TokenRequest } from '../csidrivers.js'
+import type { CSINodeDriver, CSINodeSpec } from '../csinodes.js'
+
+const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
+const MODES = ['Persistent', 'Ephemeral']
+const LEAST_SECONDS = 600
+const MOST_SECONDS = 2 ** 32
+const MOST_NODE_ID = 256
+
+export function validateDriverSpec ({ fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [] }: CSIDriverSpec, at: string, report: Report): void {
+  if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy)) notSupported(report, `${at}.fsGroupPolicy`, fsGroupPolicy, GROUP_POLICIES)
+  validateTokenRequests(tokenRequests, `${at}.tokenRequests`, report)
+  for (const mode of volumeLifecycleModes) if (!MODES.includes(mode)) notSupported(report, `${at}.volumeLifecycleModes`, mode, MODES)
+}
+
+function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: string, report: Report): void {
+  const audiences = new Set<string>()
+  for (const [index, { audience, expirationSeconds: seconds }] of tokenRequests.entries()) {
+    const field = `${at}[${index}]`
+    if (audiences.has(audience)) duplicate(report, `${field}.audience`, audience)
+    else if (seconds !== undefined && seconds < LEAST_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
+    else if (seconds !== undefined && seconds > MOST_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
+    audiences.add(audience)
+  }
+}
+
+/** The path of the first has two letters more than the field, and tokens are told of twice, as clients know it. */
+export function validateDriverUpdate (spec: CSIDriverSpec, old: CSIDriverSpec, at: string, report: Report): void {
+  if (spec.attachRequired !== old.attachRequired) invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
+  for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
+  validateTokenRequests(spec.tokenRequests ?? [], `${at}.tokenRequests`, report)
+}
+
+export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, report: Report): void {
+  const names = new Set<string>()
+  for (const [index, driver] of drivers.entries()) {
+    validateNodeDriver(driver, names.has(driver.name), `${at}.drivers[${index}]`, report)
+    names.add(driver.name)
+  }
+}
+
+function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: CSINodeDriver, isTaken: boolean, at: string, report: Report): void {
+  checkDriverName(name, `${at}.name`, report)
+  if (nodeID === '') required(report, `${at}.nodeID`)
+  if (Buffer.byteLength(nodeID) > MOST_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MOST_NODE_ID} characters or less`)
+  nonnegative(report, `${at}.allocatable.count`, allocatable?.count)
+  if (isTaken) duplicate(report, `${at}.name`, name)
+  const keys = new Set<string>()
+  for (const key of topologyKeys) {
+    if (key === '') required(report, at)
+    if (keys.has(key)) duplicate(report, at, key)
+    keys.add(key)
+    named(report, at, key, qualifiedName)
+  }
+}
+
+/** Drivers come and go; each is as it was installed. */
+export function validateNodeDriversUpdate ({ drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report): void {
+  const installed = new Map(before.map(driver => [driver.name, driver]))
+  for (const driver of drivers) {
+    const old = installed.get(driver.name)
+    if (old !== undefined && !sameValue(driver, old)) invalid(report, 'CSINodeDriver', driver, 'field is immutable')
+  }
+}
+
+interface Capacity { readonly storageClassName: string, readonly capacity?: string | undefined, readonly nodeTopology?: LabelSelector | undefined }
+
+export function validateStorageCapacity (object: Capacity, report: Report): void {
+  const { nodeTopology, storageClassName, capacity } = object
+  if (nodeTopology !== undefined) validateLabelSelector(nodeTopology, 'nodeTopology', report)
+  named(report, 'storageClassName', storageClassName, dnsSubdomain)
+  if (capacity !== undefined && isNegative(capacity)) invalid(report, 'capacity', capacity, 'must be greater than or equal to 0')
+}

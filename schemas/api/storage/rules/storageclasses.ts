@@ -1,0 +1,73 @@
+/** What a StorageClass has to keep to. */
+import type { Report } from '../../../language/types.js'
+import { sameHeard } from '../../../language/values.js'
+import { qualifiedName } from '../../../names.js'
+import { duplicate, forbidden, invalid, named, notSupported, required, tooLong } from '../../../rules/findings.js'
+import type { StorageClass } from '../storageclasses.js'
+
+const MOST_PARAMETERS = 512
+/** Of what a class provides nothing is recycled. */
+const RECLAIM_POLICIES: readonly string[] = ['Delete', 'Retain']
+export const MOST_SIZE = 256 * 1024
+
+export function validateStorageClass (object: StorageClass, report: Report): void {
+  const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
+  if (provisioner !== '') named(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
+  validateClassParameters(parameters, report)
+  const policy: string = reclaimPolicy ?? '' // one that is sent empty is none
+  if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
+  // As convention: a term without expressions is also what each term is compared with before it is read.
+  const seen = new Map([[raw([]), allowedTopologies.length]])
+  for (const [index, { matchLabelExpressions: terms = [] }] of allowedTopologies.entries()) {
+    const at = `allowedTopologies[${index}].matchLabelExpressions`
+    validateTerm(terms, at, report)
+    const term = raw(terms)
+    const before = seen.get(term) ?? 0
+    for (let time = 0; time < before; time++) duplicate(report, at, '')
+    seen.set(term, before + 1)
+  }
+}
+
+/** What a term comes to, the same text for all that select the same: of a key that is there twice the last values count. */
+function raw (terms: readonly Term[]): string {
+  const byKey = new Map(terms.map(({ key, values = [] }) => [key, [...new Set(values)].sort()]))
+  return JSON.stringify([...byKey].sort(([one], [other]) => one < other ? -1 : 1))
+}
+
+/** So many, with names. */
+function validateClassParameters (parameters: Readonly<Record<string, string>>, report: Report): void {
+  if (Object.keys(parameters).length > MOST_PARAMETERS) return tooLong(report, 'parameters', MOST_PARAMETERS)
+  if (Object.hasOwn(parameters, '')) invalid(report, 'parameters', '', 'field can not be empty.')
+  validateSize(parameters, 'parameters', report)
+}
+
+/** Keys and values together. */
+export function validateSize (entries: Readonly<Record<string, string>>, field: string, report: Report): void {
+  const size = Object.entries(entries).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+  if (size > MOST_SIZE) tooLong(report, field, MOST_SIZE)
+}
+
+interface Term { readonly key: string, readonly values?: readonly string[] | undefined }
+
+function validateTerm (terms: readonly Term[], field: string, report: Report): void {
+  const keys = new Set<string>()
+  for (const [index, { key, values = [] }] of terms.entries()) {
+    const at = `${field}[${index}]`
+    if (values.length === 0) required(report, `${at}.values`)
+    const seen = new Set<string>()
+    for (const [nth, value] of values.entries()) {
+      if (seen.has(value)) duplicate(report, `${at}.values[${nth}]`, value)
+      seen.add(value)
+    }
+    named(report, `${at}.key`, key, qualifiedName)
+    if (keys.has(key)) duplicate(report, `${at}.key`, key)
+    keys.add(key)
+  }
+}
+
+export function validateStorageClassUpdate (object: StorageClass, old: StorageClass, report: Report): void {
+  for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const) {
+    if (!sameHeard(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
+  }
+  if (object.volumeBindingMode !== old.volumeBindingMode) invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
+}

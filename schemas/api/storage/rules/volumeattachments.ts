@@ -1,0 +1,33 @@
+/** What a VolumeAttachment has to keep to. */
+import type { Report } from '../../../language/types.js'
+import { dnsSubdomain } from '../../../names.js'
+import { forbidden, named, required, tooLong } from '../../../rules/findings.js'
+import { checkDriverName } from '../../core/rules/network-volumes.js'
+import { validateInlineVolumeSpec } from '../../core/rules/persistentvolumes.js'
+import { MOST_SIZE, validateSize } from './storageclasses.js'
+import type { VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus } from '../volumeattachments.js'
+
+const MOST_MESSAGE = 1024
+
+export function validateAttachmentSource ({ persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource, at: string, report: Report): void {
+  const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+  if (name === undefined && inline === undefined) required(report, at, exactlyOne)
+  else if (name !== undefined && inline !== undefined) forbidden(report, at, exactlyOne)
+  else if (name === '') required(report, `${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName')
+  if (inline !== undefined && name === undefined) validateInlineVolumeSpec(inline, `${at}.inlineVolumeSpec`, report)
+}
+
+/** Of new ones: names that can be. */
+export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
+  if (attacher === '') required(report, 'spec.attacher') // once more, beside what its field says
+  checkDriverName(attacher, 'spec.attacher', report)
+  if (source.persistentVolumeName !== undefined) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
+}
+
+export function validateAttachmentStatus ({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string, report: Report): void {
+  validateSize(attachmentMetadata, `${at}.attachmentMetadata`, report)
+  for (const [field, error] of Object.entries({ attachError, detachError })) {
+    // The bound that is told is another one, as clients know it.
+    if (Buffer.byteLength(error?.message ?? '') > MOST_MESSAGE) tooLong(report, `${at}.${field}.message`, MOST_SIZE)
+  }
+}

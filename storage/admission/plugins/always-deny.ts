@@ -1,9 +1,0 @@
-/** AlwaysDeny: nobody changes anything. What the server does by itself goes on. (Off by default; deprecated, for tests.) */
-import type { AdmissionPlugin, AdmissionRequest } from '../contract.js'
-import { refusal } from '../refusal.js'
-
-function deny (request: AdmissionRequest): void {
-  if (request.user !== undefined) throw refusal(request, 'admission control is denying all modifications')
-}
-
-export const alwaysDeny: AdmissionPlugin = { name: 'AlwaysDeny', handles: [{ operations: '*', groups: '*', resources: ['*/*'] }], mutate: deny, validate: deny }

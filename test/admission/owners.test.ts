@@ -1,0 +1,135 @@
+/** Who owns what admission makes of a new object. Interface: Field ownership. */
+import t from 'tap'
+import type { AdmissionPlugin } from '../../app.js'
+import { build } from '../build.js'
+import type { Answer, Client, Json } from '../build.js'
+import { apply, CONFIGS, ownersOf } from '../routes/owners.js'
+import { allow, configure, hookServer, MUTATING, patching, webhook } from './webhooks/hook-server.js'
+
+const PODS = '/api/v1/namespaces/default/pods'
+const AUTOSCALERS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
+const rule = { operations: ['CREATE'], apiGroups: ['*'], apiVersions: ['*'], resources: ['configmaps', 'leases', 'pods'] }
+const everything = { rules: [rule] }
+const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+const config = (more: Json = {}): Json => ({ metadata: { name: 'c', labels: { mine: '1', other: '1' }, ...more }, data: { a: '1' } })
+
+/** What the only entry there is says of the owner. */
+function owned ({ code, json, body }: Answer, manager = 'Update me'): Json {
+  if (code !== 201) throw new Error(body)
+  const owners = ownersOf(json)
+  if (Object.keys(owners).join() !== manager) throw new Error(JSON.stringify(owners))
+  return JSON.parse(owners[manager] ?? '') as Json
+}
+
+const create = (server: Client, url: string, object: unknown, query = ''): Promise<Answer> => server.post(`${url}?fieldManager=me${query}`, object)
+const plugin = (mutate: AdmissionPlugin['mutate'], more: Partial<AdmissionPlugin> = {}): AdmissionPlugin =>
+  ({ name: 'own', handles: ({ operation, resource }) => operation === 'CREATE' && ['configmaps', 'pods'].includes(resource), mutate, ...more } as AdmissionPlugin)
+const labelsOf = (object: Record<string, unknown> | undefined): Record<string, string> => ((object?.['metadata'] as Json).labels ??= {}) as Record<string, string>
+
+t.test('what a webhook adds to a new pod is its creator\'s with its defaults, what built-in plugins fill in nobody\'s', async t => {
+  const server = await build(t)
+  await server.post('/api/v1/namespaces/default/limitranges', { metadata: { name: 'l' }, spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } })
+  const plain = owned(await create(server, `${PODS}`, { ...pod, metadata: { name: 'plain' } }))
+  const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/labels', value: { injected: 'yes' } }, { op: 'add', path: '/spec/containers/-', value: { name: 'sidecar', image: 's' } }))
+  await configure(server, MUTATING, 'a', webhook('a', hook, everything))
+  const made = await create(server, PODS, pod)
+  t.match(made.json.spec, { serviceAccountName: 'default', priority: 0, containers: [{}, { name: 'sidecar', resources: { limits: { cpu: '1' } }, volumeMounts: [{}] }] })
+  const fields = owned(made)
+  const { 'k:{"name":"sidecar"}': sidecar, ...containers } = fields['f:spec']['f:containers']
+  t.same({ ...fields['f:spec'], 'f:containers': containers }, plain['f:spec'], 'what was sent is owned as without the hook')
+  t.same(fields['f:metadata'], { 'f:labels': { '.': {}, 'f:injected': {} } })
+  t.same(sidecar, { ...plain['f:spec']['f:containers']['k:{"name":"c"}'] }, 'with the fields of one that was sent')
+})
+
+t.test('whose values a webhook changes owns them still, and what it removes nobody owns', async t => {
+  const hook = await hookServer(t, patching({ op: 'replace', path: '/data/a', value: '2' }, { op: 'remove', path: '/metadata/labels/other' }, { op: 'add', path: '/metadata/managedFields', value: [] }))
+  const server = await build(t)
+  await configure(server, MUTATING, 'a', webhook('a', hook, everything))
+  t.same(owned(await create(server, CONFIGS, config())), { 'f:data': { '.': {}, 'f:a': {} }, 'f:metadata': { 'f:labels': { '.': {}, 'f:mine': {} } } })
+  hook.answer = patching({ op: 'remove', path: '/data' }, { op: 'remove', path: '/metadata/labels' })
+  const { code, json } = await create(server, CONFIGS, config({ name: 'd' }))
+  t.match({ code, managedFields: json.metadata.managedFields }, { code: 201, managedFields: undefined }, 'nothing is left to own')
+})
+
+t.test('several webhooks, one of them asked again: all that is there in the end is the creator\'s', async t => {
+  const server = await build(t)
+  const first = await hookServer(t, review => patching({ op: 'add', path: `/data/${'second' in review.request.object.data ? 'again' : 'first'}`, value: '1' })(review, undefined as never, undefined as never))
+  await configure(server, MUTATING, 'a', webhook('a', first, { ...everything, reinvocationPolicy: 'IfNeeded' }))
+  await configure(server, MUTATING, 'b', webhook('b', await hookServer(t, patching({ op: 'add', path: '/data/second', value: '1' }, { op: 'remove', path: '/data/first' })), everything))
+  t.same(owned(await create(server, CONFIGS, config()))['f:data'], { '.': {}, 'f:a': {}, 'f:again': {}, 'f:second': {} })
+})
+
+t.test('what a host\'s plugin does is the creator\'s too, to the values that are empty, and again when it runs once more', async t => {
+  const server = await build(t, {
+    admission: {
+      plugins: [plugin(({ object }, { round }) => {
+        labelsOf(object)[`round${round}`] = 'yes'
+        Reflect.deleteProperty(labelsOf(object), 'other')
+        const { spec } = object as { spec?: Json }
+        if (spec !== undefined) spec['affinity'] = {}
+      })]
+    }
+  })
+  t.same(owned(await create(server, CONFIGS, config())), { 'f:data': { '.': {}, 'f:a': {} }, 'f:metadata': { 'f:labels': { '.': {}, 'f:mine': {}, 'f:round0': {} } } })
+  t.match(owned(await create(server, PODS, pod)), { 'f:spec': { 'f:affinity': {} } })
+  await configure(server, MUTATING, 'a', webhook('a', await hookServer(t, patching({ op: 'add', path: '/data/hook', value: '1' })), everything))
+  t.same(owned(await create(server, CONFIGS, config({ name: 'd' }))), { 'f:data': { '.': {}, 'f:a': {}, 'f:hook': {} }, 'f:metadata': { 'f:labels': { '.': {}, 'f:mine': {}, 'f:round0': {}, 'f:round1': {} } } })
+})
+
+t.test('a host\'s plugin that changes nothing leaves what is filled in before it to nobody', async t => {
+  const bare = owned(await create(await build(t), PODS, pod))
+  t.same(owned(await create(await build(t, { admission: { plugins: [plugin(() => {})] } }), PODS, pod)), bare)
+  const touching = await build(t, { admission: { plugins: [plugin(({ object }) => { labelsOf(object)['a'] = 'b' })] } })
+  t.same(owned(await create(touching, PODS, pod)), { ...bare, 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } }, 'nor do defaults of that belong to it')
+})
+
+t.test('a plugin that is the object of a class is asked as itself', async t => {
+  class Counting implements AdmissionPlugin {
+    readonly name = 'counting'
+    readonly handles = [{ operations: ['CREATE'], groups: [''], resources: ['configmaps'] }] as const
+    #count = 0
+    mutate ({ object }: { object: Record<string, unknown> | undefined }): void { labelsOf(object)[`n${++this.#count}`] = 'yes' }
+    validate (): void { this.#count++ }
+  }
+  const server = await build(t, { admission: { plugins: [new Counting()] } })
+  t.match(owned(await create(server, CONFIGS, config())), { 'f:metadata': { 'f:labels': { 'f:n1': {} } } })
+})
+
+t.test('so it is in a dry run, by PUT, with a generated name, and in the words of the version that was sent', async t => {
+  const hook = await hookServer(t, patching({ op: 'add', path: '/data/hook', value: '1' }))
+  const server = await build(t)
+  await configure(server, MUTATING, 'a', webhook('a', hook, everything))
+  const data = { '.': {}, 'f:a': {}, 'f:hook': {} }
+  t.same(owned(await create(server, CONFIGS, config(), '&dryRun=All'))['f:data'], data)
+  t.same(owned(await create(server, CONFIGS, { metadata: { generateName: 'g-' }, data: { a: '1' } }))['f:data'], data)
+  hook.answer = patching({ op: 'add', path: '/metadata/labels', value: { hook: '1' } })
+  const lease = await server.call('PUT', '/apis/coordination.orch.io/v1/namespaces/default/leases/l?fieldManager=me', { metadata: { name: 'l' }, spec: {} })
+  t.match(owned(lease), { 'f:metadata': { 'f:labels': { 'f:hook': {} } } })
+  await server.delete(`${MUTATING}/a`)
+  await configure(server, MUTATING, 'b', webhook('b', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['autoscaling'], apiVersions: ['v1'], resources: ['*'] }] }))
+  hook.answer = patching({ op: 'add', path: '/spec/targetCPUUtilizationPercentage', value: 42 })
+  const scaler = await create(server, AUTOSCALERS, { metadata: { name: 'a' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } } })
+  t.match(scaler.json.metadata.managedFields, [{ apiVersion: 'autoscaling/v2' }])
+  t.same(Object.keys(owned(scaler)['f:spec']), ['f:maxReplicas', 'f:metrics', 'f:minReplicas', 'f:scaleTargetRef'])
+})
+
+t.test('who applies owns what was applied: what webhooks make of it is nobody\'s, in a new object as in one that is there', async t => {
+  const hook = await hookServer(t, patching({ op: 'add', path: '/data/hook', value: '1' }))
+  const server = await build(t, { admission: { plugins: [plugin(({ object }) => { labelsOf(object)['own'] = 'yes' })] } })
+  await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] }))
+  const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { a: '1' } }
+  const made = await apply(server, `${CONFIGS}/c`, 'me', applied)
+  t.match(made.json, { data: { hook: '1' }, metadata: { labels: { own: 'yes' } } })
+  t.same(owned(made, 'Apply me'), { 'f:data': { 'f:a': {} } })
+  hook.answer = patching({ op: 'add', path: '/data/later', value: '1' })
+  const { json } = await apply(server, `${CONFIGS}/c`, 'me', { ...applied, data: { a: '2' } })
+  t.same(json.data, { a: '2', hook: '1', later: '1' }, 'nor is it taken out by the next apply')
+  t.same(ownersOf(json), { 'Apply me': '{"f:data":{"f:a":{}}}' })
+})
+
+t.test('what is filled in while no hook changes anything is as it was', async t => {
+  const server = await build(t)
+  const bare = owned(await create(server, PODS, pod))
+  await configure(server, MUTATING, 'a', webhook('a', await hookServer(t, allow), everything))
+  t.same(owned(await create(server, PODS, { ...pod, metadata: { name: 'q' } })), bare)
+})

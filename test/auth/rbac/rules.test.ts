@@ -1,0 +1,24 @@
+import t from 'tap'
+import { ruleAllows, uncovered } from '../../../auth/rbac/rules.js'
+import type { Rule } from '../../../auth/rbac/rules.js'
+
+const urls = (...nonResourceURLs: string[]): Rule => ({ verbs: ['get'], nonResourceURLs })
+const resources = (...resources: string[]): Rule => ({ verbs: ['get'], apiGroups: [''], resources })
+const covered = (owned: Rule, wanted: Rule): boolean => uncovered([owned], [wanted]).length === 0
+
+t.test('stars at the end of a path stand for any rest, however many; others for themselves', async t => {
+  for (const [pattern, path, allowed] of [
+    ['*', '/api', true], ['/*', '', false], ['/*', '/foo', true], ['/api', '/api/v1', false], ['/api/*', '/api/v1', true], ['/api/*', '/api', false], ['/api**', '/apis', true],
+    ['/api/*/*', '/api/v1', false], ['/*/v1/*', '/api/v1', false]
+  ] as const) {
+    t.equal(ruleAllows(urls(pattern), { path, isResourceRequest: false, verb: 'get', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }), allowed, `${pattern} ${path}`)
+    t.equal(covered(urls(pattern), urls(path)), allowed, `granting ${path} by ${pattern}`)
+  }
+})
+
+t.test('a resource is what stands before its first slash', async t => {
+  t.ok(covered(resources('*/scale'), resources('foo/scale')))
+  t.ok(covered(resources('*/a/b'), resources('foo/a/b')))
+  t.notOk(covered(resources('pods/log'), resources('pods/log/more')))
+  t.notOk(covered(resources('*/scale'), resources('*')))
+})

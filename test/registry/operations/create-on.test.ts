@@ -1,0 +1,111 @@
+import t from 'tap'
+import type { Basis } from '../../../registry/admission.js'
+import type { Backend } from '../../../storage/backend.js'
+import { StatusError } from '../../../schemas/status.js'
+import { openMemory } from '../../../storage/embedded/memory.js'
+import { StorageError } from '../../../storage/errors.js'
+import { timed } from '../../../storage/observer.js'
+import { createOn } from '../../../registry/operations/create-on.js'
+import { create } from '../../../registry/operations/create.js'
+import { done } from '../../contracts/backend.js'
+import { config, configMapStore, context, target } from '../../storage/store.js'
+
+const bytes = (text: string) => Buffer.from(text)
+
+const reasonOf = (promise: Promise<unknown>): Promise<string | undefined> =>
+  promise.then(() => undefined, (error: unknown) => error instanceof StatusError ? error.status.reason : String(error))
+
+async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promise<Basis> {
+  return { backend, key: '/namespaces/team', revision: done(await backend.create('/namespaces/team', bytes('active'))), holds }
+}
+
+t.test('what a creation was admitted by is compared as it is written, where one store has both', async t => {
+  const backend = openMemory()
+  const basis = await basisIn(backend, async () => t.fail('nobody asks again'))
+  t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
+  done(await backend.update(basis.key, bytes('going'), basis.revision))
+  t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
+  t.equal((await backend.get('/b')).kv, undefined)
+})
+
+t.test('stores that time their requests apart are one where they are', async t => {
+  const backend = openMemory()
+  const asked: string[] = []
+  const [one, other] = ['one', 'other'].map(name => timed(backend, operation => { asked.push(`${operation} ${name}`) })) as [Backend, Backend]
+  const basis = { ...await basisIn(backend, async () => t.fail('nobody asks again')), backend: one }
+  t.match(await createOn(basis, other, '/a', bytes('x')), { succeeded: true })
+  t.same(asked, ['create other'])
+})
+
+t.test('in a store of its own it is looked at again when the key is there, and the key taken back where it has changed', async t => {
+  const [other, backend] = [openMemory(), openMemory()]
+  let there: unknown
+  let holding = true
+  const basis = await basisIn(other, async () => {
+    there = (await backend.get('/a')).kv
+    return holding
+  })
+  t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
+  t.ok(there !== undefined, 'the look comes after the write')
+  t.match(await createOn(basis, backend, '/a', bytes('y')), { succeeded: false, current: { key: '/a' } }, 'what exists stays')
+  holding = false
+  t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
+  t.equal((await backend.get('/b')).kv, undefined)
+})
+
+t.test('what is taken back goes whatever others made of it meanwhile, and what they created after it stays', async t => {
+  const backend = openMemory()
+  const changed: Basis = {
+    ...await basisIn(openMemory(), async () => {
+      const { kv } = await backend.get('/a')
+      done(await backend.update('/a', bytes('changed'), kv?.modRevision ?? 0))
+      return false
+    })
+  }
+  t.match(await createOn(changed, backend, '/a', bytes('x')), { succeeded: false, current: undefined })
+  t.equal((await backend.get('/a')).kv, undefined)
+  const replaced: Basis = {
+    ...changed,
+    holds: async () => {
+      const { kv } = await backend.get('/b')
+      done(await backend.delete('/b', kv?.modRevision ?? 0))
+      done(await backend.create('/b', bytes('theirs')))
+      return false
+    }
+  }
+  t.match(await createOn(replaced, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
+  t.equal(Buffer.from((await backend.get('/b')).kv?.value ?? []).toString(), 'theirs')
+})
+
+t.test('when nobody can say whether it still holds, the outcome is unknown', async t => {
+  const backend = openMemory()
+  const basis = await basisIn(openMemory(), async () => { throw new StorageError('Unavailable', 'the store of namespaces is away') })
+  await t.rejects(createOn(basis, backend, '/a', bytes('x')), { code: 'UnknownOutcome', key: '/a' })
+})
+
+t.test('a creation whose basis changes is judged anew until it does not, on the object as it was made', async t => {
+  const backend = openMemory()
+  let revision = done(await backend.create('/namespaces/team', bytes('0')))
+  let mutated = 0
+  let judged = 0
+  const store = configMapStore(t, backend, {
+    admission: [{
+      name: 'Rests',
+      handles: () => true,
+      mutate: () => { mutated++ },
+      validate: async ({ restsOn }) => {
+        restsOn?.({ backend, key: '/namespaces/team', revision, holds: async () => true })
+        if (++judged < 4) revision = done(await backend.update('/namespaces/team', bytes(String(judged)), revision))
+      }
+    }]
+  })
+  const made = await create(store, config('a'), target(''), context)
+  t.equal(made.name, 'a')
+  t.same([mutated, judged], [1, 4])
+  t.equal(await reasonOf(create(store, config('a'), target(''), context)), 'AlreadyExists')
+
+  judged = -1000
+  const given = new AbortController()
+  given.abort()
+  t.equal(await reasonOf(create(store, config('b'), target(''), { ...context, caller: given })), 'Timeout', 'not longer than anybody waits')
+})

@@ -1,0 +1,45 @@
+/** Servers that give services addresses, and what is taken in their stores. */
+import Fastify from '../../fastify.js'
+import orch, { type ServerOptions } from '../../../app.js'
+import type { Backend } from '../../../storage/backend.js'
+import type { ResourceRegistry } from '../../../registry/resource-registry.js'
+import type { ServiceAllocation } from '../../../registry/services/allocation.js'
+import { client } from '../../build.js'
+import type { Client, Json, Test } from '../../build.js'
+
+export const SERVICES = '/api/v1/namespaces/default/services'
+
+export interface ServiceServer extends Client {
+  readonly resources: ResourceRegistry
+  readonly allocation: ServiceAllocation
+  readonly backend: Backend
+  /** Names of what is taken, sorted. */
+  taken: (what: 'serviceips' | 'servicenodeports') => Promise<string[]>
+  make: (name: string, spec?: Json) => ReturnType<Client['post']>
+}
+
+export async function serviceServer (t: Test, services: NonNullable<ServerOptions['services']> = { clusterIPRanges: ['10.0.0.0/24'] }, options: ServerOptions = {}): Promise<ServiceServer> {
+  const app = Fastify({ logger: false })
+  t.teardown(() => app.close())
+  let found: Pick<ServiceServer, 'resources' | 'allocation' | 'backend'> | undefined
+  await app.register(async scope => {
+    await orch(scope, { ...options, services })
+    const { resources, services: allocation } = scope.orch
+    const store = resources.find('', 'services')
+    if (store !== undefined && allocation !== undefined) found = { resources, allocation, backend: store.backend }
+  })
+  await app.ready()
+  while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  if (found === undefined) throw new Error('the server allocates nothing')
+  const { backend } = found
+  const made = client(app)
+  return {
+    ...made,
+    ...found,
+    taken: async what => {
+      const scope = `/registry/ranges/${what}/`
+      return (await backend.list({ start: scope, end: `${scope.slice(0, -1)}0` })).kvs.map(({ key }) => key.slice(scope.length)).sort()
+    },
+    make: (name, spec = {}) => made.post(SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }], selector: { app: 'web' }, ...spec } })
+  }
+}
