@@ -81,13 +81,15 @@ export class ResourceRegistry {
   }
 
   /** Makes a version of a type reachable. @throws TypeError when its type is not there */
-  serve (representation: Representation): void {
+  serve (representation: Representation): ResourceStore {
     const { type: { group, plural } } = representation
     const store = this.#stores.get(`${group}/${plural}`)
     if (store === undefined) throw new TypeError(`resource ${group}/${plural} is not there`)
     this.withdraw(representation)
-    this.#served.set(plural, [...this.#served.get(plural) ?? [], store.as(representation)])
+    const served = store.as(representation)
+    this.#served.set(plural, [...this.#served.get(plural) ?? [], served])
     this.#changed()
+    return served
   }
 
   withdraw (representation: Representation): void {

@@ -1,0 +1,97 @@
+/** Which function serves which verb of a resource and of its subresources. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestInfo } from '../auth/request-info.js'
+import type { ResourceStore } from '../registry/resource-store.js'
+import type { ResourceVerb, Subresource } from '../schemas/index.js'
+import { dnsLabel } from '../schemas/names.js'
+import { methodNotAllowed, noSuchPath, notFound, notOffered, notSupported } from '../schemas/status.js'
+import { deprecations } from './deprecation.js'
+import { applyObject, applyView, isApply } from './verbs/apply.js'
+import { deleteCollectionHandler, deleteHandler } from './verbs/delete.js'
+import { getHandler, getSourceHandler } from './verbs/get.js'
+import { listHandler, listSourceHandler } from './verbs/list.js'
+import { operationHandler } from './verbs/operate.js'
+import { patchViewHandler, readViewHandler, updateViewHandler } from './verbs/view.js'
+import { watchHandler } from './verbs/watch.js'
+import { createHandler, patchHandler, updateHandler } from './verbs/write.js'
+import { observeWatches } from './watch-metrics.js'
+
+/** Undefined when the answer has gone out or will without Fastify. */
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
+type Verbs = Partial<Record<string, Handler>>
+
+/** PATCH is two verbs, told apart by the media type. */
+const patching = (apply: Handler, patch: Handler): Handler => (request, reply) => isApply(request) ? apply(request, reply) : patch(request, reply)
+
+const OF_COLLECTION = new Set(['list', 'watch', 'create', 'deletecollection'])
+
+/** Collections and objects take different verbs, but for watch; what is in a namespace is changed there, and across all only listed. */
+function fits ({ verb, namespace, name, selected, subresource }: RequestInfo, { type, shown }: ResourceStore): boolean {
+  if (subresource !== '') return name !== ''
+  if ((name === '' || selected === true) !== OF_COLLECTION.has(verb) && verb !== 'watch') return false
+  return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && shown.verbs.includes('create'))
+}
+
+/** Makes the handler of every request about a resource; the verb and the names in the URL were parsed by request info. */
+export function resourceHandlers (fastify: FastifyInstance): (store: ResourceStore) => Handler {
+  const { settings, shutdown, resources, connections, metrics } = fastify.orch
+  const noteDeprecation = deprecations(metrics.gauge)
+  const watched = observeWatches(metrics)
+
+  /** By subresource, '' for the object itself, then by verb. */
+  const verbsOf = (store: ResourceStore): Map<string, Verbs> => {
+    const { verbs, subresources, kind } = store.shown
+    const only = (names: readonly ResourceVerb[], all: Verbs): Verbs => Object.fromEntries(names.map(verb => [verb, all[verb]]))
+    if (store.type.virtual) {
+      const source = resources.source(store.type)
+      const reading = source === undefined ? {} : { get: getSourceHandler(store, source), list: listSourceHandler(store, source) }
+      const unwatched = source === undefined ? {} : { watch: () => { throw notSupported(store.resource, 'watch') } }
+      return new Map([['', { ...only(verbs, { ...reading, create: operationHandler(store, resources.operation(store.type)) }), ...unwatched }]])
+    }
+    const patch = patching((request, reply) => applyObject(store, request, reply), patchHandler(store))
+    const object: Verbs = { get: getHandler(store), update: updateHandler(store), patch }
+    const all: Verbs = {
+      ...object,
+      list: listHandler(store),
+      watch: watchHandler(store, settings, () => shutdown.signal, watched(store.shown)),
+      create: createHandler(store),
+      delete: deleteHandler(store),
+      deletecollection: deleteCollectionHandler(store, settings.deleteCollectionWorkers)
+    }
+    const ofSubresource = ({ view, name, connects, kind: own = kind, verbs }: Subresource): Verbs => {
+      if (view !== undefined) {
+        const patch = patching((request, reply) => applyView(store, view, request, reply), patchViewHandler(store, view))
+        return { get: readViewHandler(store, view), update: updateViewHandler(store, view), patch }
+      }
+      const operation = resources.operation(store.type, name)
+      if (operation !== undefined) return { create: operationHandler(store, operation) }
+      const connect = connects === true ? connections.get(`${store.shown.plural}/${name}`) : undefined
+      if (connect !== undefined) return Object.fromEntries(verbs.map(verb => [verb, (request: FastifyRequest, reply: FastifyReply) => connect(store, request, reply)]))
+      if (own === kind && connects !== true) return object
+      return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.shown.plural}/${name}`) }]))
+    }
+    return new Map([['', only(verbs, all)], ...subresources.map(one => [one.name, only(one.verbs, ofSubresource(one))] as const)])
+  }
+
+  return store => {
+    const { namespaced } = store.type
+    const { deprecation, group, version, plural } = store.shown
+    let handlers: Map<string, Verbs> | undefined // made with the first request: most resources of most servers get none
+    return (request, reply) => {
+      const { info } = request.orch
+      // The router of a host may read a path otherwise than authorization did, ignoring case for instance.
+      if (!info.isResourceRequest || info.resource !== plural || info.version !== version || info.group !== group) throw noSuchPath()
+      // A namespace is in itself, and nothing else of the cluster is in any: who may act in one may not act beyond it.
+      if (!namespaced && info.namespace !== '' && info.namespace !== info.name) throw noSuchPath()
+      if (namespaced && info.namespace !== '' && dnsLabel(info.namespace).length > 0) throw notFound({ group: '', resource: 'namespaces' }, info.namespace)
+      handlers ??= verbsOf(store)
+      const verbs = namespaced && info.namespace === '' && info.name !== '' && info.selected !== true ? undefined : handlers.get(info.subresource)
+      if (verbs === undefined) throw noSuchPath()
+      const handler = verbs[info.verb === 'options' ? 'get' : info.verb]
+      if (handler === undefined || !fits(info, store)) throw methodNotAllowed()
+      if (deprecation !== undefined) noteDeprecation(request, reply, store.shown)
+      request.orch.trace.handledAt = performance.now()
+      return handler(request, reply)
+    }
+  }
+}

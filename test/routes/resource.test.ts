@@ -1,0 +1,44 @@
+import t from 'tap'
+import Fastify from 'fastify'
+import orch from '../../app.js'
+import { build } from '../build.js'
+
+t.test('printRoutes shows the API, a path and its methods for each resource', async t => {
+  const { app: fastify } = await build(t)
+  const routes = fastify.printRoutes({ commonPrefix: false })
+  for (const path of ['/api/v1/namespaces/:namespace/pods', '/apis/rbac.authorization.orch.io/v1/clusterrolebindings']) t.ok(fastify.hasRoute({ method: 'GET', url: path }), path)
+  t.ok(fastify.hasRoute({ method: 'PATCH', url: '/apis/apps/v1/namespaces/:namespace/deployments/:name/scale' }))
+  t.ok(fastify.hasRoute({ method: 'GET', url: '/apis/apps/v1/deployments' }), 'the form for all namespaces')
+  t.notOk(fastify.hasRoute({ method: 'DELETE', url: '/apis/apps/v1/deployments' }))
+  t.notOk(fastify.hasRoute({ method: 'GET', url: '/apis/authorization.orch.io/v1/subjectaccessreviews' }), 'reviews are only created')
+  t.match(routes, /clusterrolebindings \(GET, POST, DELETE\)/)
+})
+
+t.test('hooks of a host learn the route by its URL', async t => {
+  const host = Fastify()
+  t.teardown(() => host.close())
+  const seen: Array<string | undefined> = []
+  host.addHook('onResponse', async request => { seen.push(request.routeOptions.url) })
+  await host.register(orch, { prefix: '/cluster' })
+  const paths = ['/api/v1/namespaces/default/configmaps', '/api/v1/namespaces/default/configmaps/none', '/api/v1/watch/nothings', '/apis/no.such/v1/things']
+  for (const path of paths) await host.inject(`/cluster${path}`)
+  t.same(seen, ['/cluster/api/v1/namespaces/:namespace/configmaps', '/cluster/api/v1/namespaces/:namespace/configmaps/:name', '/cluster/api/:version/watch/*', '/cluster/apis/*'])
+})
+
+t.test('names longer than a parameter of the host may be are served', async t => {
+  const host = Fastify({ routerOptions: { maxParamLength: 20 } })
+  t.teardown(() => host.close())
+  await host.register(orch, {})
+  const name = 'a'.repeat(200)
+  const created = await host.inject({ method: 'POST', url: '/api/v1/namespaces/default/configmaps', headers: { 'content-type': 'application/json' }, payload: JSON.stringify({ metadata: { name } }) })
+  t.equal(created.statusCode, 201)
+  t.equal((await host.inject(`/api/v1/namespaces/default/configmaps/${name}`)).statusCode, 200)
+})
+
+t.test('a path in other case is not served, though the router of the host takes it for the same', async t => {
+  const host = Fastify({ routerOptions: { caseSensitive: false } })
+  t.teardown(() => host.close())
+  await host.register(orch, {})
+  t.equal((await host.inject('/api/v1/PODS')).statusCode, 404)
+  t.equal((await host.inject('/api/v1/pods')).statusCode, 200)
+})
