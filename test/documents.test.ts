@@ -1,0 +1,53 @@
+/** What documents mention is there: files, folders, links and flags. */
+import t from 'tap'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FLAGS } from '../config/flags/index.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const files = new Set(execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }).trim().split('\n'))
+const folders = new Set([...files].flatMap(file => file.split('/').slice(0, -1).map((_, at, parts) => `${parts.slice(0, at + 1).join('/')}/`)))
+const rooms = new Set([...folders].map(folder => folder.split('/')[0]))
+/** What was true of a release stays in the history of releases. */
+const documents = [...files].filter(file => file.endsWith('.md') && file !== 'CHANGELOG.md')
+
+const EXTENSIONS = /\.(?:ts|js|cjs|md|json|proto|ya?ml|sh|service)$/
+/** Made by the build, by npm, or in the folder of a running server. */
+const MADE = /^(?:dist|node_modules|\.cache|orch-data)\b|^(?:cli|open-telemetry)\.cjs$|^(?:package|certs|kubeconfig|config|policy|tracing|audit-policy)\.(?:json|ya?ml)$/
+/** Flags of other programs, and of our own scripts. */
+const FOREIGN = new Set(['--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig'])
+
+const spans = (text: string): string[] => [...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
+const links = (text: string): string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter(link => !/^(?:https?:|#|mailto:)/.test(link))
+
+/** A file or folder below the root, beside the document, or in a folder below that. */
+function isThere (path: string, document: string): boolean {
+  const beside = posix.dirname(document)
+  const places = [path, posix.join(beside, path)]
+  if (places.some(place => files.has(place) || folders.has(place) || folders.has(`${place}/`))) return true
+  const [kind, end] = path.endsWith('/') ? [folders, `/${path}`] : [files, `/${path}`]
+  for (const one of kind) if (one.endsWith(end) && (beside === '.' || beside === 'docs' || one.startsWith(`${beside}/`))) return true
+  return false
+}
+
+const isPath = (span: string): boolean => /^[\w@.-][\w@./-]*$/.test(span) && !MADE.test(span) &&
+  (EXTENSIONS.test(span) || (span.includes('/') && rooms.has(span.split('/')[0]) && !/[A-Z]{2}/.test(span)))
+
+t.test('files and folders', async t => {
+  for (const document of documents) {
+    const text = readFileSync(`${root}${document}`, 'utf8')
+    const missing = [...spans(text).filter(isPath).filter(path => !isThere(path, document)), ...links(text).map(link => link.replace(/#.*$/, '')).filter(link => !isThere(link, document))]
+    t.strictSame(missing, [], document)
+  }
+  t.notOk(isThere('storage/no-such-file.ts', 'docs/architecture.md'), 'what is missing is found')
+})
+
+t.test('flags', async t => {
+  const known = new Set(Object.keys(FLAGS).map(name => `--${name}`))
+  for (const document of documents) {
+    const mentioned = spans(readFileSync(`${root}${document}`, 'utf8')).flatMap(span => [...span.matchAll(/(?<![\w-])--[a-z][\w-]*[a-z\d](?![\w-])/g)].map(([flag]) => flag))
+    t.strictSame([...new Set(mentioned)].filter(flag => !known.has(flag) && !FOREIGN.has(flag)), [], document)
+  }
+})
