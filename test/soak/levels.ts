@@ -1,4 +1,7 @@
-/** How much of the heap is reachable as time goes on: each minute the load rests, collections are forced, and what is left is written down. */
+/**
+ * How much of the heap is reachable as time goes on: now and then the load rests, collections are forced, and what is left is written down.
+ * In a long run it rests until the watch caches have let go of the last minute of events, whose number is that of the requests served then.
+ */
 import type { Held } from './probe.js'
 
 export interface Level extends Held {
@@ -6,9 +9,11 @@ export interface Level extends Held {
   readonly at: number
 }
 
-const INTERVAL = 60
-/** Seconds between two looks: a minute, in short runs less. */
-export const interval = (seconds: number): number => Math.min(INTERVAL, seconds / 10)
+const LONG = 900
+/** Seconds of load between two looks. */
+export const interval = (seconds: number): number => seconds >= LONG ? 270 : Math.min(60, seconds / 10)
+/** Seconds without load before a look: events are kept for 75, and those that are older are dropped every 30. */
+export const quiet = (seconds: number): number => seconds >= LONG ? 110 : 0
 
 /** Seconds until all that is kept for a while, such as the history of a store in memory, is at its bound. */
 const WARM = 600

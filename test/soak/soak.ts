@@ -7,7 +7,7 @@ import { random } from '../random.js'
 import type { Held } from './probe.js'
 import { fillStill, reader, tenant, watcher, writer, type Round } from './honest.js'
 import { attacker } from './hostile.js'
-import { drift, interval, type Level } from './levels.js'
+import { drift, interval, quiet, type Level } from './levels.js'
 import { Client, type Target } from './target.js'
 
 export interface Outcome {
@@ -65,7 +65,7 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     over.signal.onabort = () => { rest.abort() }
     await work(round, rest.signal)
     clearTimeout(due)
-    if (target.child.exitCode === null) levels.push({ at: Math.round((performance.now() - since) / 1000), ...await rested(target) })
+    if (target.child.exitCode === null) levels.push({ at: Math.round((performance.now() - since) / 1000), ...await rested(target, quiet(seconds)) })
   }
   const drifted = drift(levels, seconds)
   if (drifted !== undefined) round.fault(drifted)
@@ -101,9 +101,10 @@ async function settled (target: Target, before: Held | undefined, settle: number
   return held
 }
 
-/** What it holds between two rounds of work, when nothing is under way: of several looks the lowest, as what was cut short is let go of by and by. */
-async function rested (target: Target): Promise<Held> {
+/** What it holds between two rounds of work, when nothing is under way: of several looks the lowest, as what was cut short is let go of by and by. @param seconds to rest first */
+async function rested (target: Target, seconds: number): Promise<Held> {
   for (const deadline = Date.now() + REST; Date.now() < deadline && await underWay(target) !== ''; await sleep(250));
+  await sleep(seconds * 1000)
   let lowest = await target.held()
   for (let look = 1; look < LOOKS; look++) {
     await sleep(BETWEEN_LOOKS)
