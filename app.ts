@@ -39,7 +39,7 @@ import storage from './plugins/storage/index.js'
 import tracing from './plugins/tracing/index.js'
 import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
-import { OFF_BY_DEFAULT } from './schemas/groups.js'
+import { OFF_BY_DEFAULT } from './schemas/resources.js'
 
 export type { ServerOptions } from './config/server-options.js'
 export type { Authenticated, Authenticator, Credentials } from './auth/authenticator.js'

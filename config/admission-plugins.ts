@@ -3,6 +3,11 @@ import { CATALOGUE } from '../admission/catalogue.js'
 import { printable } from './flag.js'
 
 const NAMES: ReadonlySet<string> = new Set(CATALOGUE.map(({ name }) => name))
+const names = (byDefault: boolean): string => CATALOGUE.filter(entry => entry.default === byDefault).map(({ name }) => name).join(', ')
+
+/** For `--help`, in the order in which they run. */
+export const NAMES_ON = names(true)
+export const NAMES_OFF = names(false)
 
 export function admissionProblem (name: string): string | undefined {
   return NAMES.has(name) ? undefined : `"${printable(name)}" is not an admission plugin; the names are ${[...NAMES].sort().join(', ')}`

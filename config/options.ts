@@ -229,6 +229,9 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
   }
 }
 
+/** The store for a line of the log. */
+export const storeText = (values: Values): string => values['etcd-servers'].length === 0 ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
+
 /** Names of resources in a flag are those of resources there are. @throws FlagError */
 async function checkResources (flag: FlagName, given: string | undefined, names: readonly string[], nameOf: (group: string, plural: string) => string): Promise<void> {
   const { types } = await import('../schemas/resources.js')

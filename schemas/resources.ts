@@ -19,6 +19,7 @@ import { policy } from './api/policy/index.js'
 import { rbac } from './api/rbac/index.js'
 import { scheduling } from './api/scheduling/index.js'
 import { storage } from './api/storage/index.js'
+import { compareGroups, compareVersions, stageOf } from './groups.js'
 import type { Representation, ResourceType } from './resource.js'
 
 export const types: readonly ResourceType[] = [
@@ -51,3 +52,11 @@ export const representations: readonly Representation[] = types.flatMap(type => 
 export function findResource (group: string, version: string, plural: string): Representation | undefined {
   return representations.find(one => one.group === group && one.version === version && one.plural === plural)
 }
+
+/** Every group and version of a built-in type, as objects name it, in the order of discovery. */
+export const API_VERSIONS: readonly string[] = [...new Map(representations.map(one => [one.apiVersion, one])).values()]
+  .sort((one, other) => compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
+  .map(({ apiVersion }) => apiVersion)
+
+/** Versions that are served only where they are asked for. */
+export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.filter(apiVersion => stageOf(apiVersion) === 'alpha')

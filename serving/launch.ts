@@ -9,7 +9,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
-import { configuration } from '../config/options.js'
+import { configuration, storeText } from '../config/options.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { verbosity } from '../config/verbosity.js'
 import { followAuthorities } from './authorities.js'
@@ -98,7 +98,7 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   }
   survive(log)
   for (const note of [...notes, ...keyNotes, ...warnings, ...runtimeWarnings()]) log.warn(note)
-  announce(log, parsed, options)
+  announce(log, parsed)
   return { root, scope, listener, log }
 }
 
@@ -126,10 +126,9 @@ async function listen ({ server }: Listener, options: ListenOptions & { reusePor
   })
 }
 
-function announce (log: FastifyBaseLogger, { values }: Parsed, options: ServerOptions): void {
+function announce (log: FastifyBaseLogger, { values }: Parsed): void {
   const modes = values['authorization-mode']
-  const store = options.storage?.kind === 'etcd' ? `etcd at ${options.storage.servers.join(', ')}` : `embedded in ${values['data-dir']}`
-  log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${store}, authorization: ${modes.join(', ')}`)
+  log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${storeText(values)}, authorization: ${modes.join(', ')}`)
   // Wherever it stands: AlwaysDeny before it has no opinion that would end the chain.
   if (values['anonymous-auth'] && modes.includes('AlwaysAllow')) {
     log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')

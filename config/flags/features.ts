@@ -1,5 +1,5 @@
 /** Which parts of the API are there, and what is done to a change on its way in. */
-import { admissionProblem } from '../admission-plugins.js'
+import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
 import { gateProblem } from '../feature-gates.js'
 import { bool, choice, int, list, pairs, path } from '../flag.js'
 
@@ -7,8 +7,8 @@ const boolean = (key: string, value: string): string | undefined =>
   /^(?:true|false)$/i.test(value) ? undefined : `${key} must be true or false`
 
 export const features = {
-  'enable-admission-plugins': list([], 'admission plugins to enable in addition to the default ones', admissionProblem),
-  'disable-admission-plugins': list([], 'default admission plugins to disable', admissionProblem),
+  'enable-admission-plugins': list([], `admission plugins to enable in addition to the default ones; off by default are ${NAMES_OFF}`, admissionProblem),
+  'disable-admission-plugins': list([], `default admission plugins to disable; on by default are ${NAMES_ON}`, admissionProblem),
   'admission-control-config-file': path('configuration file of admission plugins'),
   'feature-gates': pairs('feature gates to enable or disable', { type: 'Name=true|false,...', check: gateProblem }),
   'runtime-config': pairs('API versions to enable or disable: GROUP/VERSION=true|false (v1 for the core group), api/all, api/ga, api/beta, api/alpha', { bareValue: 'true', check: boolean }),

@@ -1,9 +1,9 @@
 /** API groups by two names, the public project's, which stock clients were built with, and ours: they differ in their last part. */
-import { GROUPS } from '../../schemas/groups.js'
+import { representations } from '../../schemas/resources.js'
 
 export type Names = ReadonlyMap<string, string>
 
-const renamed = GROUPS.filter(({ name }) => name.endsWith('.orch.io')).map(({ name }) => [name.replace(/\.orch\.io$/, '.k8s.io'), name] as const)
+const renamed = [...new Set(representations.map(({ group }) => group))].filter(name => name.endsWith('.orch.io')).map(name => [name.replace(/\.orch\.io$/, '.k8s.io'), name] as const)
 export const TO_OURS: Names = new Map(renamed)
 export const TO_PUBLIC: Names = new Map(renamed.map(([stock, ours]) => [ours, stock]))
 

@@ -12,7 +12,7 @@ import { admissionReader } from '../../admission/reader.js'
 import type { Backend } from '../../storage/backend.js'
 import { startCompaction } from '../../storage/compaction.js'
 import { failureFields } from '../../storage/errors.js'
-import { type BackendOptions, openBackend } from '../../storage/open.js'
+import { type BackendOptions, openStores } from '../../storage/open.js'
 import type { ServiceRanges } from '../../registry/services/allocation.js'
 import { ResourceRegistry } from '../../registry/resource-registry.js'
 import { withoutRepeats } from './repeated-failures.js'
@@ -23,10 +23,8 @@ import { outboundCallers, type OutboundOptions } from './outbound.js'
 import { observePodSecurity } from './pod-security-metrics.js'
 import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
 
-/** Where objects are kept and how. Without a kind in memory. */
-export type StorageOptions = BackendOptions & {
-  /** `group/resource` to the servers of an etcd of its own, beside one, `--etcd-servers-overrides`. */
-  readonly overrides?: Readonly<Record<string, readonly string[]>>
+/** Where objects are kept and how: a kind of back end with its options, memory without one, or a `Backend` of the host's own. */
+export type StorageOptions = (BackendOptions | Backend) & {
   /** Of all keys in the store, `--etcd-prefix`. Default `/registry`. */
   readonly prefix?: string
   /** `--storage-media-type`. Default `application/vnd.orch.protobuf`. */
@@ -68,12 +66,10 @@ const MINUTE = 60_000
 const TRIM_EVERY = MINUTE / 2
 
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {
-  const { overrides = {}, prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection } = storage
+  const { prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection } = storage
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
-  const main = await openBackend(storage.kind === 'embedded' ? { note: (text: string) => { fastify.log.warn(text) }, ...storage } : storage.kind === 'etcd' ? { ...storage, prefix } : storage)
-  const others = new Map<string, Backend>()
-  if (storage.kind === 'etcd') for (const [name, servers] of Object.entries(overrides)) others.set(name, await openBackend({ ...storage, servers, prefix }))
-  const backends = [main, ...others.values()]
+  const stores = await openStores(storage, { prefix, note: text => { fastify.log.warn(text) } })
+  const backends = stores.all.map(({ backend }) => backend)
 
   const { rbac, authorizer } = fastify.orch
   const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, warn: text => { fastify.log.warn(text) } })
@@ -88,10 +84,9 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   // A rule on objects: what breaks it is invalid, and of that nobody else has to judge.
   if (!allowPrivileged) plugins.unshift((await import('../../admission/privileged-containers.js')).privilegedContainers)
   if (rbac !== undefined) plugins.push((await import('../../admission/plugins/rbac-escalation.js')).escalationCheck({ rbac, authorize: attributes => authorizer.authorize(attributes) }))
-  const backendOf = (group: string, plural: string): Backend => others.get(`${group}/${plural}`) ?? main
-  const allocation = services === undefined ? undefined : new (await import('../../registry/services/allocation.js')).ServiceAllocation({ ...services, backend: backendOf('', 'services'), prefix, log, observe: observeAddresses(fastify.orch.metrics) })
+  const allocation = services === undefined ? undefined : new (await import('../../registry/services/allocation.js')).ServiceAllocation({ ...services, backend: stores.of('', 'services'), prefix, log, observe: observeAddresses(fastify.orch.metrics) })
   const resources: ResourceRegistry = new ResourceRegistry({
-    backendOf,
+    backendOf: stores.of,
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
     prefix,
     mediaType,
@@ -117,16 +112,17 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   }
 
   const { health, metrics } = fastify.orch
-  backends.forEach((backend, at) => {
+  stores.all.forEach(({ backend, name, endpoint }, at) => {
     health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout: healthcheckTimeout })
-    const endpoint = storage.kind !== 'etcd' ? undefined : (at === 0 ? storage.servers : Object.values(overrides)[at - 1])?.join(',')
-    metrics.trackStore(at === 0 ? backend.name : `${backend.name}-override-${at - 1}`, () => backend.status(), endpoint)
+    metrics.trackStore(name, () => backend.status(), endpoint)
   })
   // Of readiness alone: whoever restarted a server for a full disk would take away its reads and deletes.
-  if (main.shortage !== undefined) {
+  if (backends.some(({ shortage }) => shortage !== undefined)) {
     health.add('storage-space', () => {
-      const shortage = main.shortage?.()
-      if (shortage !== undefined) throw shortage
+      for (const backend of backends) {
+        const shortage = backend.shortage?.()
+        if (shortage !== undefined) throw shortage
+      }
     }, { healthz: false, livez: false })
   }
   health.add('informer-sync', () => {
@@ -149,6 +145,6 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     for (const stop of compactions) stop()
     resources.close()
     await callers.close()
-    await Promise.all(backends.map(backend => backend.close()))
+    await stores.close()
   })
 }, { name: 'orch/storage', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/dry-run'] })

@@ -1,6 +1,6 @@
 /** Stock kubectl against the started server. Each program found has a server of its own. */
 import t from 'tap'
-import { OFF_BY_DEFAULT, RELEASED } from '../../schemas/groups.js'
+import { API_VERSIONS, OFF_BY_DEFAULT } from '../../schemas/resources.js'
 import { representations } from '../../schemas/resources.js'
 import { binding } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
@@ -26,7 +26,7 @@ for (const program of programs()) {
     await t.test('finds out what the server serves', async t => {
       const { serverVersion } = await kubectl.json('version')
       t.match(serverVersion, { major: '1', minor: '24' })
-      t.strictSame((await kubectl.ok('api-versions')).split('\n').sort(), RELEASED.filter(version => !OFF_BY_DEFAULT.includes(version)).sort())
+      t.strictSame((await kubectl.ok('api-versions')).split('\n').sort(), API_VERSIONS.filter(version => !OFF_BY_DEFAULT.includes(version)).sort())
       t.strictSame(names(await kubectl.ok('api-resources', '--output=name')).sort(), SERVED)
       t.match(await kubectl.ok('api-resources', `--api-group=${RBAC}`, '--namespaced=false', '--no-headers'), /^clusterrolebindings +rbac\.authorization\.orch\.io\/v1 +false +ClusterRoleBinding$/m)
       t.match(await kubectl.ok('explain', 'clusterrolebinding.subjects'), /namespace.*<string>/)

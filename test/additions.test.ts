@@ -1,0 +1,157 @@
+/** What an addition costs: in a copy of the product a resource, an admission plugin, an authenticator and a back end are added, and used. */
+import t from 'tap'
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const run = promisify(execFile)
+
+interface Addition {
+  /** New files with their text. */
+  readonly files: Readonly<Record<string, string>>
+  /** In an existing file, what takes the place of what. */
+  readonly edits: ReadonlyArray<readonly [file: string, text: string, replacement: string]>
+  /** Lines of existing files that an edit may change. */
+  readonly lines: number
+}
+
+const ADDITIONS: Readonly<Record<string, Addition>> = {
+  'a resource': {
+    files: {
+      'schemas/api/batch/errands.ts': `import { apiPackage, one, string } from '../../language/declare.js'
+import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
+import { resource } from '../../resource.js'
+
+const { message, kind } = apiPackage('batch', 'v2alpha1', 'io.orch.api.batch.v2alpha1')
+
+export const ErrandSpec = message('ErrandSpec', 'What is to be done.', { task: string(1, 'What to do.', { required: true }) })
+export type Errand = Static<typeof Errand>
+export const Errand = kind('Errand', 'Something to be done.', { metadata, spec: one(2, 'What is wanted.', ErrandSpec) })
+
+export const errands = resource(Errand, { plural: 'errands', namespaced: true })
+`
+    },
+    edits: [
+      ['schemas/api/batch/index.ts', 'import { jobs }', "import { errands } from './errands.js'\nimport { jobs }"],
+      ['schemas/api/batch/index.ts', 'jobs]', 'jobs, errands]']
+    ],
+    lines: 2
+  },
+  'an admission plugin': {
+    files: {
+      'admission/plugins/no-friday.ts': `import type { AdmissionPlugin } from '../../registry/admission.js'
+import { StatusError } from '../../schemas/status.js'
+
+export const noFriday: AdmissionPlugin = {
+  name: 'NoFriday',
+  handles: [{ operations: ['CREATE'], groups: ['batch'], resources: ['errands'] }],
+  validate: ({ name }) => { if (name === 'friday') throw new StatusError('Forbidden', 'not on a Friday') }
+}
+`
+    },
+    edits: [['admission/catalogue.ts', "  off('AlwaysDeny'", "  on('NoFriday', async () => (await import('./plugins/no-friday.js')).noFriday),\n  off('AlwaysDeny'"]],
+    lines: 1
+  },
+  'an authenticator': {
+    files: {
+      'plugins/authentication/badge.ts': `import type { Authenticator } from '../../auth/authenticator.js'
+
+export const badgeAuthenticator: Authenticator = {
+  name: 'badge',
+  authenticate: ({ headers }) => typeof headers['x-badge'] === 'string' ? { username: headers['x-badge'], uid: '', groups: ['badges'], extra: {} } : undefined
+}
+`
+    },
+    edits: [
+      ['plugins/authentication/methods.ts', 'import { bootstrapTokenAuthenticator }', "import { badgeAuthenticator } from './badge.js'\nimport { bootstrapTokenAuthenticator }"],
+      ['plugins/authentication/methods.ts', "  { name: 'token-file'", "  { name: 'badge', make: () => badgeAuthenticator },\n  { name: 'token-file'"]
+    ],
+    lines: 2
+  },
+  'a back end': {
+    files: {
+      'storage/noted/backend.ts': `import type { Backend } from '../backend.js'
+import { openMemory } from '../embedded/memory.js'
+
+export async function openNoted (notes: string[]): Promise<Backend> {
+  const memory = await openMemory()
+  return Object.assign(Object.create(memory) as Backend, {
+    name: 'noted',
+    ...Object.fromEntries((['get', 'list', 'count', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision', 'revisionNow', 'status', 'lease', 'close'] as const).map(name => [name, (memory[name] as (...args: never[]) => unknown).bind(memory)])),
+    create: (key, value, options) => {
+      notes.push(key)
+      return memory.create(key, value, options)
+    }
+  } satisfies Partial<Backend>)
+}
+`
+    },
+    edits: [
+      ['storage/open.ts', "  | { readonly kind?: 'memory' }", "  | { readonly kind?: 'memory' }\n  | { readonly kind: 'noted', readonly notes: string[] }"],
+      ['storage/open.ts', "  return (await import('./embedded/memory.js'))", "  if (options.kind === 'noted') return (await import('./noted/backend.js')).openNoted(options.notes)\n  return (await import('./embedded/memory.js'))"]
+    ],
+    lines: 2
+  }
+}
+
+const PROGRAM = `
+import Fastify from 'fastify'
+import orch from './dist/app.js'
+const notes = []
+const summary = answer => answer.statusCode < 300 ? answer.statusCode : answer.statusCode + ' ' + answer.json().message
+const fastify = Fastify()
+await fastify.register(orch, { storage: { kind: 'noted', notes }, api: { disabled: [] }, authentication: { anonymous: false } })
+const headers = { 'x-badge': 'ann', 'content-type': 'application/json' }
+const url = '/apis/batch/v2alpha1/namespaces/default/errands'
+const create = async name => summary(await fastify.inject({ method: 'POST', url, headers, payload: JSON.stringify({ metadata: { name }, spec: { task: 'milk' } }) }))
+const nobody = (await fastify.inject(url)).statusCode
+const codes = [await create('monday'), await create('friday'), nobody]
+const { items } = (await fastify.inject({ url, headers })).json()
+const discovered = (await fastify.inject({ url: '/apis/batch/v2alpha1', headers })).json().resources.map(({ name }) => name)
+const off = Fastify()
+await off.register(orch)
+const hidden = (await off.inject('/apis/batch/v2alpha1')).statusCode
+process.stdout.write(JSON.stringify({ codes, tasks: items.map(({ spec }) => spec.task), discovered, noted: notes.some(key => key.includes('monday')), hidden }))
+process.exit(0)
+`
+
+t.test('each is a file of its own and a line or two where the others are listed', async t => {
+  const copy = mkdtempSync(join(tmpdir(), 'orch-additions-'))
+  t.teardown(() => { rmSync(copy, { recursive: true, force: true }) })
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', 'package.json', 'tsconfig.json', '*.proto'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  for (const file of files.filter(file => !/^(?:test|examples|build)\//.test(file))) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true })
+    cpSync(join(root, file), join(copy, file))
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  for (const [what, { files, edits, lines }] of Object.entries(ADDITIONS)) {
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(copy, file)), { recursive: true })
+      writeFileSync(join(copy, file), text)
+    }
+    let changed = 0
+    for (const [file, text, replacement] of edits) {
+      const before = readFileSync(join(copy, file), 'utf8')
+      if (!t.ok(before.includes(text), `${file} has ${text}`)) continue
+      const after = before.replace(text, () => replacement)
+      const old = new Set(before.split('\n'))
+      changed += after.split('\n').filter(line => !old.has(line)).length
+      writeFileSync(join(copy, file), after)
+    }
+    t.equal(Object.keys(files).length, 1, `${what} is one file`)
+    t.equal(changed, lines, `and changes ${lines} lines elsewhere`)
+  }
+  const config = JSON.parse(readFileSync(join(copy, 'tsconfig.json'), 'utf8')) as { include: string[] }
+  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify({ ...config, include: config.include.filter(name => !['test', 'examples', 'build'].includes(name)) }))
+  const tsc = join(root, 'node_modules/typescript-native/bin/tsc')
+  const built = await run(process.execPath, [tsc, '-p', copy]).catch((error: unknown) => error as { stdout: string })
+  t.equal(built.stdout, '', 'it is built')
+  writeFileSync(join(copy, 'program.js'), PROGRAM)
+  const { stdout } = await run(process.execPath, ['program.js'], { cwd: copy })
+  t.same(JSON.parse(stdout), { codes: [201, '403 not on a Friday', 401], tasks: ['milk'], discovered: ['errands'], noted: true, hidden: 404 })
+})
