@@ -58,7 +58,7 @@ export class AdmissionChain implements Admission {
   async validate (request: AdmissionRequest): Promise<void> { await traced('Validating admission', request, () => this.#observed('', 'validate', request, () => this.#validate(request))) }
 
   /** Those that are asked about a request, in order. */
-  #asked (request: AdmissionRequest): readonly AdmissionPlugin[] {
+  #pluginsFor (request: AdmissionRequest): readonly AdmissionPlugin[] {
     const { operation, group, resource, subresource } = request
     const key = `${operation} ${group}/${resource}/${subresource}`
     let found = this.#concerned.get(key)
@@ -72,8 +72,8 @@ export class AdmissionChain implements Admission {
   async #mutate (request: AdmissionRequest): Promise<void> {
     const again: Array<{ readonly plugin: AdmissionPlugin, readonly left: string | undefined }> = []
     const state = (): string | undefined => this.#reinvokes && request.object !== undefined ? stringify(request.object) : undefined
-    const pass = new Way()
-    const asked = this.#asked(request)
+    const pass = new MutatingPass()
+    const asked = this.#pluginsFor(request)
     for (const plugin of asked) {
       if (!asksForIt(plugin, request)) continue
       if (request.dryRun && plugin.sideEffects === true) {
@@ -103,7 +103,7 @@ export class AdmissionChain implements Admission {
   }
 
   async #validate (request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#asked(request)) {
+    for (const plugin of this.#pluginsFor(request)) {
       if (plugin.validate !== undefined && asksForIt(plugin, request)) {
         const pending = this.#observed(plugin.name, 'validate', request, () => plugin.validate?.(request))
         if (pending !== undefined) await pending
@@ -145,7 +145,7 @@ async function traced (phase: string, request: AdmissionRequest, ask: () => void
   })
 }
 
-class Way implements Pass {
+class MutatingPass implements Pass {
   round: 0 | 1 = 0
   wanted = false
   again (): void { this.wanted = true }

@@ -6,7 +6,7 @@ import { amountOf, compareQuantities } from '../schemas/meta/quantity.js'
 import { largest, total } from './amounts.js'
 import type { Amounts } from './amounts.js'
 
-interface Asked { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
+interface ResourceAmounts { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
 
 /** Sentences about one object: containers without number by amounts without number would be without end. */
 const MOST_FINDINGS = 100
@@ -32,7 +32,7 @@ function each (amounts: Amounts | undefined, find: (resource: string, amount: st
 
 const of = (amounts: Amounts | undefined, resource: string): string | undefined => amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
 
-function findings ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, { requests, limits }: Asked): string[] {
+function findings ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, { requests, limits }: ResourceAmounts): string[] {
   const least = each(min, (resource, amount) => {
     const [request, limit] = [of(requests, resource), of(limits, resource)]
     const rule = `minimum ${resource} usage per ${type} is ${amount}`

@@ -8,11 +8,11 @@ type Named = Pick<TypedRequest<ApiObject>, 'group' | 'resource' | 'name'> & { re
 
 /** `pods "web" is forbidden: WHY`; by its generateName while it has no other. To be thrown. */
 export function refusal (request: Named, why: string): StatusError {
-  return forbidden({ group: request.group, resource: request.resource }, shownName(request), why)
+  return forbidden({ group: request.group, resource: request.resource }, displayName(request), why)
 }
 
 /** For people alone: what is decided goes by the name of the request. */
-function shownName ({ name, object }: Pick<Named, 'name' | 'object'>): string {
+function displayName ({ name, object }: Pick<Named, 'name' | 'object'>): string {
   const { metadata } = (object ?? {}) as Partial<ApiObject>
   return name || metadata?.name || metadata?.generateName || 'Unknown'
 }

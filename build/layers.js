@@ -39,7 +39,7 @@ const KNOWS = {
 const FREE = ['test', 'examples']
 
 /** Files of plugins/ that are no plugin: what plugins share. Every other file there is a concern that no other one imports. */
-const SHARED = ['accept', 'audit-id', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-answers', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'slots', 'unread-bodies', 'unsent-answers', 'utilization'].map(name => `plugins/${name}`)
+const SHARED = ['accept', 'audit-id', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-responses', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
 
 /** Back ends, below the waist: who knows one. */
 const BACK_ENDS = {

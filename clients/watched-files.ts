@@ -154,7 +154,7 @@ export class WatchedFiles {
     for (const [folder, inode] of wanted) {
       if (this.#folders.has(folder)) continue
       try {
-        const watcher = (this.#options.watchFolder ?? watchFolder)(folder, () => { this.#told() })
+        const watcher = (this.#options.watchFolder ?? watchFolder)(folder, () => { this.#onNotified() })
         watcher.on('error', () => {
           watcher.close()
           this.#folders.delete(folder)
@@ -166,7 +166,7 @@ export class WatchedFiles {
     }
   }
 
-  #told (): void {
+  #onNotified (): void {
     if (this.#closed) return
     const { settle = 100 } = this.#options
     const now = performance.now()

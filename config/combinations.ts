@@ -4,7 +4,7 @@ import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
 import type { Parsed } from './command-line.js'
-import { idleAuditFlags } from './idle-audit-flags.js'
+import { idleAuditFlags } from './unused-audit-flags.js'
 import { belongsToTls13 } from './tls-names.js'
 
 /** Flags that are given together or not at all. */

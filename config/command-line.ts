@@ -86,7 +86,7 @@ const emptiness = (value: unknown): string => Array.isArray(value) ? '[]' : valu
 
 function option (name: FlagName, flag: Flag<unknown>, args: readonly string[], found: Found): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
-  const initial = flag.shown === '' ? emptiness(flag.default) : flag.shown
+  const initial = flag.defaultText === '' ? emptiness(flag.default) : flag.defaultText
   const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))
   made.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
   return made.argParser<unknown>((text, before) => {

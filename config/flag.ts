@@ -19,7 +19,7 @@ export interface Flag<T> {
   /** The value with this occurrence of the flag; `before` is what earlier occurrences made. @throws Problem */
   readonly parse: (text: string, before: T | undefined) => T
   /** The default as it would be given; empty for none, and for lists and maps without a member. */
-  readonly shown: string
+  readonly defaultText: string
 }
 
 /** What is wrong with a value and how to mend it; whoever knows the flag's name adds it. */
@@ -45,8 +45,8 @@ export function printable (text: string, limit = 300): string {
 /** Says why a value will not do, or undefined. */
 export type Check = (value: string) => string | undefined
 
-const scalar = <T>(type: string, initial: T, help: string, shown: string, parse: (text: string) => T): Flag<T> =>
-  ({ type, default: initial, help, shown, bare: false, parse: text => parse(text) })
+const scalar = <T>(type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T): Flag<T> =>
+  ({ type, default: initial, help, defaultText, bare: false, parse: text => parse(text) })
 
 function checked (value: string, check: Check | undefined): string {
   const problem = value === '' ? undefined : check?.(value)
@@ -150,7 +150,7 @@ export const list = (initial: readonly string[], help: string, check?: Check): F
   type: 'strings',
   default: initial,
   help,
-  shown: initial.join(','),
+  defaultText: initial.join(','),
   bare: false,
   parse: (value, before = []) => {
     const items = value.trim() === '' ? [] : value.split(',').map(item => item.trim())
@@ -164,7 +164,7 @@ export const repeated = (help: string, check?: Check): Flag<readonly string[]> =
   type: 'string, repeatable',
   default: [],
   help,
-  shown: '',
+  defaultText: '',
   bare: false,
   parse: (value, before = []) => {
     if (value === '') throw new Problem('needs a value')
@@ -185,7 +185,7 @@ export const pairs = (help: string, { type = 'key=value,...', bareValue, check }
   type,
   default: new Map(),
   help,
-  shown: '',
+  defaultText: '',
   bare: false,
   parse: (value, before) => {
     const map = new Map(before)

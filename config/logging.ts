@@ -67,11 +67,11 @@ export function textLine (json: string): string {
     return `${printable(json.trim(), MAX_VALUE)}\n`
   }
   const head = `${new Date(Number(entry['time'])).toISOString()} ${NAMES[Number(entry['level'])] ?? 'INFO '} ${loggable(printable(String(entry['msg'] ?? ''), MAX_VALUE))}`
-  const fields = Object.entries(entry).filter(([key]) => !OWN.has(key)).map(([key, value]) => ` ${printable(key)}=${SECRET.test(key) ? '…' : shown(value)}`)
+  const fields = Object.entries(entry).filter(([key]) => !OWN.has(key)).map(([key, value]) => ` ${printable(key)}=${SECRET.test(key) ? '…' : loggableValue(value)}`)
   return `${head}${fields.join('')}\n`
 }
 
-function shown (value: unknown): string {
+function loggableValue (value: unknown): string {
   const text = typeof value === 'string' ? value : withoutSecrets(value)
   const safe = loggable(printable(text, MAX_VALUE))
   return safe === text && /^[^\s"=]+$/.test(text) ? text : `"${safe.replaceAll('"', '\\"')}"`

@@ -27,7 +27,7 @@ class InformedResources implements Followed {
       const store = resources().find(group, plural)
       if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
       const informer = new Informer({ store, handlers: [{ changed: entry => { changed(entry.read()) }, deleted }], log })
-      if (acknowledged) this.#unsubscribe.push(store.heed(revision => informer.reach(revision)))
+      if (acknowledged) this.#unsubscribe.push(store.onCommitted(revision => informer.reach(revision)))
       return informer
     })
     void this.#load(what)

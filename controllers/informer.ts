@@ -105,8 +105,8 @@ export class Informer {
     const key = store.key(namespace, name)
     const entry = await current(store, key)
     if (this.#closed) return
-    if (entry !== undefined) this.#there(entry)
-    else this.#gone(key, { namespace, name })
+    if (entry !== undefined) this.#onPresent(entry)
+    else this.#onDeleted(key, { namespace, name })
   }
 
   close (): void {
@@ -139,11 +139,11 @@ export class Informer {
     const seen = this.#known === undefined ? undefined : new Set<string>()
     initial?.map.forEach(range.start, range.end, (entry, key) => {
       seen?.add(key)
-      this.#there(entry)
+      this.#onPresent(entry)
       return true
     })
-    if (seen !== undefined) for (const [key, name] of [...this.#known ?? []]) if (!seen.has(key)) this.#gone(key, name)
-    if (relisted) for (const { relisted } of this.#options.handlers) if (relisted !== undefined) this.#tell(relisted)
+    if (seen !== undefined) for (const [key, name] of [...this.#known ?? []]) if (!seen.has(key)) this.#onDeleted(key, name)
+    if (relisted) for (const { relisted } of this.#options.handlers) if (relisted !== undefined) this.#callHandler(relisted)
     // It may have been woken before it was there.
     this.#takeAll()
     this.#wake()
@@ -169,8 +169,8 @@ export class Informer {
       for (;;) {
         const { events, more } = feed.take(PAGE)
         for (const { type, entry } of events) {
-          if (type === 'DELETED') this.#gone(entry.key, nameOf(entry))
-          else this.#there(entry)
+          if (type === 'DELETED') this.#onDeleted(entry.key, nameOf(entry))
+          else this.#onPresent(entry)
         }
         if (!more) return
       }
@@ -182,21 +182,21 @@ export class Informer {
     }
   }
 
-  #there (entry: Entry): void {
+  #onPresent (entry: Entry): void {
     this.#known?.set(entry.key, nameOf(entry))
-    for (const { changed } of this.#options.handlers) this.#tell(() => { changed(entry) })
+    for (const { changed } of this.#options.handlers) this.#callHandler(() => { changed(entry) })
   }
 
-  #gone (key: string, name: ObjectName): void {
+  #onDeleted (key: string, name: ObjectName): void {
     this.#known?.delete(key)
     for (const { deleted, removed } of this.#options.handlers) {
-      if (deleted !== undefined) this.#tell(() => { deleted(name) })
-      if (removed !== undefined) this.#tell(() => { removed(name) })
+      if (deleted !== undefined) this.#callHandler(() => { deleted(name) })
+      if (removed !== undefined) this.#callHandler(() => { removed(name) })
     }
   }
 
   /** A handler that throws is a defect of its own, and harms no other. */
-  #tell (tell: () => void): void {
+  #callHandler (tell: () => void): void {
     try {
       tell()
     } catch (error) {

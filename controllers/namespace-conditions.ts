@@ -10,15 +10,15 @@ export function count (counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-const told = (counts: Map<string, number>, words: (name: string, many: number) => string): string => [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([name, many]) => words(name, many)).join(', ')
+const countsText = (counts: Map<string, number>, words: (name: string, many: number) => string): string => [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([name, many]) => words(name, many)).join(', ')
 
 /** Those of the deletion, beside whatever others there are; one that has not changed keeps its time. */
 export function conditionsOf ({ resources, finalizers }: Left, before: readonly Condition[]): Condition[] {
   const remaining = resources.size > 0
-    ? { status: 'True', reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${told(resources, (name, many) => `${name} has ${many} resource instances`)}` }
+    ? { status: 'True', reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${countsText(resources, (name, many) => `${name} has ${many} resource instances`)}` }
     : { status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' }
   const held = finalizers.size > 0
-    ? { status: 'True', reason: 'SomeFinalizersRemain', message: `Some content in the namespace has finalizers remaining: ${told(finalizers, (name, many) => `${name} in ${many} resource instances`)}` }
+    ? { status: 'True', reason: 'SomeFinalizersRemain', message: `Some content in the namespace has finalizers remaining: ${countsText(finalizers, (name, many) => `${name} in ${many} resource instances`)}` }
     : { status: 'False', reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' }
   const wanted: Condition[] = [
     { type: 'NamespaceDeletionDiscoveryFailure', status: 'False', reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },

@@ -76,10 +76,10 @@ export class NamespaceController implements Controller {
     if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
     const { uid } = found.object.metadata
     const remains: Left = { resources: new Map(), finalizers: new Map() }
-    const { seen, left } = await this.#empty(name, context, remains, async () => isGoing((await current(store, store.key('', name)))?.object, uid))
+    const { seen, left } = await this.#empty(name, context, remains, async () => isTerminating((await current(store, store.key('', name)))?.object, uid))
     // What is left is held by somebody, for as long as it takes.
     if (left > 0) {
-      await this.#tell(store, name, uid, remains, context)
+      await this.#writeConditions(store, name, uid, remains, context)
       return 'later'
     }
     // Only a look that finds nothing is the last one: it comes after the mark, behind which nothing is created.
@@ -136,10 +136,10 @@ export class NamespaceController implements Controller {
   }
 
   /** Says in the status what is left. */
-  async #tell (store: ResourceStore, name: string, uid: string | undefined, remains: Left, context: WriteContext): Promise<void> {
+  async #writeConditions (store: ResourceStore, name: string, uid: string | undefined, remains: Left, context: WriteContext): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'status' }, context, current => {
       const object = current.copy()
-      if (!isGoing(object, uid)) throw notFound(store.resource, name)
+      if (!isTerminating(object, uid)) throw notFound(store.resource, name)
       const { status = {} } = object as ApiObject & { status?: { conditions?: Condition[] } }
       Object.assign(object, { status: { ...status, conditions: conditionsOf(remains, status.conditions ?? []) } })
       return object
@@ -152,7 +152,7 @@ export class NamespaceController implements Controller {
   async #release (store: ResourceStore, name: string, uid: string | undefined, context: WriteContext): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'finalize' }, context, current => {
       const object = current.copy()
-      if (!isGoing(object, uid)) throw notFound(store.resource, name)
+      if (!isTerminating(object, uid)) throw notFound(store.resource, name)
       const spec = (object as ApiObject & { spec?: { finalizers?: string[] } }).spec ?? {}
       Object.assign(object, { spec: { ...spec, finalizers: finalizersOf(object).filter(finalizer => finalizer !== NAMESPACE_FINALIZER) } })
       return object
@@ -169,6 +169,6 @@ function tally ({ resources, finalizers }: Left, { type: { plural }, stored: { g
 
 interface Emptied { readonly seen: number, readonly left: number }
 
-const isGoing = (object: ApiObject | undefined, uid: string | undefined): boolean => object?.metadata.deletionTimestamp !== undefined && object.metadata.uid === uid
+const isTerminating = (object: ApiObject | undefined, uid: string | undefined): boolean => object?.metadata.deletionTimestamp !== undefined && object.metadata.uid === uid
 
 const finalizersOf = (object: ApiObject): string[] => (object as ApiObject & { spec?: { finalizers?: string[] } }).spec?.finalizers ?? []

@@ -140,8 +140,8 @@ export class ResourceQuotas implements Controller {
     for (const one of counted) await this.#follow(one, { changed: changed => { this.#touch(changed.fields[1] ?? '') }, removed: gone => { this.#touch(gone.namespace) } })
     const memory = this.#memories.get(key) ?? new Map()
     this.#memories.set(key, memory)
-    const { used, going } = await countUsed(quota, counted, memory)
-    if (going) this.#queue.addAfter(key, GOING)
+    const { used, terminating } = await countUsed(quota, counted, memory)
+    if (terminating) this.#queue.addAfter(key, GOING)
     const { spec: { hard = {} }, status } = quota
     const sameLimits = status.hard !== undefined && equal(hard, status.hard)
     if (sameLimits && equal(used, status.used ?? {})) return 'done'

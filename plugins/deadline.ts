@@ -9,7 +9,7 @@ import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
 import { LONGEST_TIMER } from '../storage/clock.js'
 import { isLongRunning } from './request-kinds.js'
-import { Slots } from './slots.js'
+import { IndexedList } from './indexed-list.js'
 
 export interface DeadlineOptions {
   /** Milliseconds; 0 never. Default 60,000. */
@@ -44,7 +44,7 @@ function expire ({ request, reply }: Running): void {
 }
 
 export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
-  const running = new Slots<Running>()
+  const running = new IndexedList<Running>()
   const longest = timeout > 0 ? timeout : Infinity
 
   const check = (): void => {

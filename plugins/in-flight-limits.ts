@@ -2,7 +2,7 @@
  * How many requests are answered at a time, reading and changing ones counted apart. One too many is
  * refused with 429 and Retry-After rather than queued: cheap for the server, clear to the client.
  * A place is free again when the answer is handed over whole or waits for its client, so that a client that does not read
- * its answers keeps nobody out. The bytes that wait so are in plugins/unsent-answers.ts, which bounds them.
+ * its answers keeps nobody out. The bytes that wait so are in plugins/unsent-responses.ts, which bounds them.
  * Long-running requests have their own bounds, probes of health have to be answered when it matters, and
  * administrators (system:masters) have to get in to mend what is wrong; none of these is counted.
  *
@@ -18,7 +18,7 @@ import { tooManyRequests } from '../schemas/status.js'
 import type { HeldPlace } from './context.js'
 import { requestKinds, type KindSeries } from './in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
-import { NOWHERE, UnsentAnswers, type UnsentAnswer } from './unsent-answers.js'
+import { NOWHERE, UnsentResponses, type UnsentResponse } from './unsent-responses.js'
 
 export interface InFlightOptions {
   /** Reading requests at a time; 0 is no limit. Default 400. */
@@ -39,16 +39,16 @@ export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnl
 interface Pool { readonly limit: number, used: number, readonly kind: KindSeries }
 
 /** The place of one request, given back once: early where the answer waits for its client alone, at the latest when it is over. */
-class Place implements UnsentAnswer, HeldPlace {
+class Place implements UnsentResponse, HeldPlace {
   readonly reply: FastifyReply
   at = NOWHERE
   bytes = 0
   readonly #pool: Pool
-  readonly #unsent: UnsentAnswers
+  readonly #unsent: UnsentResponses
   #free = false
   #over = false
 
-  constructor (pool: Pool, unsent: UnsentAnswers, reply: FastifyReply) {
+  constructor (pool: Pool, unsent: UnsentResponses, reply: FastifyReply) {
     this.#pool = pool
     this.#unsent = unsent
     this.reply = reply
@@ -81,7 +81,7 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
   }
   const pools = { readOnly: pool('readOnly', reading), mutating: pool('mutating', mutating) }
 
-  const unsent = new UnsentAnswers(fastify.log)
+  const unsent = new UnsentResponses(fastify.log)
   fastify.addHook('onRequest', (request, reply, done) => {
     const kind = kindOf(request.orch.info, request.orch.user)
     if (kind === undefined) {

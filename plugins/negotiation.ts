@@ -51,7 +51,7 @@ export default fp(async fastify => {
     const pretty = query.size === 0 ? null : query.get('pretty')
     let accept = choose(request.headers.accept, offer, indents(pretty))
     // Looked up for those alone who would get it.
-    const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.shown.protobuf === false
+    const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false
     if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, indents(pretty))
     if (textOnly) accept = choose(request.headers.accept, offer === STREAM ? TEXT_STREAM : TEXT, indents(pretty))
     // What is answered is what a pod or a node answers, in whatever form that has.

@@ -16,7 +16,7 @@ import { Trace } from '../registry/trace.js'
 import { auditIdOf } from './audit-id.js'
 import type { HeldPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
 import { hostFault } from './host-header.js'
-import { endWithConnection } from './queued-answers.js'
+import { endWithConnection } from './queued-responses.js'
 import { endWithAnswer } from './unread-bodies.js'
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
@@ -152,7 +152,7 @@ class Context implements RequestContext {
   readonly #raw: EventEmitter
   /** Emptied when it was closed, as it holds what belongs to the request. */
   #closed: Array<() => void> | undefined
-  #gone = false
+  #released = false
   #place: HeldPlace | undefined
 
   constructor (info: RequestInfo, search: string, auditId: string, raw: EventEmitter) {
@@ -170,7 +170,7 @@ class Context implements RequestContext {
   handedOver (bytes: number): void { this.#place?.handedOver(bytes) }
 
   onClosed (then: () => void): void {
-    if (this.#gone) {
+    if (this.#released) {
       then()
       return
     }
@@ -180,7 +180,7 @@ class Context implements RequestContext {
     }
     const closed = this.#closed = [then]
     this.#raw.on('close', () => {
-      this.#gone = true
+      this.#released = true
       for (const one of closed.splice(0)) one()
     })
   }

@@ -11,7 +11,7 @@ import type { Backend, Revision } from '../storage/backend.js'
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** An object that a judgement rests on, at the version that was looked at. */
-export interface Basis {
+export interface Precondition {
   readonly backend: Backend
   readonly key: string
   readonly revision: Revision
@@ -66,7 +66,7 @@ export interface AdmissionRequest {
    * On CREATE, for admission of the server's own: the object is written only if the basis is then still at that
    * version, else it is judged anew. One basis for each judgement; the last one counts.
    */
-  readonly restsOn: ((basis: Basis) => void) | undefined
+  readonly precondition: ((basis: Precondition) => void) | undefined
   /**
    * On CREATE, for admission of the server's own, before somebody else changes the object: what differs when the function it returns
    * is called belongs to whoever creates the object. All else that plugins do to a new object is nobody's.

@@ -86,7 +86,7 @@ export class ResourceRegistry {
     const store = this.#stores.get(`${group}/${plural}`)
     if (store === undefined) throw new TypeError(`resource ${group}/${plural} is not there`)
     this.withdraw(representation)
-    const served = store.as(representation)
+    const served = store.forVersion(representation)
     this.#served.set(plural, [...this.#served.get(plural) ?? [], served])
     this.#changed()
     return served
@@ -94,7 +94,7 @@ export class ResourceRegistry {
 
   withdraw (representation: Representation): void {
     const { plural } = representation
-    const left = this.#served.get(plural)?.filter(({ shown }) => shown !== representation) ?? []
+    const left = this.#served.get(plural)?.filter(served => served.representation !== representation) ?? []
     if (left.length > 0) this.#served.set(plural, left)
     else this.#served.delete(plural)
     this.#changed()
@@ -102,11 +102,11 @@ export class ResourceRegistry {
 
   /** What a request of that name is about; undefined for what is not served. */
   lookup ({ group, version, resource }: ResourceName): ResourceStore | undefined {
-    return this.#served.get(resource)?.find(({ shown }) => shown.version === version && shown.group === group)
+    return this.#served.get(resource)?.find(({ representation }) => representation.version === version && representation.group === group)
   }
 
   /** Says what creating an object of a virtual type, or posting to a subresource, does. Before the type is served. */
-  perform (type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: Operation): void {
+  provideOperation (type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: Operation): void {
     this.#operations.set(`${type.group}/${type.plural}/${subresource}`, operation)
   }
 
@@ -115,7 +115,7 @@ export class ResourceRegistry {
   }
 
   /** Says what there is of a virtual type that can be read. Before the type is served. */
-  show (type: Pick<ResourceType, 'group' | 'plural'>, source: Source): void {
+  provideSource (type: Pick<ResourceType, 'group' | 'plural'>, source: Source): void {
     this.#sources.set(`${type.group}/${type.plural}`, source)
   }
 
@@ -124,13 +124,13 @@ export class ResourceRegistry {
   }
 
   /** Subresources that can be asked for: those of the object itself, its views, its connections, and those somebody performs. */
-  offered ({ shown, type }: ResourceStore): readonly Subresource[] {
-    return shown.subresources.filter(({ name, kind, view, connects }) => view !== undefined || connects === true || kind === undefined || kind === shown.kind || this.operation(type, name) !== undefined)
+  subresourcesOf ({ representation, type }: ResourceStore): readonly Subresource[] {
+    return representation.subresources.filter(({ name, kind, view, connects }) => view !== undefined || connects === true || kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
   }
 
   /** Every representation that is served, in the order of discovery. */
   served (): readonly ResourceStore[] {
-    this.#inOrder ??= [...this.#served.values()].flat().sort(({ shown: one }, { shown: other }) =>
+    this.#inOrder ??= [...this.#served.values()].flat().sort(({ representation: one }, { representation: other }) =>
       compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
     return this.#inOrder
   }

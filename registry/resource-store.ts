@@ -54,7 +54,7 @@ export interface ResourceStoreOptions {
 }
 
 /** Resolves when it knows of a write at that revision, or has waited long enough. Does not reject. */
-export type Heedful = (revision: Revision) => Promise<void>
+export type CommitListener = (revision: Revision) => Promise<void>
 
 /** Keys are printable ASCII; the rest of a name is percent-encoded, and so is the percent sign, so that no two names share a key. */
 function keyPart (name: string): string {
@@ -66,7 +66,7 @@ export class ResourceStore {
   /** What is in the store, and what operations work on. */
   readonly stored: Representation
   /** What clients of this one send and get. */
-  readonly shown: Representation
+  readonly representation: Representation
   readonly strategy: Strategy
   /** What a deletion does with dependents where nobody says; `left` where nobody collects garbage, and no finalizer would be taken away. */
   readonly dependents: Strategy['dependents'] | 'left'
@@ -83,29 +83,29 @@ export class ResourceStore {
   readonly #protobuf: boolean
 
   readonly #options: ResourceStoreOptions
-  readonly #as = new Map<Representation, ResourceStore>()
+  readonly #versions = new Map<Representation, ResourceStore>()
   readonly #uncached = new Set<Subscriber>()
   /** Of all representations. */
-  readonly #heedful: Set<Heedful>
+  readonly #commitListeners: Set<CommitListener>
   #leases: SharedLease | undefined
 
   /** @param of the store that this one shows as another representation */
-  constructor (options: ResourceStoreOptions, shown = options.type.stored, of?: ResourceStore) {
+  constructor (options: ResourceStoreOptions, representation = options.type.stored, of?: ResourceStore) {
     const { type, prefix, observer } = options
-    const backend = of?.backend ?? (observer === undefined ? options.backend : timed(options.backend, observer.asked))
+    const backend = of?.backend ?? (observer === undefined ? options.backend : timed(options.backend, observer.called))
     this.#options = options
     this.type = type
     this.stored = type.stored
-    this.shown = shown
+    this.representation = representation
     this.strategy = type.strategy
-    this.dependents = options.garbageCollection === false ? 'left' : shown.dependents
+    this.dependents = options.garbageCollection === false ? 'left' : representation.dependents
     this.backend = backend
     this.admission = options.admission
     this.reader = options.reader ?? NOTHING_ELSE
     this.allocation = options.allocation
     this.observer = observer
-    this.resource = { group: shown.group, resource: shown.plural }
-    this.#heedful = of === undefined ? new Set() : of.#heedful
+    this.resource = { group: representation.group, resource: representation.plural }
+    this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     this.#root = `${prefix}/${type.storagePrefix}`
     this.#protobuf = type.stored.protobuf && options.mediaType !== JSON_TYPE
     this.cache = options.windowSize === 0 || of !== undefined
@@ -136,39 +136,39 @@ export class ResourceStore {
   retire (): void {
     const reason = new StorageError('Compacted', `${this.type.plural} are no longer served`)
     this.cache?.close(reason)
-    for (const other of [this, ...this.#as.values()]) for (const subscriber of [...other.#uncached]) subscriber.end(reason)
+    for (const other of [this, ...this.#versions.values()]) for (const subscriber of [...other.#uncached]) subscriber.end(reason)
   }
 
   /** Of a watch that is not fed by the cache: it is told when the store retires. */
-  follow (subscriber: Subscriber): void { this.#uncached.add(subscriber) }
-  unfollow (subscriber: Subscriber): void { this.#uncached.delete(subscriber) }
+  trackUncached (subscriber: Subscriber): void { this.#uncached.add(subscriber) }
+  untrackUncached (subscriber: Subscriber): void { this.#uncached.delete(subscriber) }
 
   /** From now on a write is acknowledged when this one knows of it, so that what it decides next is by that. @returns what ends it */
-  heed (one: Heedful): () => void {
-    this.#heedful.add(one)
-    return () => { this.#heedful.delete(one) }
+  onCommitted (one: CommitListener): () => void {
+    this.#commitListeners.add(one)
+    return () => { this.#commitListeners.delete(one) }
   }
 
   /** Resolves when a write at that revision, which was made through this server, may be acknowledged. */
   async acknowledge (revision: Revision): Promise<void> {
-    for (const one of this.#heedful) await one(revision)
+    for (const one of this.#commitListeners) await one(revision)
   }
 
   /** The same store, as clients of another representation of its type see it. */
-  as (shown: Representation): ResourceStore {
-    if (shown === this.shown) return this
-    let other = this.#as.get(shown)
-    if (other === undefined) this.#as.set(shown, other = new ResourceStore(this.#options, shown, this))
+  forVersion (representation: Representation): ResourceStore {
+    if (representation === this.representation) return this
+    let other = this.#versions.get(representation)
+    if (other === undefined) this.#versions.set(representation, other = new ResourceStore(this.#options, representation, this))
     return other
   }
 
   /** An entry of the store as this representation shows it, made once per version of the object while it is used. */
-  show (entry: Entry): Entry {
-    const { conversion } = this.shown
+  toVersion (entry: Entry): Entry {
+    const { conversion } = this.representation
     if (conversion === undefined) return entry
-    return entry.derive(this.shown.apiVersion, made => {
+    return entry.derive(this.representation.apiVersion, made => {
       const object = conversion.fromStored(this.readStored(made))
-      const json = made.revision === 0 ? toJson(this.shown.message, object) : toJson(this.shown.message, object, String(made.revision))
+      const json = made.revision === 0 ? toJson(this.representation.message, object) : toJson(this.representation.message, object, String(made.revision))
       return new Entry(made.key, made.revision, ownBytes(json), made.labels, made.fields)
     })
   }
@@ -185,12 +185,12 @@ export class ResourceStore {
   }
 
   /** An object of the store as this representation shows it, for whoever means to change it. */
-  convertCopy (entry: Entry): ApiObject { return this.shown.conversion === undefined ? entry.copy() : this.show(entry).copy() }
+  convertCopy (entry: Entry): ApiObject { return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy() }
 
   /** What a client sent, with the defaults of the version it is in, as it is stored. In place where it is stored as it is. */
-  take (object: ApiObject): ApiObject {
-    applyDefaults(this.shown.message, object)
-    const { conversion } = this.shown
+  fromVersion (object: ApiObject): ApiObject {
+    applyDefaults(this.representation.message, object)
+    const { conversion } = this.representation
     if (conversion === undefined) return object
     const stored = conversion.toStored(object)
     applyDefaults(this.stored.message, stored)
@@ -230,7 +230,7 @@ export class ResourceStore {
 
   /** The enveloped protobuf of a shown version, made once. */
   protobuf (entry: Entry): Buffer {
-    return entry.derive('protobuf', ({ object }) => encodeProtobuf(this.shown.message, object))
+    return entry.derive('protobuf', ({ object }) => encodeProtobuf(this.representation.message, object))
   }
 
   entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {

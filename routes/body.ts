@@ -10,7 +10,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { during } from '../registry/trace.js'
 import { firstTurn, isLarge, nextTurn } from '../storage/turns.js'
-import { misfit, telling, unrecognized } from './misfits.js'
+import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
@@ -45,12 +45,12 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   if (body.length === 0) throw badRequest(unrecognized(message, 'unexpected end of JSON input (<empty>)'))
   if (isLarge(body.length)) await firstTurn()
   const decoded = await during(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE ? await telling(why => misfit(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
+    const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
     if (isLarge(body.length)) await nextTurn()
     return made
   })
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
-    judge(request, validation, findingsOf(type, body, message, decoded), why => badRequest(misfit(message, {}, `strict decoding error: ${why}`)))
+    judge(request, validation, findingsOf(type, body, message, decoded), why => badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
   }
   if (request.orch.recorder !== undefined) {
     recordSent(request, message as Message<object>, decoded.object as object)
@@ -73,9 +73,9 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 }
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
-  const { value, ...found } = await telling(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
+  const { value, ...found } = await withDecodeErrorText(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
   if (isLarge(body.length)) await nextTurn()
-  return { ...await telling(why => misfit(message, value, why), () => decode(message, value)), ...found }
+  return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }
 }
 
 interface Found { readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[] }

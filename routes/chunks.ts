@@ -15,9 +15,9 @@ const MOST_SPARE = 8
 const takeChunk = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
 /** The receiver of one answer: takes chunks, and tells when it is behind or has gone. */
-export class Outlet {
+export class ChunkWriter {
   /** Nobody takes what is written any more. */
-  gone = false
+  closed = false
   /** Bytes of writes that have not called back. */
   unsent = 0
   readonly #out: NodeJS.WritableStream
@@ -29,7 +29,7 @@ export class Outlet {
   constructor (raw: ServerResponse, out: NodeJS.WritableStream) {
     this.#out = out
     const leave = (): void => {
-      this.gone = true
+      this.closed = true
       this.#proceed?.()
     }
     raw.once('close', leave)
@@ -49,7 +49,7 @@ export class Outlet {
 
   /** Resolves when all that was written has been taken, or the receiver has gone. */
   async drained (): Promise<void> {
-    if (this.gone || this.#waiting === 0) return
+    if (this.closed || this.#waiting === 0) return
     await new Promise<void>(resolve => { this.#proceed = resolve })
     this.#proceed = undefined
   }
@@ -70,12 +70,12 @@ export class Outlet {
 
 /** Collects small buffers into chunks. */
 export class Chunks {
-  readonly #outlet: Outlet
+  readonly #writer: ChunkWriter
   #chunk: Buffer
   #used = 0
 
-  constructor (outlet: Outlet) {
-    this.#outlet = outlet
+  constructor (outlet: ChunkWriter) {
+    this.#writer = outlet
     this.#chunk = outlet.take()
   }
 
@@ -84,7 +84,7 @@ export class Chunks {
     const { length } = bytes
     if (length > CHUNK_BYTES / 2) {
       const flushed = this.flush()
-      return this.#outlet.write(Buffer.from(bytes)) && flushed
+      return this.#writer.write(Buffer.from(bytes)) && flushed
     }
     let open = true
     if (this.#used + length > CHUNK_BYTES) open = this.flush()
@@ -95,8 +95,8 @@ export class Chunks {
 
   flush (): boolean {
     if (this.#used === 0) return true
-    const open = this.#outlet.give(this.#chunk, this.#used)
-    this.#chunk = this.#outlet.take()
+    const open = this.#writer.give(this.#chunk, this.#used)
+    this.#chunk = this.#writer.take()
     this.#used = 0
     return open
   }

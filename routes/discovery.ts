@@ -12,14 +12,14 @@ const byName = (one: { name: string }, other: { name: string }): number => one.n
 
 function apiResources (stores: readonly ResourceStore[], offered: (store: ResourceStore) => readonly Subresource[]): object[] {
   return stores.flatMap(store => {
-    const { shown, type } = store
-    const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = shown
+    const { representation, type } = store
+    const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
     const own = {
       name: plural,
       singularName: '',
       namespaced,
       kind,
-      verbs: [...shown.verbs].sort(),
+      verbs: [...representation.verbs].sort(),
       ...(shortNames.length > 0 ? { shortNames } : {}),
       ...(categories.length > 0 ? { categories } : {}),
       ...(type.virtual ? {} : { storageVersionHash })
@@ -41,7 +41,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   /** In the order of discovery, as the registry has them. */
   const groups = (): Map<string, string[]> => {
     const found = new Map<string, string[]>()
-    for (const { shown: { group, version } } of resources.served()) {
+    for (const { representation: { group, version } } of resources.served()) {
       const versions = found.get(group) ?? []
       if (!versions.includes(version)) found.set(group, [...versions, version])
     }
@@ -69,10 +69,10 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
   const list = (group: string, version: string): object => {
-    const found = resources.served().filter(({ shown }) => shown.group === group && shown.version === version)
+    const found = resources.served().filter(({ representation }) => representation.group === group && representation.version === version)
     if (found.length === 0) throw noSuchPath()
     // Of the core group without a version of its own, as convention.
-    return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.offered(store)) }
+    return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) }
   }
   get('/api/:version', request => list('', (request.params as { version: string }).version))
   get('/apis/:group/:version', request => {

@@ -26,10 +26,10 @@ const patching = (apply: Handler, patch: Handler): Handler => (request, reply) =
 const OF_COLLECTION = new Set(['list', 'watch', 'create', 'deletecollection'])
 
 /** Collections and objects take different verbs, but for watch; what is in a namespace is changed there, and across all only listed. */
-function fits ({ verb, namespace, name, selected, subresource }: RequestInfo, { type, shown }: ResourceStore): boolean {
+function fits ({ verb, namespace, name, selected, subresource }: RequestInfo, { type, representation }: ResourceStore): boolean {
   if (subresource !== '') return name !== ''
   if ((name === '' || selected === true) !== OF_COLLECTION.has(verb) && verb !== 'watch') return false
-  return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && shown.verbs.includes('create'))
+  return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && representation.verbs.includes('create'))
 }
 
 /** Makes the handler of every request about a resource; the verb and the names in the URL were parsed by request info. */
@@ -40,7 +40,7 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
 
   /** By subresource, '' for the object itself, then by verb. */
   const verbsOf = (store: ResourceStore): Map<string, Verbs> => {
-    const { verbs, subresources, kind } = store.shown
+    const { verbs, subresources, kind } = store.representation
     const only = (names: readonly ResourceVerb[], all: Verbs): Verbs => Object.fromEntries(names.map(verb => [verb, all[verb]]))
     if (store.type.virtual) {
       const source = resources.source(store.type)
@@ -53,7 +53,7 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
     const all: Verbs = {
       ...object,
       list: listHandler(store),
-      watch: watchHandler(store, settings, () => shutdown.signal, watched(store.shown)),
+      watch: watchHandler(store, settings, () => shutdown.signal, watched(store.representation)),
       create: createHandler(store),
       delete: deleteHandler(store),
       deletecollection: deleteCollectionHandler(store, settings.deleteCollectionWorkers)
@@ -65,17 +65,17 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       }
       const operation = resources.operation(store.type, name)
       if (operation !== undefined) return { create: operationHandler(store, operation) }
-      const connect = connects === true ? connections.get(`${store.shown.plural}/${name}`) : undefined
+      const connect = connects === true ? connections.get(`${store.representation.plural}/${name}`) : undefined
       if (connect !== undefined) return Object.fromEntries(verbs.map(verb => [verb, (request: FastifyRequest, reply: FastifyReply) => connect(store, request, reply)]))
       if (own === kind && connects !== true) return object
-      return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.shown.plural}/${name}`) }]))
+      return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }]))
     }
     return new Map([['', only(verbs, all)], ...subresources.map(one => [one.name, only(one.verbs, ofSubresource(one))] as const)])
   }
 
   return store => {
     const { namespaced } = store.type
-    const { deprecation, group, version, plural } = store.shown
+    const { deprecation, group, version, plural } = store.representation
     let handlers: Map<string, Verbs> | undefined // made with the first request: most resources of most servers get none
     return (request, reply) => {
       const { info } = request.orch
@@ -89,7 +89,7 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       if (verbs === undefined) throw noSuchPath()
       const handler = verbs[info.verb === 'options' ? 'get' : info.verb]
       if (handler === undefined || !fits(info, store)) throw methodNotAllowed()
-      if (deprecation !== undefined) noteDeprecation(request, reply, store.shown)
+      if (deprecation !== undefined) noteDeprecation(request, reply, store.representation)
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)
     }

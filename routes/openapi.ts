@@ -91,7 +91,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   const now = (): Generation => {
     if (current === undefined || generation !== resources.generation) {
       generation = resources.generation
-      current = new Generation(resources.served().map(store => ({ ...store.shown, subresources: resources.offered(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0)
+      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0)
     }
     return current
   }

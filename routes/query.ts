@@ -55,7 +55,7 @@ export function heldSelectors (query: URLSearchParams, definition: Representatio
 }
 
 /** A class, as a literal that takes in others and has a getter costs as much as a small list. */
-class Asked implements ListRequest {
+class ParsedListRequest implements ListRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
   readonly namespace: string
@@ -83,7 +83,7 @@ class Asked implements ListRequest {
 /** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
 export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller): ListRequest {
   count(query, 'timeoutSeconds')
-  return new Asked(selectors(query, definition), query, namespace, caller)
+  return new ParsedListRequest(selectors(query, definition), query, namespace, caller)
 }
 
 /** Parameters of later releases that change what an answer means are refused, so that clients fall back. @throws StatusError 422 */

@@ -12,8 +12,8 @@ import type { Handler } from './handlers.js'
 
 const METHODS: Readonly<Record<string, HTTPMethods>> = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETE' }
 
-export function resourceRoutes ({ shown, type: { namespaced, virtual } }: ResourceStore, handler: Handler): FastifyPluginCallback {
-  const { group, version, plural, verbs, subresources } = shown
+export function resourceRoutes ({ representation, type: { namespaced, virtual } }: ResourceStore, handler: Handler): FastifyPluginCallback {
+  const { group, version, plural, verbs, subresources } = representation
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const all = `/${plural}`
   const collection = namespaced ? `/namespaces/:namespace/${plural}` : all

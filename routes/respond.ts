@@ -20,7 +20,7 @@ export function warn (request: FastifyRequest, reply: FastifyReply): void {
 
 /** One object of the store. */
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, stored: Entry, code = 200): FastifyReply {
-  const entry = store.show(stored)
+  const entry = store.toVersion(stored)
   const { accept, recorder } = request.orch
   if (request.orch.warnings.length > 0) warn(request, reply)
   if (code !== 200) reply.code(code)
@@ -29,7 +29,7 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
     return sendBytes(request, reply, JSON_TYPE, entry.json)
   }
   if (accept.as !== undefined) {
-    const made = transformed(request, store.shown, accept, entry.object)
+    const made = transformed(request, store.representation, accept, entry.object)
     if (!Buffer.isBuffer(made) && isLarge(entry.json.length) && (accept.pretty || accept.format === 'yaml')) return sendWritten(request, reply, Buffer.from(stringify(made) ?? ''))
     return sendValue(request, reply, made, code)
   }

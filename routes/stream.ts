@@ -6,9 +6,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Joined } from './joined.js'
+import type { ListBytes } from './list-bytes.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
-import { Outlet, CHUNK_BYTES, Chunks } from './chunks.js'
+import { ChunkWriter, CHUNK_BYTES, Chunks } from './chunks.js'
 
 /** Answers below it are sent whole and not compressed. */
 export const LARGE_BYTES = 128 * 1024
@@ -33,13 +33,13 @@ export function sendBytes (request: FastifyRequest, reply: FastifyReply, type: s
   reply.header('content-type', type)
   if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(bytes)
   const packer = createGzip({ level: constants.Z_BEST_SPEED })
-  tellOf(packer, request, reply.raw)
+  reportUnsent(packer, request, reply.raw)
   packer.end(bytes)
   return reply.headers({ 'content-encoding': 'gzip', vary: varying(reply) }).send(packer)
 }
 
 /** What is compressed waits for its client, or is through. */
-function tellOf (packer: Gzip, request: FastifyRequest, raw: ServerResponse): void {
+function reportUnsent (packer: Gzip, request: FastifyRequest, raw: ServerResponse): void {
   packer.on('pause', () => { request.orch.handedOver(raw.writableLength + packer.readableLength + packer.writableLength) })
   packer.once('end', () => { request.orch.handedOver(raw.writableLength) })
 }
@@ -62,7 +62,7 @@ export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): Serve
  * Where the body of an answer of known length is written to: as its head says how long it is, it needs nothing around
  * its bytes, and can pass the answer by on the way to its connection. One that waits behind another answer can't.
  */
-function wayOf (raw: ServerResponse): NodeJS.WritableStream {
+function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
   raw.flushHeaders()
   if (raw.chunkedEncoding !== false || !(raw.socket instanceof Socket)) return raw
   return raw.socket
@@ -75,10 +75,10 @@ function open (request: FastifyRequest, reply: FastifyReply, type: string, lengt
   const raw = begin(reply, { 'content-type': type, ...encoding })
   const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES }) : undefined
   if (packer !== undefined) {
-    tellOf(packer, request, raw)
+    reportUnsent(packer, request, raw)
     packer.pipe(raw)
   }
-  const outlet = new Outlet(raw, packer ?? (length === undefined ? raw : wayOf(raw)))
+  const outlet = new ChunkWriter(raw, packer ?? (length === undefined ? raw : destinationOf(raw)))
   const end = (): void => {
     if (packer !== undefined) {
       packer.end()
@@ -111,18 +111,18 @@ export async function sendParts (request: FastifyRequest, reply: FastifyReply, t
       const part = made instanceof Promise ? await made : made
       if (!chunks.add(part)) await drained()
       if (turnIsOver()) await nextTurn() // making a part takes far longer than looking at the clock
-      if (outlet.gone) return destroy()
+      if (outlet.closed) return destroy()
     }
     chunks.flush()
     end()
   } catch (error) {
-    if (!outlet.gone) request.log.error({ err: error }, 'an answer could not be finished')
+    if (!outlet.closed) request.log.error({ err: error }, 'an answer could not be finished')
     destroy()
   }
 }
 
 /** Sends the JSON of a list. Its length is known, so over HTTP/1 it needs no chunks, each of which Node would copy once more. */
-export async function sendJoined (request: FastifyRequest, reply: FastifyReply, type: string, joined: Joined): Promise<void> {
+export async function sendJoined (request: FastifyRequest, reply: FastifyReply, type: string, joined: ListBytes): Promise<void> {
   if (joined.length < LARGE_BYTES) {
     const whole = Buffer.allocUnsafe(joined.length)
     for (let used = 0; used < whole.length;) {
@@ -148,7 +148,7 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
     }
     if (!taken) await drained()
     if (turnIsOver()) await nextTurn()
-    if (outlet.gone) return destroy()
+    if (outlet.closed) return destroy()
   }
   end()
 }

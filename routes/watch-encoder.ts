@@ -8,7 +8,7 @@ import { decode, encodeProtobuf, protobufWatchFrame, stringify } from '../schema
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
-import type { Shown } from '../registry/operations/watch.js'
+import type { VersionedEvent } from '../registry/operations/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { includeObject, row, table } from './transform.js'
 import type { Form, IncludeObject } from './transform.js'
@@ -20,7 +20,7 @@ export interface WatchEncoder {
   /** Events shown as they are; `id` is equal exactly when they are. */
   batch: (events: readonly CacheEvent[], id: string) => Buffer
   /** Events as one watch shows them; those it does not show are left out. */
-  shown: (events: readonly CacheEvent[], show: (event: CacheEvent) => Shown | undefined) => Buffer
+  encodeVersioned: (events: readonly CacheEvent[], show: (event: CacheEvent) => VersionedEvent | undefined) => Buffer
   bookmark: (revision: number) => Buffer
   failure: (status: Status) => Buffer
 }
@@ -85,7 +85,7 @@ export function watchForm (request: FastifyRequest, store: ResourceStore): Watch
   return {
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
-      const name = `${store.shown.apiVersion} ${form.format} ${form.as === undefined ? '' : form.asVersion}`
+      const name = `${store.representation.apiVersion} ${form.format} ${form.as === undefined ? '' : form.asVersion}`
       let known = encoders.get(store)
       if (known === undefined) encoders.set(store, known = new Map())
       const key = chunked ? `${name} chunked` : name
@@ -105,13 +105,13 @@ type Encodings = [one: One, added: Added, bookmark: WatchEncoder['bookmark'], fa
 
 function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
   const [one, added, bookmark, failure] = storedEncodings(store, form, protobuf)
-  if (store.shown.conversion === undefined) return [one, added, bookmark, failure]
-  return [(type, entry) => one(type, store.show(entry)), (entries, chunked) => added(entries.map(entry => store.show(entry)), chunked), bookmark, failure]
+  if (store.representation.conversion === undefined) return [one, added, bookmark, failure]
+  return [(type, entry) => one(type, store.toVersion(entry)), (entries, chunked) => added(entries.map(entry => store.toVersion(entry)), chunked), bookmark, failure]
 }
 
 /** Of entries in the representation that is shown. */
 function storedEncodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
-  const { shown } = store
+  const { representation } = store
   const failure = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
   if (form.as !== undefined) {
     const version = form.asVersion
@@ -125,7 +125,7 @@ function storedEncodings (store: ResourceStore, form: Form, protobuf: boolean): 
   }
   if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bare(store, revision)), failure]
   const one: One = (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry))
-  return [one, together(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(shown.message, bare(store, revision) as never)), failure]
+  return [one, together(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(representation.message, bare(store, revision) as never)), failure]
 }
 
 function together (one: One): Added {
@@ -136,8 +136,8 @@ function together (one: One): Added {
 }
 
 /** The object of a bookmark: its kind, and the version up to which everything was shown. */
-const bare = ({ shown }: ResourceStore, revision: number): object =>
-  ({ kind: shown.kind, apiVersion: shown.apiVersion, metadata: { resourceVersion: String(revision) } })
+const bare = ({ representation }: ResourceStore, revision: number): object =>
+  ({ kind: representation.kind, apiVersion: representation.apiVersion, metadata: { resourceVersion: String(revision) } })
 
 type Encode = (event: CacheEvent) => Buffer
 
@@ -177,7 +177,7 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
       if (runs.length > KEPT_RUNS) runs.pop()
       return bytes
     },
-    shown (events, show) {
+    encodeVersioned (events, show) {
       const pieces: Buffer[] = []
       for (const event of events) {
         const found = show(event)
@@ -191,14 +191,14 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
 
 /** The last state that matched, with the version at which it ceased to. */
 function lastShown (store: ResourceStore, { entry, previous = entry, revision }: CacheEvent): Entry['object'] {
-  const { object } = store.show(previous)
+  const { object } = store.toVersion(previous)
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
 /** The row of an object that has nothing but its version. */
 function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, form: Form): object {
   const object = bare(store, revision)
-  const made = row(store.shown, decode(store.shown.message, object).object, include === 'Object' ? 'None' : include, form, Date.now())
+  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, form, Date.now())
   return include === 'Object' ? { ...made, object } : made
 }
 
@@ -206,20 +206,20 @@ function bookmarkRow (store: ResourceStore, revision: number, include: IncludeOb
 function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store.shown, { resourceVersion: String(revision) }, [row(store.shown, object, include, form, Date.now())], form, first)
+    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, form, Date.now())], form, first)
     first = false
     return framed(jsonLine(type, made))
   }
-  const shown: WatchEncoder['shown'] = (events, show) => Buffer.concat(events.map(event => {
+  const encodeVersioned: WatchEncoder['encodeVersioned'] = (events, show) => Buffer.concat(events.map(event => {
     const found = show(event)
     if (found === undefined) return Buffer.alloc(0)
-    return wrapped(found.type, found.last ? lastShown(store, event) : store.show(event.entry).object, event.revision)
+    return wrapped(found.type, found.last ? lastShown(store, event) : store.toVersion(event.entry).object, event.revision)
   }))
   return {
-    added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.show(entry).object, entry.revision))),
-    shown,
-    batch: events => shown(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.shown, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, form)], form, false))),
+    added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.toVersion(entry).object, entry.revision))),
+    encodeVersioned,
+    batch: events => encodeVersioned(events, event => ({ type: event.type, event, last: false })),
+    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.representation, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, form)], form, false))),
     failure: status => framed(jsonLine('ERROR', status))
   }
 }

@@ -53,7 +53,7 @@ export class WatchStream implements OpenWatch {
   readonly #open: OpenWatches
   readonly #feed: Feed
   readonly #everything: boolean
-  readonly #show: ObjectWatch['show']
+  readonly #toVersion: ObjectWatch['toVersion']
   readonly #bookmarks: boolean
   readonly #fresh: StreamOptions['fresh']
   readonly #log: FastifyBaseLogger
@@ -77,7 +77,7 @@ export class WatchStream implements OpenWatch {
     this.#open = open
     this.#feed = watch.feed
     this.#everything = watch.everything
-    this.#show = watch.show
+    this.#toVersion = watch.toVersion
     this.#bookmarks = options.bookmarks
     this.#fresh = options.fresh
     this.#log = options.log
@@ -159,8 +159,8 @@ export class WatchStream implements OpenWatch {
       let shown = 0
       const bytes = this.#everything
         ? this.#encoder.batch(events, id)
-        : this.#encoder.shown(events, event => {
-          const found = this.#show(event)
+        : this.#encoder.encodeVersioned(events, event => {
+          const found = this.#toVersion(event)
           if (found !== undefined) shown++
           return found
         })

@@ -44,7 +44,7 @@ const systemTime: Time = {
 
 export class OpenWatches {
   readonly #time: Time
-  readonly #slots = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
+  readonly #wheel = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
   #queue: OpenWatch[] = []
   #scheduled = false
   /** When this turn has had its time. */
@@ -75,7 +75,7 @@ export class OpenWatches {
   }
 
   remove (watch: OpenWatch): void {
-    if (!this.#slot(watch.due).delete(watch)) return
+    if (!this.#bucketAt(watch.due).delete(watch)) return
     if (--this.#count === 0) this.#stop?.()
   }
 
@@ -103,7 +103,7 @@ export class OpenWatches {
 
   /** Ends them all. Those that one turn has time for have ended when it returns. */
   readonly finish = (): void => {
-    for (const slot of this.#slots) {
+    for (const slot of this.#wheel) {
       for (const watch of slot) {
         watch.finish()
         this.wake(watch)
@@ -150,12 +150,12 @@ export class OpenWatches {
 
   #reached (): number { return Math.floor(this.#time.now() / TICK_MS) }
 
-  #slot (tick: number): Set<OpenWatch> { return this.#slots[tick % SLOTS] as Set<OpenWatch> } // a remainder is within
+  #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> } // a remainder is within
 
   #place (watch: OpenWatch, milliseconds: number): void {
     // One more: this tick has lasted a while already, and a time is never over early.
     watch.due = this.#tick + 1 + Math.max(0, Math.ceil(milliseconds / TICK_MS))
-    this.#slot(watch.due).add(watch)
+    this.#bucketAt(watch.due).add(watch)
   }
 
   /** A loop that was held up, or a process that was stopped, catches up. */
@@ -165,8 +165,8 @@ export class OpenWatches {
     let tick = Math.max(this.#tick + 1, reached - SLOTS + 1)
     this.#tick = reached
     for (; tick <= reached; tick++) {
-      for (const watch of [...this.#slot(tick)]) {
-        if (watch.due > tick || !this.#slot(tick).delete(watch)) continue
+      for (const watch of [...this.#bucketAt(tick)]) {
+        if (watch.due > tick || !this.#bucketAt(tick).delete(watch)) continue
         this.#place(watch, watch.tick())
       }
     }

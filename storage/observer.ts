@@ -15,7 +15,7 @@ export interface StoreObserver {
   /** A lease gets no more objects; it has so many. */
   readonly leased: (objects: number) => void
   /** A request to the back end is over, well or not. */
-  readonly asked: (operation: StoreOperation, seconds: number) => void
+  readonly called: (operation: StoreOperation, seconds: number) => void
 }
 
 export type StoreOperation = 'get' | 'list' | 'count' | 'create' | 'update' | 'delete'
@@ -26,13 +26,13 @@ const untimed = new WeakMap<object, Backend>()
 export const storeOf = <T extends object>(backend: T): T | Backend => untimed.get(backend) ?? backend
 
 /** The same back end, whose requests are timed. */
-export function timed (backend: Backend, asked: StoreObserver['asked']): Backend {
+export function timed (backend: Backend, called: StoreObserver['called']): Backend {
   const time = async <T>(operation: StoreOperation, answer: Promise<T>): Promise<T> => {
     const since = performance.now()
     try {
       return await answer
     } finally {
-      asked(operation, (performance.now() - since) / 1000)
+      called(operation, (performance.now() - since) / 1000)
     }
   }
   const made: Backend = {

@@ -36,7 +36,7 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
       if (found === undefined) throw notFound(NAMESPACES, request.namespace)
       const { uid, deletionTimestamp } = found.object.metadata
       if (deletionTimestamp !== undefined) throw terminating(request)
-      request.restsOn?.({
+      request.precondition?.({
         backend: store.backend,
         key,
         revision: found.revision,

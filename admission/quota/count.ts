@@ -29,21 +29,21 @@ export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): R
  * @param memory of the quota and its namespace, kept from one count to the next
  * @throws StorageError as reads do
  */
-export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: Memory): Promise<{ readonly used: Amounts, readonly going: boolean }> {
+export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: Memory): Promise<{ readonly used: Amounts, readonly terminating: boolean }> {
   const names = Object.keys(quota.spec.hard ?? {})
   const scopes = scopesOf(quota)
   const used: Record<string, string> = {}
-  let going = false
+  let terminating = false
   for (const store of stores) {
     const { group, plural } = store.type
     const evaluator = evaluatorOf(group, plural)
     const tracked = new Set(names.filter(evaluator.tracks))
     const entries = await entriesOf(store, quota.metadata.namespace ?? '')
     const sum = evaluator.countsOnly !== true ? await sumOf(store, entries, evaluator, scopes, tracked, memory) : scopes.length > 0 ? {} : Object.fromEntries([...tracked].map(name => [name, String(entries.length)]))
-    if ((memory.get(store.type.plural)?.size ?? entries.length) < entries.length) going = true
+    if ((memory.get(store.type.plural)?.size ?? entries.length) < entries.length) terminating = true
     for (const name of tracked) used[name] = sum[name] ?? '0'
   }
-  return { used, going }
+  return { used, terminating }
 }
 
 async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, memory: Memory): Promise<Amounts> {

@@ -19,7 +19,7 @@ export interface Verdict {
 }
 
 /** What was answered is no review. */
-const noReview = (why: string, told = why): HookFailure => new HookFailure(`failed to call webhook: ${why}`, 503, { told: `failed to call webhook: ${told}` })
+const noReview = (why: string, told = why): HookFailure => new HookFailure(`failed to call webhook: ${why}`, 503, { clientMessage: `failed to call webhook: ${told}` })
 /** It is one, and not of what was asked. */
 const badReview = (why: string): HookFailure => new HookFailure(`received invalid webhook response: ${why}`, 503)
 

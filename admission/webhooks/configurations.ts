@@ -34,7 +34,7 @@ export class Configurations {
   follow (): ResourceStore | undefined {
     if (this.#store !== undefined) return this.#store
     const store = this.#store = this.#resources().find('admissionregistration.orch.io', this.#plural)
-    store?.heed(async revision => {
+    store?.onCommitted(async revision => {
       this.#listedAt = -Infinity
       // It is stored, whatever comes of this.
       await store.cache?.reach(revision).catch(() => {})

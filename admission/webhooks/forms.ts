@@ -8,7 +8,7 @@ import { Facts } from '../../schemas/language/types.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
-import type { Spoken } from './hook-set.js'
+import type { RequestedKind } from './hook-set.js'
 
 export interface Kind { readonly group: string, readonly version: string, readonly kind: string }
 
@@ -22,7 +22,7 @@ export interface Form {
 }
 
 /** @param spoken the version the hook asked for */
-export function formOf (request: AdmissionRequest, spoken: Spoken, resources: ResourceRegistry): Form {
+export function formOf (request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry): Form {
   const store = resources.find(request.group, request.resource)
   const shown = store?.type.representations.find(one => one.group === spoken.group && one.version === spoken.version && one.plural === spoken.plural)
   if (store === undefined || shown === undefined) return asItCame(request)

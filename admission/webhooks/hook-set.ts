@@ -7,14 +7,14 @@ import { matchesRule } from './rules.js'
 import { isOfNamespaces, namespaceOf } from './selectors.js'
 
 /** A version that a type is spoken in, as a request names it. */
-export type Spoken = Pick<Representation, 'group' | 'version' | 'kind' | 'plural'>
+export type RequestedKind = Pick<Representation, 'group' | 'version' | 'kind' | 'plural'>
 
 export interface Invocation {
   readonly hook: Hook
   /** Of the hook among all. */
   readonly index: number
   /** What its rules asked for: the request's own, or an equivalent. */
-  readonly spoken: Spoken
+  readonly requested: RequestedKind
 }
 
 const NONE: readonly Invocation[] = []
@@ -22,7 +22,7 @@ const NONE: readonly Invocation[] = []
 export class HookSet {
   readonly hooks: readonly Hook[]
   #generation = -1
-  #known = new WeakMap<Spoken, Map<string, readonly Invocation[]>>()
+  #known = new WeakMap<RequestedKind, Map<string, readonly Invocation[]>>()
 
   constructor (hooks: readonly Hook[]) { this.hooks = hooks }
 
@@ -37,9 +37,9 @@ export class HookSet {
     const namespaced = !isOfNamespaces(request) && namespaceOf(request) !== ''
     let ways = this.#known.get(requested)
     if (ways === undefined) this.#known.set(requested, ways = new Map())
-    const way = `${operation} ${namespaced} ${subresource}`
-    let found = ways.get(way)
-    if (found === undefined) ways.set(way, found = this.#find(request, namespaced, resources))
+    const question = `${operation} ${namespaced} ${subresource}`
+    let found = ways.get(question)
+    if (found === undefined) ways.set(question, found = this.#find(request, namespaced, resources))
     return found
   }
 
@@ -47,12 +47,12 @@ export class HookSet {
     const { requested, operation, subresource } = request
     const others = equivalents(request, resources)
     return this.hooks.flatMap((hook, index) => {
-      const matches = (rule: Hook['rules'][number], { group, version, plural }: Spoken): boolean => matchesRule(rule, { operation, group, version, resource: plural, subresource, namespaced })
-      if (hook.rules.some(rule => matches(rule, requested))) return [{ hook, index, spoken: requested }]
+      const matches = (rule: Hook['rules'][number], { group, version, plural }: RequestedKind): boolean => matchesRule(rule, { operation, group, version, resource: plural, subresource, namespaced })
+      if (hook.rules.some(rule => matches(rule, requested))) return [{ hook, index, requested }]
       if (!hook.equivalent) return []
       for (const rule of hook.rules) {
-        const spoken = others.find(other => matches(rule, other))
-        if (spoken !== undefined) return [{ hook, index, spoken }]
+        const requested = others.find(other => matches(rule, other))
+        if (requested !== undefined) return [{ hook, index, requested }]
       }
       return []
     })
@@ -60,7 +60,7 @@ export class HookSet {
 }
 
 /** Other versions and groups that serve the same objects. */
-function equivalents ({ group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry): Spoken[] {
+function equivalents ({ group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry): RequestedKind[] {
   const { type } = resources.find(group, resource) ?? {}
   return type?.representations.filter(one => !(one.group === requested.group && one.version === requested.version && one.plural === requested.plural) &&
     resources.lookup({ group: one.group, version: one.version, resource: one.plural }) !== undefined &&

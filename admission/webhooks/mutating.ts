@@ -9,7 +9,7 @@ import { ask } from './ask.js'
 import { Configurations } from './configurations.js'
 import { formOf } from './forms.js'
 import type { Form } from './forms.js'
-import type { HookSet, Invocation, Spoken } from './hook-set.js'
+import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { outcomeOf } from './outcome.js'
 import { applyHookPatch } from './patch.js'
 import { ReviewWriter } from './review.js'
@@ -51,7 +51,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
       if (!await isSelected(hook, request)) continue
       if (pass.round === 1 && !kept.again.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
-      if (await one(invocation, request, pass.round, writer, forms.of(invocation.spoken))) {
+      if (await one(invocation, request, pass.round, writer, forms.of(invocation.requested))) {
         askAgain(kept)
         pass.again()
       }
@@ -61,12 +61,12 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   }
 
   /** @returns whether it has changed the object */
-  const one = async ({ hook, index, spoken }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, form: Form): Promise<boolean> => {
+  const one = async ({ hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, form: Form): Promise<boolean> => {
     const { name, configuration } = hook
     const place = `round_${round}_index_${index}`
     let changed = false
     try {
-      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => ask(hook, tools.caller, { request, writer, spoken, objects: writer.objects(spoken), mutating: true }), async ({ patch }) => {
+      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => ask(hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }), async ({ patch }) => {
         const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, form, request)
         if (patched === undefined) return
         changed = patched.changed
@@ -106,14 +106,14 @@ const exactly = (_key: string, value: unknown): unknown => typeof value === 'big
 export class Forms {
   readonly #request: AdmissionRequest
   readonly #tools: HookTools
-  readonly #made = new Map<Spoken, Form>()
+  readonly #made = new Map<RequestedKind, Form>()
 
   constructor (request: AdmissionRequest, tools: HookTools) {
     this.#request = request
     this.#tools = tools
   }
 
-  of (spoken: Spoken): Form {
+  of (spoken: RequestedKind): Form {
     let form = this.#made.get(spoken)
     if (form === undefined) this.#made.set(spoken, form = formOf(this.#request, spoken, this.#tools.resources()))
     return form

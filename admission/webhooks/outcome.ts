@@ -7,7 +7,7 @@ import { denied, internal, timedOut } from './refusals.js'
 import { HookFailure } from './target.js'
 import type { HookStep, HookTools } from './tools.js'
 
-export interface Asked<T> {
+export interface WebhookCall<T> {
   /** Of what an answer led to; undefined where a hook could not be asked and the request goes on. */
   readonly done: T | undefined
   readonly failedOpen: boolean
@@ -18,7 +18,7 @@ export interface Asked<T> {
  * @param then what follows from an answer that allows
  * @throws StatusError that the request ends with
  */
-export async function outcomeOf<T> (hook: Hook, step: HookStep, request: AdmissionRequest, tools: HookTools, work: () => Promise<Verdict>, then: (verdict: Verdict) => Promise<T> | T): Promise<Asked<T>> {
+export async function outcomeOf<T> (hook: Hook, step: HookStep, request: AdmissionRequest, tools: HookTools, work: () => Promise<Verdict>, then: (verdict: Verdict) => Promise<T> | T): Promise<WebhookCall<T>> {
   const { name, ignoresFailure } = hook
   const { operation, signal } = request
   const { metrics } = tools
@@ -50,7 +50,7 @@ export async function outcomeOf<T> (hook: Hook, step: HookStep, request: Admissi
     // Nobody waits for it any more, which says nothing of the hook.
     if (signal.aborted) throw timedOut()
     const words = (why: string): string => `failed calling webhook ${JSON.stringify(name)}: ${why}`
-    const logged = words(error.told)
+    const logged = words(error.clientMessage)
     tools.failed(hook.uid, ignoresFailure ? `${logged}; the request goes on, as its failurePolicy says` : logged)
     if (!ignoresFailure) metrics.rejected(name, step, operation, 'calling_webhook_error', error.code)
     told(error.code, !ignoresFailure)

@@ -3,7 +3,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { AdmissionRequest, Operation } from '../../registry/admission.js'
 import type { Form, Kind } from './forms.js'
 import type { ReviewVersion } from './hook.js'
-import type { Spoken } from './hook-set.js'
+import type { RequestedKind } from './hook-set.js'
 import { namespaceOf } from './selectors.js'
 
 export const GROUP = 'admission.orch.io'
@@ -22,23 +22,23 @@ const MEMBERS: Readonly<Record<Operation, readonly string[]>> = {
 
 const quote = JSON.stringify
 const kindJson = ({ group, version, kind }: Kind): string => `{"group":${quote(group)},"version":${quote(version)},"kind":${quote(kind)}}`
-const resourceJson = ({ group, version, plural }: Spoken): string => `{"group":${quote(group)},"version":${quote(version)},"resource":${quote(plural)}}`
+const resourceJson = ({ group, version, plural }: RequestedKind): string => `{"group":${quote(group)},"version":${quote(version)},"resource":${quote(plural)}}`
 const filled = (name: string, value: string): string => value === '' ? '' : `,${quote(name)}:${quote(value)}`
 
 /** What reviews of one request have in common, written once for all its hooks. */
 export class ReviewWriter {
   readonly #request: AdmissionRequest
-  readonly #forms: (spoken: Spoken) => Form
+  readonly #forms: (spoken: RequestedKind) => Form
   #tail: string | undefined
 
   /** @param forms of the versions that hooks ask for */
-  constructor (request: AdmissionRequest, forms: (spoken: Spoken) => Form) {
+  constructor (request: AdmissionRequest, forms: (spoken: RequestedKind) => Form) {
     this.#request = request
     this.#forms = forms
   }
 
   /** @param objects both objects in the form of `spoken`, see `objects` */
-  write (version: ReviewVersion, uid: string, spoken: Spoken, objects: string): string {
+  write (version: ReviewVersion, uid: string, spoken: RequestedKind, objects: string): string {
     const { subresource, requested, name, operation } = this.#request
     const below = filled('subResource', subresource)
     return `{"kind":"AdmissionReview","apiVersion":"${GROUP}/${version}","request":{"uid":${quote(uid)},"kind":${kindJson(this.#forms(spoken).kind)},"resource":${resourceJson(spoken)}${below}` +
@@ -47,7 +47,7 @@ export class ReviewWriter {
   }
 
   /** The members `object` and `oldObject` of a review. */
-  objects (spoken: Spoken): string {
+  objects (spoken: RequestedKind): string {
     const { object, oldObject } = this.#request
     const { json } = this.#forms(spoken)
     return `"object":${object === undefined ? 'null' : json(object)},"oldObject":${oldObject === undefined ? 'null' : json(oldObject)}`

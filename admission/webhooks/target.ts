@@ -8,7 +8,7 @@ export interface HookTarget {
   /** Of its clientConfig, in words: hooks of the same target share their connections. */
   readonly key: string
   /** For errors: with the port of a service, which a URL leaves out where it is the usual one. */
-  readonly shown: string
+  readonly displayUrl: string
   /** With its path, and no query; of a service `https://NAME.NAMESPACE.svc:PORT/PATH`, which is also what its certificate is for. */
   readonly url: URL
   /** Where to look up what to connect to. */
@@ -46,14 +46,14 @@ export class HookFailure extends Error {
   /** HTTP status, for metrics. */
   readonly code: number
   /** For the log: without the webhook's own words, which may repeat what it was asked about. */
-  readonly told: string
+  readonly clientMessage: string
 
   /** @param options with a cause that may be in the log */
-  constructor (message: string, code: number, { told = message, ...options }: ErrorOptions & { readonly told?: string } = {}) {
+  constructor (message: string, code: number, { clientMessage = message, ...options }: ErrorOptions & { readonly clientMessage?: string } = {}) {
     super(message, options)
     this.name = 'HookFailure'
     this.code = code
-    this.told = told
+    this.clientMessage = clientMessage
   }
 }
 
@@ -68,13 +68,13 @@ export function targetOf ({ url = '', service, caBundle = '' }: WebhookClientCon
     const whole = new URL(url)
     whole.pathname = clean(whole.pathname)
     const origin = /^[^:]*:\/\/[^/]*/.exec(url)?.[0] ?? ''
-    return { key: JSON.stringify([url, caBundle]), shown: `${origin}${whole.pathname}`, url: whole, service: undefined, authority }
+    return { key: JSON.stringify([url, caBundle]), displayUrl: `${origin}${whole.pathname}`, url: whole, service: undefined, authority }
   }
   const { namespace, name, path = '', port = DEFAULT_PORT } = service
   const origin = `https://${name}.${namespace}.svc:${port}`
   const whole = new URL(origin)
   whole.pathname = clean(path)
-  return { key: JSON.stringify([namespace, name, port, path, caBundle]), shown: `${origin}${whole.pathname}`, url: whole, service: { namespace, name, port }, authority }
+  return { key: JSON.stringify([namespace, name, port, path, caBundle]), displayUrl: `${origin}${whole.pathname}`, url: whole, service: { namespace, name, port }, authority }
 }
 
 /** As the convention calls it: without slashes that separate nothing. */

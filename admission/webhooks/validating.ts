@@ -5,7 +5,7 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { ask } from './ask.js'
 import { Configurations } from './configurations.js'
-import type { HookSet, Invocation, Spoken } from './hook-set.js'
+import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { Forms } from './mutating.js'
 import { outcomeOf } from './outcome.js'
 import { timedOut } from './refusals.js'
@@ -26,14 +26,14 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
     if (request.signal.aborted) throw timedOut()
     const forms = new Forms(request, tools)
     const writer = new ReviewWriter(request, spoken => forms.of(spoken))
-    const written = new Map<Spoken, string>()
-    const objectsIn = (spoken: Spoken): string => {
+    const written = new Map<RequestedKind, string>()
+    const objectsIn = (spoken: RequestedKind): string => {
       let objects = written.get(spoken)
       if (objects === undefined) written.set(spoken, objects = writer.objects(spoken))
       return objects
     }
-    const asked = await Promise.allSettled(selected.map(async ({ hook, spoken }, index) => {
-      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => ask(hook, tools.caller, { request, writer, spoken, objects: objectsIn(spoken), mutating: false }), () => {})
+    const asked = await Promise.allSettled(selected.map(async ({ hook, requested }, index) => {
+      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => ask(hook, tools.caller, { request, writer, requested, objects: objectsIn(requested), mutating: false }), () => {})
       if (failedOpen) request.annotate(`${FAILED_OPEN}round_0_index_${index}`, hook.name)
     }))
     const refused = asked.find(one => one.status === 'rejected')

@@ -1,5 +1,5 @@
 /** Facts of the cluster this server stands in front of. */
-import { rangeProblem } from '../../registry/services/slots.js'
+import { rangeProblem } from '../../registry/services/value-range.js'
 import { among, bool, cidrProblem, cidrs, duration, int, list, path, portRange, text } from '../flag.js'
 
 const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']

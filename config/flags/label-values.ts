@@ -10,7 +10,7 @@ export const labelValues = (help: string): Flag<LabelValues> => ({
   type: 'METRIC,LABEL=VALUE,...',
   default: new Map(),
   help,
-  shown: '',
+  defaultText: '',
   bare: false,
   parse: (text, before) => {
     const map = new Map(before)

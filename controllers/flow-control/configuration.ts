@@ -29,7 +29,7 @@ export class FlowConfiguration implements Controller {
   readonly #schemas = new Map<string, FlowSchema>()
   readonly #statuses: WorkQueue
   readonly #written = new Map<string, number[]>()
-  readonly #heedless: Array<() => void> = []
+  readonly #unsubscribe: Array<() => void> = []
   #informers: readonly Informer[] | undefined
   #applying: Promise<void> | undefined
   #started = false
@@ -39,7 +39,7 @@ export class FlowConfiguration implements Controller {
     this.#control = control
     this.#statuses = new WorkQueue({
       workers: 1,
-      work: (name, signal) => this.#tell(name, signal),
+      work: (name, signal) => this.#writeStatus(name, signal),
       failed: (name, error) => { if (!isStorageError(error, 'Closed')) options.log(`the status of the flow schema ${name} could not be written, retrying`, error) },
       backoff: { first: 30_000, most: MINUTE },
       name: 'priority_and_fairness_config_queue',
@@ -59,7 +59,7 @@ export class FlowConfiguration implements Controller {
   }
 
   async close (): Promise<void> {
-    for (const end of this.#heedless) end()
+    for (const end of this.#unsubscribe) end()
     for (const informer of this.#informers ?? []) informer.close()
     this.#control.close()
     await this.#statuses.close()
@@ -82,7 +82,7 @@ export class FlowConfiguration implements Controller {
       }],
       ...(clock === undefined ? {} : { clock })
     })
-    this.#heedless.push(store.heed(async revision => {
+    this.#unsubscribe.push(store.onCommitted(async revision => {
       await informer.reach(revision)
       await this.#applying
     }))
@@ -122,7 +122,7 @@ export class FlowConfiguration implements Controller {
     return { ...schema, status: { conditions: at < 0 ? [...before, told] : before.with(at, told) } }
   }
 
-  async #tell (name: string, signal: AbortSignal): Promise<Verdict> {
+  async #writeStatus (name: string, signal: AbortSignal): Promise<Verdict> {
     const schema = this.#schemas.get(name)
     const store = this.#options.resources.find(GROUP, 'flowschemas')
     if (store === undefined || schema === undefined || this.#withStatus(schema) === undefined) return 'done'

@@ -25,7 +25,7 @@ const INTERVAL = 60_000
 type Configured = FlowSchema | PriorityLevelConfiguration
 
 /** As the annotation says it; undefined where it says nothing. */
-function said ({ metadata: { annotations } }: Configured): boolean | undefined {
+function autoupdateAnnotation ({ metadata: { annotations } }: Configured): boolean | undefined {
   const value = annotations?.[AUTOUPDATE] ?? ''
   if (/^(?:1|t|T|true|TRUE|True)$/.test(value)) return true
   return /^(?:0|f|F|false|FALSE|False)$/.test(value) ? false : undefined
@@ -33,9 +33,9 @@ function said ({ metadata: { annotations } }: Configured): boolean | undefined {
 
 /** As it should be, undefined where it is so. */
 export function corrected<T extends Configured> (there: T, wanted: T, mandatory: boolean): T | undefined {
-  const keep = mandatory || (said(there) ?? there.metadata.generation === 1)
+  const keep = mandatory || (autoupdateAnnotation(there) ?? there.metadata.generation === 1)
   const differs = keep && canonical(there.spec) !== canonical(wanted.spec)
-  if (said(there) === keep && !differs) return undefined
+  if (autoupdateAnnotation(there) === keep && !differs) return undefined
   return {
     ...there,
     metadata: { ...there.metadata, annotations: { ...there.metadata.annotations, [AUTOUPDATE]: String(keep) } },
@@ -117,7 +117,7 @@ export class FlowDefaults extends AtStart {
       return true
     })
     for (const one of old) {
-      if (said(one) !== true) continue
+      if (autoupdateAnnotation(one) !== true) continue
       const { name = '', uid } = one.metadata
       await remove(store, { namespace: '', name }, { preconditions: { uid } }, this.#context).catch((error: unknown) => {
         if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error

@@ -6,5 +6,5 @@ const WRITTEN_VERSION = 'v1beta2'
 
 export function inWrittenVersion (store: ResourceStore): ResourceStore {
   const representation = store.type.representations.find(({ version }) => version === WRITTEN_VERSION)
-  return representation === undefined ? store : store.as(representation)
+  return representation === undefined ? store : store.forVersion(representation)
 }

@@ -155,7 +155,7 @@ export class ServiceRepair implements Controller {
         if (!await this.#isTaken(store, entry, pool, what, slot, taken.get(pool))) twice.push(`${namespace}/${name} (${what})`)
       }
     }
-    this.#tell(outside, twice)
+    this.#logProblems(outside, twice)
   }
 
   /** Takes what a service has and nobody took for it. False where it is somebody else's. */
@@ -170,7 +170,7 @@ export class ServiceRepair implements Controller {
     return await pool.take(what, owner) !== undefined || await pool.isOwner(what, owner)
   }
 
-  #tell (outside: readonly string[], twice: readonly string[]): void {
+  #logProblems (outside: readonly string[], twice: readonly string[]): void {
     const named = (all: readonly string[]): string => all.slice(0, MOST_NAMED).join(', ') + (all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '')
     const lines = [
       ...(outside.length > 0 ? [`services with cluster IPs or node ports outside --service-cluster-ip-range and --service-node-port-range: ${named(outside)}; recreate them`] : []),

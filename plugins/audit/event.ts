@@ -43,7 +43,7 @@ export interface Moment {
 }
 
 export function eventOf (subject: Subject, moment: Moment): AuditEvent {
-  const { asked: { info, receivedAt }, impersonatedUser, object, annotations } = subject
+  const { facts: { info, receivedAt }, impersonatedUser, object, annotations } = subject
   const { stage, level, at, outcome, request, response } = moment
   const known = stage === 'RequestReceived' ? undefined : object
   const head = `"level":"${level}",${subject.id},"stage":"${stage}",${subject.who}` +
@@ -96,8 +96,8 @@ function membersOf (map: Readonly<Record<string, string>>): string {
 }
 
 /** Every value is quoted as in JSON, groups each for itself too, so that nothing a client sends can look like another field, line or group. */
-export function legacyLine (stage: Stage, { asked, impersonatedUser: as }: Subject, outcome: Outcome | undefined): string {
-  const { auditId, info, user, receivedAt, sourceIPs, userAgent, url } = asked
+export function legacyLine (stage: Stage, { facts, impersonatedUser: as }: Subject, outcome: Outcome | undefined): string {
+  const { auditId, info, user, receivedAt, sourceIPs, userAgent, url } = facts
   const list = (groups: readonly string[]): string => quoted(groups.slice(0, MAX_LIST).map(group => quoted(group)).join(','), MAX_GROUPS)
   return `${receivedAt.toISOString()} AUDIT: id=${quoted(auditId)} stage=${quoted(stage)} ip=${quoted(sourceIPs[0] ?? '<unknown>')}` +
     ` method=${quoted(info.verb)} user=${quoted(user?.username || '<none>')} groups=${user === undefined || user.groups.length === 0 ? '"<none>"' : list(user.groups)}` +

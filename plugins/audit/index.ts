@@ -16,7 +16,7 @@ import { CLOSED_EARLY, eventOf, type Moment, type Outcome } from './event.js'
 import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
-import { sourceIPs, type Asked } from './subject.js'
+import { sourceIPs, type RequestFacts } from './subject.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/config/audit-policy.js'
 import { StatusError } from '../../schemas/status.js'
@@ -50,7 +50,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     const { user, impersonator, annotations } = request.orch
     if (impersonator !== undefined) subject.impersonatedUser = user
     recording.annotate(annotations)
-    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.asked.receivedAt : new Date(), ...more })
+    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(), ...more })
     events.add()
     const written = backends.write(event)
     if (typeof written === 'boolean') return written
@@ -68,7 +68,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     const ruling = ruler(asking, info)
     countOf.get(ruling.level)?.add()
     if (ruling.level === 'None') return undefined
-    const recording = new Recording(ruling, askedBy(request, asking))
+    const recording = new Recording(ruling, requestFacts(request, asking))
     request.orch.recorder = recording
     return recording
   }
@@ -115,7 +115,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
 const MOST_AGENT = 2048
 
 /** Taken down when a request comes: by the time of its last event the connection may be gone. */
-function askedBy ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): Asked {
+function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): RequestFacts {
   return {
     auditId,
     url: raw.url ?? '',

@@ -4,7 +4,7 @@ import type { Status } from '../../schemas/status.js'
 import type { ObjectRecorder, Recorded } from '../context.js'
 import { TRUNCATED } from './event.js'
 import type { Ruling } from './policy.js'
-import { Subject, type Asked } from './subject.js'
+import { Subject, type RequestFacts } from './subject.js'
 
 /** Characters of an object; a larger one is left out, and its event says so. */
 const MOST_TEXT = 16 * 1024 * 1024
@@ -21,7 +21,7 @@ export class Recording implements ObjectRecorder {
   /** An object was too large to be kept. */
   truncated = false
 
-  constructor (ruling: Ruling, asked: Asked) {
+  constructor (ruling: Ruling, asked: RequestFacts) {
     this.ruling = ruling
     this.subject = new Subject(asked)
     this.wantsResponse = ruling.level === 'RequestResponse'

@@ -10,7 +10,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 export interface SentObject { readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
 
 /** What is known when a request comes. */
-export interface Asked {
+export interface RequestFacts {
   readonly auditId: string
   readonly url: string
   readonly info: RequestInfo
@@ -23,7 +23,7 @@ export interface Asked {
 const NO_ANNOTATIONS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class Subject {
-  readonly asked: Asked
+  readonly facts: RequestFacts
   /** Whom the user acts as. */
   impersonatedUser: UserInfo | undefined = undefined
   annotations = NO_ANNOTATIONS
@@ -35,30 +35,30 @@ export class Subject {
   #objectRef: string | undefined
   #received: string | undefined
 
-  constructor (asked: Asked) { this.asked = asked }
+  constructor (facts: RequestFacts) { this.facts = facts }
 
   get id (): string {
-    return this.#id ??= `"auditID":${quoted(this.asked.auditId)}`
+    return this.#id ??= `"auditID":${quoted(this.facts.auditId)}`
   }
 
   get who (): string {
-    const { url, info, user } = this.asked
+    const { url, info, user } = this.facts
     return this.#who ??= `"requestURI":${quoted(url, MAX_URI)},"verb":${often(info.verb)},"user":${user === undefined ? '{}' : userJson(user)}`
   }
 
   get how (): string {
-    const { sourceIPs, userAgent } = this.asked
+    const { sourceIPs, userAgent } = this.facts
     return this.#how ??= `"sourceIPs":[${sourceIPs.map(often).join()}]${userAgent === undefined ? '' : `,"userAgent":${often(userAgent)}`}`
   }
 
   /** What was asked for, by the path alone. */
   get objectRef (): string {
-    return this.#objectRef ??= refJson(this.asked.info, undefined)
+    return this.#objectRef ??= refJson(this.facts.info, undefined)
   }
 
   /** When, as the convention writes it. */
   get received (): string {
-    return this.#received ??= micro(this.asked.receivedAt)
+    return this.#received ??= micro(this.facts.receivedAt)
   }
 }
 

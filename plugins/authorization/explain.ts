@@ -8,7 +8,7 @@ export function explanation (authorizers: readonly Authorizer[]): (attributes: A
   return async attributes => {
     const said: string[] = []
     for (const authorizer of authorizers) {
-      const { decision, text } = await asked(authorizer, attributes)
+      const { decision, text } = await decisionOf(authorizer, attributes)
       said.push(`${authorizer.name}: ${text}`)
       if (decision !== 'NoOpinion') break
     }
@@ -16,7 +16,7 @@ export function explanation (authorizers: readonly Authorizer[]): (attributes: A
   }
 }
 
-async function asked (authorizer: Authorizer, attributes: Attributes): Promise<{ decision: Ruling['decision'], text: string }> {
+async function decisionOf (authorizer: Authorizer, attributes: Attributes): Promise<{ decision: Ruling['decision'], text: string }> {
   try {
     const { decision, reason = '', evaluationError } = await authorizer.authorize(attributes)
     const why = authorizer.explain?.(attributes) ?? `${SAID[decision]}${reason === '' ? '' : `: ${reason}`}`

@@ -43,10 +43,10 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
       }
       if (answer instanceof Promise) {
         const sofar = known
-        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joined(sofar, settled)) : settled, error => failed(sofar, error))
+        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joinReasons(sofar, settled)) : settled, error => failed(sofar, error))
       }
       if (answer.decision !== 'NoOpinion') return answer
-      known = joined(known, answer)
+      known = joinReasons(known, answer)
     }
     return known
   }
@@ -56,14 +56,14 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
 const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
 
 /** Two without an opinion as one, a line of reasons each, as convention. */
-function joined (before: Ruling, { reason = '', evaluationError }: Ruling): Ruling {
+function joinReasons (before: Ruling, { reason = '', evaluationError }: Ruling): Ruling {
   if (reason === '' && evaluationError === undefined) return before
   const error = before.evaluationError ?? evaluationError
   const said = before.reason ?? ''
   return { decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}\n${reason}`, ...(error === undefined ? {} : { evaluationError: error }) }
 }
 
-const failed = (before: Ruling, error: unknown): Ruling => joined(before, { decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason') })
+const failed = (before: Ruling, error: unknown): Ruling => joinReasons(before, { decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason') })
 
 const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
 

@@ -53,7 +53,7 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
     caller: orch
   }
   // Options are no object of the store; admission reads and writes members by name.
-  const requested = { group, version, kind, plural: store.shown.plural }
+  const requested = { group, version, kind, plural: store.representation.plural }
   const request = admissionRequest(store, context, info, 'CONNECT', options as unknown as ApiObject, undefined, { kind, requested })
   await store.admission.mutate(request)
   await store.admission.validate(request)

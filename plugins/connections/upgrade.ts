@@ -9,7 +9,7 @@ import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoin
 import { badRequest, unexplained } from '../../schemas/status.js'
 import { connectionOf } from '../../serving/wire/upgrades.js'
 import { answerHeaders, asksForUpgrade, requestHeaders } from './headers.js'
-import { besideOurs, stream } from './answers.js'
+import { besideOurs, stream } from './responses.js'
 import { joinConnections } from './tunnel.js'
 
 /** Milliseconds for a refusal to come from the backend and to be taken by the client. */

@@ -23,7 +23,7 @@ import { flowMetrics } from './metrics.js'
 import { Seat } from './seat.js'
 import { requestKinds } from '../in-flight-metrics.js'
 import { isConnection } from '../request-kinds.js'
-import { UnsentAnswers } from '../unsent-answers.js'
+import { UnsentResponses } from '../unsent-responses.js'
 
 export interface FlowControlOptions {
   /** Seats of all levels together. Default 600. */
@@ -40,7 +40,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
   const kinds = requestKinds(fastify.orch.metrics)
   const waitLimit = requestTimeout <= 0 ? LONGEST_WAIT : Math.min(LONGEST_WAIT, requestTimeout / 4)
   const control = fastify.orch.flowControl = new FlowControl({ clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited })
-  const unsent = new UnsentAnswers(fastify.log)
+  const unsent = new UnsentResponses(fastify.log)
   serveDumps(fastify, control)
 
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -6,13 +6,13 @@ import { Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { tooManyRequests } from '../../schemas/status.js'
 import type { HeldPlace } from '../context.js'
-import { NOWHERE, type UnsentAnswer, type UnsentAnswers } from '../unsent-answers.js'
+import { NOWHERE, type UnsentResponse, type UnsentResponses } from '../unsent-responses.js'
 import type { KindSeries } from '../in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 
 const RETRY_AFTER_SECONDS = 1
 
-export class Seat extends Ticket implements UnsentAnswer, HeldPlace {
+export class Seat extends Ticket implements UnsentResponse, HeldPlace {
   readonly reply: FastifyReply
   readonly request: FastifyRequest
   at = NOWHERE
@@ -20,12 +20,12 @@ export class Seat extends Ticket implements UnsentAnswer, HeldPlace {
   readonly #set: QueueSet
   readonly #series: FlowSeries
   readonly #kind: KindSeries
-  readonly #unsent: UnsentAnswers
+  readonly #unsent: UnsentResponses
   #done: ((error?: Error) => void) | undefined
   #over = false
 
   /** @param done called once, unless the client goes before or it may run at once: with an error where it may not run */
-  constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentAnswers, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, done: (error?: Error) => void) {
+  constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentResponses, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, done: (error?: Error) => void) {
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
     this.#set = set
     this.#series = series

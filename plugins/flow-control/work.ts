@@ -24,7 +24,7 @@ const EVENT_MS = 5
 /** Of the few widths there are without anything that follows, one value each. */
 const WIDTHS: readonly Work[] = Array.from({ length: MOST_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
 
-export interface Asked {
+export interface ListQuery {
   /** `limit` of a list, 0 for none. */
   readonly limit: number
   /** Whether what is listed is selected by labels or fields. */
@@ -32,7 +32,7 @@ export interface Asked {
 }
 
 /** A page goes through as many objects as it has, unless it has to look for them. */
-export function workOfList (objects: number, { limit, selects }: Asked): Work {
+export function workOfList (objects: number, { limit, selects }: ListQuery): Work {
   const touched = selects || !(limit > 0) ? objects : Math.min(limit, objects)
   return WIDTHS[Math.min(MOST_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
 }
@@ -61,7 +61,7 @@ function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: stri
   return seatsOf(bytes, perSeat)
 }
 
-const askedBy = (query: URLSearchParams): Asked => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
+const listQuery = (query: URLSearchParams): ListQuery => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
 
 /** What clients send that want JSON as it is. Whatever else they may come to, the answer has to be made. */
 const PLAIN: ReadonlySet<string> = new Set(['', '*/*', 'application/json', 'application/json, */*', 'application/json,*/*'])
@@ -97,21 +97,21 @@ export function estimate (info: RequestInfo, query: URLSearchParams, headers: He
     if (isWrite) return estimateWrite(store, info, bytesOfBody(headers))
     if (store === undefined || cache?.loaded !== true || name !== '') return READ
     const { map } = cache.snapshot
-    const [range, asked] = [store.range(info.namespace), askedBy(query)]
+    const [range, asked] = [store.range(info.namespace), listQuery(query)]
     const work = workOfList(map.count(range.start, range.end), asked)
     if (work.seats === MOST_SEATS) return { work, watches: undefined }
-    const seats = seatsOfBytes(map, range, asked.selects || asked.limit <= 0 ? Infinity : asked.limit, isCopied(headers, query, shownIn(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
+    const seats = seatsOfBytes(map, range, asked.selects || asked.limit <= 0 ? Infinity : asked.limit, isCopied(headers, query, representationOf(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
     return { work: WIDTHS[Math.max(work.seats, seats)] ?? ONE_SEAT, watches: undefined }
   }
   if (verb !== 'get') return READ
   const store = resources?.find(info.group, info.resource)
-  if (isCopied(headers, query, store === undefined ? NOTHING : shownIn(store, info))) return READ
+  if (isCopied(headers, query, store === undefined ? NOTHING : representationOf(store, info))) return READ
   const bytes = store === undefined ? 0 : stored(store, info)
   return bytes <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(bytes, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
 }
 
 const NOTHING = { conversion: undefined }
-const shownIn = ({ type }: ResourceStore, { version }: RequestInfo): Pick<Representation, 'conversion'> => type.representations.find(one => one.version === version) ?? NOTHING
+const representationOf = ({ type }: ResourceStore, { version }: RequestInfo): Pick<Representation, 'conversion'> => type.representations.find(one => one.version === version) ?? NOTHING
 
 function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, body: number): Estimate {
   if (store?.cache === undefined) return body <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(body, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }

@@ -20,7 +20,7 @@ const VERBS = new Map(Object.entries({
 /** What a request that met no route is counted as. */
 const NOTHING = { group: '', version: '', resource: '', subresource: '' }
 /** The code of a request whose client left before an answer began. */
-const GONE = 499
+const CLIENT_CLOSED_REQUEST = 499
 /** Codes by which the server saves itself: a request was refused or ended for want of room or time. */
 const SELF_DEFENCE: ReadonlySet<number> = new Set([429, 503, 504])
 
@@ -123,7 +123,7 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
     const { info, trace: { startedAt, endedAt = performance.now() } } = request.orch
     const { headersSent, statusCode } = reply.raw
     const series = seriesOf(request, info.verb === 'patch' && isApply(request) && !isConnect(info) ? 'APPLY' : verbLabel(info))
-    for (const counter of series.codes(headersSent ? statusCode : GONE)) counter.add()
+    for (const counter of series.codes(headersSent ? statusCode : CLIENT_CLOSED_REQUEST)) counter.add()
     if (!headersSent) series.aborts().add()
     if (isLongRunning(info)) return
     const seconds = (endedAt - startedAt) / 1000

@@ -12,14 +12,14 @@ import { badRequest, invalid } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { Operation } from '../../registry/resource-registry.js'
 
-type Asked = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
+type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
 
 /** Asks of a review about somebody else that its reason tells all that was looked at. */
 const EXPLAIN = 'authorization.orch.io/explain'
 
 /** @param explain the decision in words */
 export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly anybodys: Operation, readonly ones: Operation, readonly local: Operation } {
-  const answer = async (user: UserInfo, asked: Asked, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
+  const answer = async (user: UserInfo, asked: AccessAttributes, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
     const attributes = { user, info: infoOf(asked) }
     const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)
     const reason = annotations?.[EXPLAIN] === 'true' ? await explain(attributes) : short
@@ -59,14 +59,14 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
 
 const userOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessReviewSpec): UserInfo => ({ username: user, uid, groups, extra })
 
-function infoOf ({ resourceAttributes, nonResourceAttributes }: Asked): RequestInfo {
+function infoOf ({ resourceAttributes, nonResourceAttributes }: AccessAttributes): RequestInfo {
   const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' }: ResourceAttributes = resourceAttributes ?? {}
   if (resourceAttributes !== undefined) return { path: '', isResourceRequest: true, verb, group, version, resource, subresource, namespace, name }
   const other: NonResourceAttributes = nonResourceAttributes ?? {}
   return { path: other.path ?? '', isResourceRequest: false, verb: other.verb ?? '', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }
 }
 
-function findings ({ resourceAttributes, nonResourceAttributes }: Asked): FieldError[] {
+function findings ({ resourceAttributes, nonResourceAttributes }: AccessAttributes): FieldError[] {
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
     return [{ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes, detail: 'cannot be specified in combination with resourceAttributes' }]
   }

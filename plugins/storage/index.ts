@@ -108,7 +108,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   fastify.orch.knowsPath = info => {
     const store = info.isResourceRequest ? resources.lookup(info) : undefined
     return store !== undefined && (store.type.namespaced || info.namespace === '' || info.namespace === info.name) &&
-      (info.subresource === '' || store.shown.subresources.some(({ name }) => name === info.subresource))
+      (info.subresource === '' || store.representation.subresources.some(({ name }) => name === info.subresource))
   }
 
   const { health, metrics } = fastify.orch

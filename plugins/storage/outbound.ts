@@ -8,10 +8,10 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { occasionally } from '../occasionally.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import type { OrchServer } from '../server.js'
-import { hookCaller } from './hook-caller.js'
-import { hookCredentials } from './hook-credentials.js'
-import { hookMetrics } from './hook-metrics.js'
-import { callWords } from './hook-words.js'
+import { hookCaller } from './webhook-caller.js'
+import { hookCredentials } from './webhook-credentials.js'
+import { hookMetrics } from './webhook-metrics.js'
+import { callWords } from './webhook-messages.js'
 
 export interface OutboundOptions {
   /** Shown to webhooks for which no kubeconfig has credentials, `--proxy-client-cert-file` and `--proxy-client-key-file`. */
@@ -34,7 +34,7 @@ export function outboundCallers ({ client, toEndpoints = false, resources, metri
   const reader = admissionReader(resources)
   return {
     webhooks: async kubeconfig => {
-      const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, told: outgoingMetrics(metrics) })
+      const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, observers: outgoingMetrics(metrics) })
       open.push(caller)
       return { resources, caller, metrics: hookMetrics(metrics), failed: byHook(warn) }
     },

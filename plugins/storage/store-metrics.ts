@@ -46,7 +46,7 @@ export function observeStores ({ counter, gauge, histogram }: OrchServer['metric
       loaded: () => { initializations.with(resource).add() },
       progressed: () => { bookmarks.with(resource).add(1) },
       leased: objects => { leased.observe(objects) },
-      asked: (operation, seconds) => {
+      called: (operation, seconds) => {
         let time = times.get(operation)
         if (time === undefined) times.set(operation, time = durations.with(operation, resource))
         time.observe(seconds)

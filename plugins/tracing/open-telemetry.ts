@@ -52,7 +52,7 @@ export class OpenTelemetry {
     setLogVerbosity(logVerbosity.NONE) // it writes to standard error what a receiver sends
     this.#sampler = new ParentBasedSampler({ root: samplingRatePerMillion > 0 ? new TraceIdRatioBasedSampler(samplingRatePerMillion / MILLION) : new AlwaysOffSampler() })
     this.#exporter = new OTLPTraceExporter({ url: endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`, credentials: credentials.createInsecure(), timeoutMillis: timeout })
-    this.#processor = new BatchSpanProcessor(telling(this.#exporter, reason => { failed(`${endpoint}: ${reason}`) }), { exportTimeoutMillis: timeout })
+    this.#processor = new BatchSpanProcessor(reportingExporter(this.#exporter, reason => { failed(`${endpoint}: ${reason}`) }), { exportTimeoutMillis: timeout })
     this.#timeout = timeout
     this.#resource = resourceFromAttributes({ 'service.name': 'apiserver', 'service.instance.id': instance })
   }
@@ -126,7 +126,7 @@ function reasonOf (failure: unknown): string {
 }
 
 /** The exporter, which tells why it failed. */
-const telling = (inner: SpanExporter, failed: (reason: string) => void): SpanExporter => ({
+const reportingExporter = (inner: SpanExporter, failed: (reason: string) => void): SpanExporter => ({
   export: (spans, done) => {
     inner.export(spans, result => {
       if (result.code !== ExportResultCode.SUCCESS) failed((result.error?.message ?? 'no reason was given').slice(0, MOST_OF_REASON))

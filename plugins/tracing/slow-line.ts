@@ -23,7 +23,7 @@ export function slowLine (trace: Trace, name: string, fields: Fields, everything
   const wall = Date.now() - performance.now()
   const total = Math.round(endedAt - startedAt)
   const share = everything ? 0 : SLOW / (items.length + 1)
-  return `Trace[${randomInt(NUMBERS)}]: ${JSON.stringify(name)} ${shown(fields)} (${day(wall + startedAt)}) (total time: ${total}ms):${stepsOf(trace, share, wall, endedAt)}${dropped === 0 ? '' : ` and ${dropped} more steps`} [${total}ms] END`
+  return `Trace[${randomInt(NUMBERS)}]: ${JSON.stringify(name)} ${fieldsText(fields)} (${day(wall + startedAt)}) (total time: ${total}ms):${stepsOf(trace, share, wall, endedAt)}${dropped === 0 ? '' : ` and ${dropped} more steps`} [${total}ms] END`
 }
 
 /** Those that took as long as `share`, each since the one before it; one that goes on took until `over`. */
@@ -44,9 +44,9 @@ function stepsOf ({ startedAt, items = [] }: Span, share: number, wall: number, 
 }
 
 const summary = (name: string, fields: Fields | undefined, took: number, at: number): string =>
-  `${JSON.stringify(name)} ${fields === undefined ? '' : `${shown(fields)} `}${Math.round(took)}ms (${time(at)})`
+  `${JSON.stringify(name)} ${fields === undefined ? '' : `${fieldsText(fields)} `}${Math.round(took)}ms (${time(at)})`
 
-const shown = (fields: Fields): string => Object.entries(fields).map(([name, value]) => `${name}:${quoted(String(value))}`).join(',')
+const fieldsText = (fields: Fields): string => Object.entries(fields).map(([name, value]) => `${name}:${quoted(String(value))}`).join(',')
 
 /** What has characters that this line is made of is quoted: a client says what it is called, and must not say what took how long. */
 function quoted (value: string): string {

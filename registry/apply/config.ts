@@ -8,23 +8,23 @@ import type { Shape } from './shape.js'
  * The part of a decoded object that stood in the body it was decoded from: decoding adds what every object has and drops
  * zeros, but who applies owns what they wrote and nothing else. That is null too: that something shall not be there is said.
  */
-export function said (shape: Shape, body: unknown, decoded: unknown): unknown {
+export function appliedValue (shape: Shape, body: unknown, decoded: unknown): unknown {
   if (decoded === undefined) return body
   switch (shape.kind) {
-    case 'struct': return saidMembers(shape, membersOf(body), membersOf(decoded))
-    case 'entries': return saidMembers(shape, membersOf(body), membersOf(decoded))
-    case 'items': return itemsOf(decoded).map((item, index) => said(shape.item, itemsOf(body)[index], item))
+    case 'struct': return appliedMembers(shape, membersOf(body), membersOf(decoded))
+    case 'entries': return appliedMembers(shape, membersOf(body), membersOf(decoded))
+    case 'items': return itemsOf(decoded).map((item, index) => appliedValue(shape.item, itemsOf(body)[index], item))
     default: return decoded
   }
 }
 
-function saidMembers (shape: Shape, body: Readonly<Record<string, unknown>>, decoded: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function appliedMembers (shape: Shape, body: Readonly<Record<string, unknown>>, decoded: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const made: Record<string, unknown> = {}
   for (const name of Object.keys(body)) {
     const field = shape.kind === 'entries' ? shape.item : shape.field(name)
     const value = body[name]
     if (field === undefined || value === undefined) continue
-    setMember(made, name, said(field, value, memberOf(decoded, name)))
+    setMember(made, name, appliedValue(field, value, memberOf(decoded, name)))
   }
   return made
 }

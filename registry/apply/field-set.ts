@@ -46,13 +46,13 @@ export function holds (set: FieldSet, fields: FieldSet): boolean {
 
 export function union (a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b
-  return isEmpty(b) ? a : joined(a, b, false)
+  return isEmpty(b) ? a : unionWith(a, b, false)
 }
 
 /** Of many sets at once: one after the other would build all that is there anew for each. */
-export const unionAll = (sets: readonly FieldSet[]): FieldSet => joinedAll(sets, false)
+export const unionAll = (sets: readonly FieldSet[]): FieldSet => unionOfAll(sets, false)
 
-function joinedAll (sets: readonly FieldSet[], member: boolean): FieldSet {
+function unionOfAll (sets: readonly FieldSet[], member: boolean): FieldSet {
   const byElement = new Map<string, FieldSet[]>()
   for (const set of sets) {
     for (const element of below(set)) {
@@ -61,13 +61,13 @@ function joinedAll (sets: readonly FieldSet[], member: boolean): FieldSet {
       else parts.push(set[element] as FieldSet) // likewise
     }
   }
-  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : joinedAll(parts, parts.some(isMember)) // of its length
+  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : unionOfAll(parts, parts.some(isMember)) // of its length
   return part(member, sortElements([...byElement.keys()]).map(element => [element, join(byElement.get(element) ?? [])])) ?? EMPTY
 }
 
-const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : joined(a, b, isMember(a) || isMember(b))
+const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : unionWith(a, b, isMember(a) || isMember(b))
 
-function joined (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
+function unionWith (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   const added: string[] = []
   const changed = new Map<string, FieldSet>()
   for (const element of below(b)) {

@@ -7,7 +7,7 @@ import type { Message } from '../../schemas/index.js'
 import { sortedJson } from '../../schemas/codec/json/escape.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compare } from './compare.js'
-import { said } from './config.js'
+import { appliedValue } from './config.js'
 import { EMPTY, difference } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { fieldsOf } from './fields-of.js'
@@ -33,7 +33,7 @@ export function unchangedSince (message: Message<object>, apiVersion: string, li
     if (membersOf(value)['apiVersion'] !== apiVersion) return EMPTY
     const { whole, owned } = shapesOf(message)
     const { object } = decode(message, value)
-    const applied = said(whole, value, object) as object // of an object
+    const applied = appliedValue(whole, value, object) as object // of an object
     applyDefaults(message, object)
     const { changed, removed } = compare(owned, object, live)
     return difference(difference(fieldsOf(owned, applied), changed), removed)

@@ -56,7 +56,7 @@ export function * prune ({ versions, merged, apiVersion, last, claims }: Pruning
   yield
   // And nothing goes, or is its default again, that was not applied.
   const { changed, removed } = compare(shapes.owned, whole, pruned)
-  return convert(taking(shapes.whole, whole, pruned, intersection(last.fields, changed), gone(last.fields, removed)), last.apiVersion, apiVersion)
+  return convert(taking(shapes.whole, whole, pruned, intersection(last.fields, changed), removedFields(last.fields, removed)), last.apiVersion, apiVersion)
 }
 
 /** An object with the changed fields of another one, and without those that this lacks. */
@@ -89,11 +89,11 @@ function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet, whole = tr
 }
 
 /** What of the fields that were applied is removed, with all that is in it. */
-function gone (applied: FieldSet, removed: FieldSet): FieldSet {
+function removedFields (applied: FieldSet, removed: FieldSet): FieldSet {
   const found: Array<[string, FieldSet]> = []
   for (const element of below(applied)) {
     const theirs = removed[element]
-    const sub = theirs === undefined || isMember(theirs) ? EMPTY : gone(applied[element] ?? EMPTY, theirs)
+    const sub = theirs === undefined || isMember(theirs) ? EMPTY : removedFields(applied[element] ?? EMPTY, theirs)
     if (theirs !== undefined && (isMember(theirs) || !isEmpty(sub))) found.push([element, sub])
   }
   return part(false, found) ?? EMPTY

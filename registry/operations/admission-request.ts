@@ -8,7 +8,7 @@ import type { ResourceStore } from '../resource-store.js'
 import type { Caller, Target, WriteContext } from './context.js'
 
 /** What some operations say beside, or otherwise than their resource does. */
-type Particulars = Partial<Pick<AdmissionRequest, 'restsOn' | 'claim' | 'kind' | 'requested'>>
+type Particulars = Partial<Pick<AdmissionRequest, 'precondition' | 'claim' | 'kind' | 'requested'>>
 
 const NO_OPTIONS = Object.freeze({})
 
@@ -16,7 +16,7 @@ const NO_OPTIONS = Object.freeze({})
  * A class for the sake of its getter: V8 gives each object literal with one a hidden class of its own, which keeps the whole request
  * until the next collection of the old.
  */
-class Asked implements AdmissionRequest {
+class Request implements AdmissionRequest {
   readonly operation: Operation
   readonly group: string
   readonly version: string
@@ -36,7 +36,7 @@ class Asked implements AdmissionRequest {
   readonly object: Record<string, unknown> | undefined
   readonly oldObject: Record<string, unknown> | undefined
   readonly warn: AdmissionRequest['warn']
-  readonly restsOn: AdmissionRequest['restsOn']
+  readonly precondition: AdmissionRequest['precondition']
   readonly claim: AdmissionRequest['claim']
   readonly waited: AdmissionRequest['waited']
   readonly #caller: Caller
@@ -55,7 +55,7 @@ class Asked implements AdmissionRequest {
     this.dryRun = context.dryRun
     this.trace = context.trace
     this.options = context.options ?? NO_OPTIONS
-    this.requested = particulars.requested ?? store.shown
+    this.requested = particulars.requested ?? store.representation
     this.reader = store.reader
     this.convert = (object, apiVersion) => converted(store, object, apiVersion)
     this.annotate = (key, value, level = 'Metadata') => { (level === 'Metadata' ? context.annotate : context.annotateObject)?.(key, value) }
@@ -63,7 +63,7 @@ class Asked implements AdmissionRequest {
     this.object = object as Record<string, unknown> | undefined
     this.oldObject = oldObject as Record<string, unknown> | undefined
     this.warn = context.warn
-    this.restsOn = particulars.restsOn
+    this.precondition = particulars.precondition
     this.claim = particulars.claim
     this.waited = context.waited
     this.#caller = context.caller
@@ -74,7 +74,7 @@ class Asked implements AdmissionRequest {
 
 /** Its name may be set later, where it is generated. */
 export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, particulars: Particulars = {}): AdmissionRequest & { name: string } {
-  return new Asked(store, context, target, operation, object, oldObject, particulars)
+  return new Request(store, context, target, operation, object, oldObject, particulars)
 }
 
 /** @throws TypeError for a version the type is not served in */

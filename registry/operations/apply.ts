@@ -75,7 +75,7 @@ function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject,
 interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
 async function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<Made> {
-  const { message } = store.shown
+  const { message } = store.representation
   const size = Math.max(context.size ?? 0, base?.json.length ?? 0)
   const live = base === undefined ? {} : store.convertCopy(base)
   await yieldToEventLoop(size)
@@ -97,7 +97,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   if (who.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)
-  return { object: store.take(typed), owners: managers }
+  return { object: store.fromVersion(typed), owners: managers }
 }
 
 /** Of an object without owners: somebody set what is there. */
@@ -114,7 +114,7 @@ function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, i
 function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.who
-  const left = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.shown.message, apiVersion, application.live)) : conflicts
+  const left = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
   if (left.length > 0) throw applyConflict(left, viewVersion)
   return false
 }

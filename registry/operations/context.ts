@@ -46,7 +46,7 @@ export const now = (after = 0): string => timestamp(Date.now() + after * 1000)
 
 /** @throws StatusError 422 with a cause per finding, when there are any. */
 export function refuse (store: ResourceStore, object: ApiObject, errors: readonly FieldError[]): void {
-  const { group, kind } = store.shown
+  const { group, kind } = store.representation
   if (errors.length > 0) throw invalid({ group, kind }, object.metadata.name ?? '', errors)
 }
 

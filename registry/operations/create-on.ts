@@ -6,7 +6,7 @@
  * when it no longer holds. Whatever is acknowledged then also came before the change. But the key is there for a
  * moment, and stays if this process ends between the two, or the stores can't be reached: the outcome is then unknown.
  */
-import type { Basis } from '../admission.js'
+import type { Precondition } from '../admission.js'
 import type { Backend, Revision, WriteOptions, WriteResult } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
 import { storeOf } from '../../storage/observer.js'
@@ -15,12 +15,12 @@ import { storeOf } from '../../storage/observer.js'
 const MOST_ATTEMPTS = 20
 
 /** As `Backend.create`; refused with `current` undefined when the basis has changed. */
-export function createOn (basis: Basis | undefined, backend: Backend, key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+export function createOn (basis: Precondition | undefined, backend: Backend, key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
   if (basis === undefined) return backend.create(key, value, options)
   return storeOf(basis.backend) === storeOf(backend) ? backend.create(key, value, { ...options, guard: basis }) : createApart(basis, backend, key, value, options)
 }
 
-async function createApart (basis: Basis, backend: Backend, key: string, value: Uint8Array, options: WriteOptions | undefined): Promise<WriteResult> {
+async function createApart (basis: Precondition, backend: Backend, key: string, value: Uint8Array, options: WriteOptions | undefined): Promise<WriteResult> {
   const result = await backend.create(key, value, options)
   if (!result.succeeded) return result
   try {

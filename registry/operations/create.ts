@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { forgetEmpty } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
-import type { AdmissionRequest, Basis } from '../admission.js'
+import type { AdmissionRequest, Precondition } from '../admission.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Offer } from '../../storage/cache/offers.js'
 import { isKey } from '../../storage/key.js'
@@ -58,7 +58,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   if (large) await nextTurn()
   let { managedFields } = object.metadata
   const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, {
-    restsOn: basis => { judgement.basis = basis },
+    precondition: precondition => { judgement.precondition = precondition },
     claim: applied === undefined ? claiming(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
   })
   await mutate(store, request, object)
@@ -76,13 +76,13 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
     if (generated) metadata.name = request.name = generatedName(metadata.generateName as string) // not empty: `generated`
     const made = await attemptCreate(store, object, target.namespace, request, judgement, context)
     if (made !== undefined) return made
-    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '', await isGoing(store, store.key(target.namespace, metadata.name ?? '')))
+    if (!generated) throw alreadyExists(store.resource, metadata.name ?? '', await isTerminating(store, store.key(target.namespace, metadata.name ?? '')))
     if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
   }
 }
 
 /** Whether what has the name is held by finalizers or a grace period alone, so that whoever waits may have the name later. */
-async function isGoing (store: ResourceStore, key: string): Promise<boolean> {
+async function isTerminating (store: ResourceStore, key: string): Promise<boolean> {
   try {
     const { kv } = await store.backend.get(key)
     return kv !== undefined && store.decode(kv, kv.modRevision).read().metadata.deletionTimestamp !== undefined
@@ -108,7 +108,7 @@ function setSystemFields (metadata: ApiObject['metadata']): void {
 }
 
 /** What the last judgement of admission rests on. */
-interface Judgement { basis?: Basis | undefined }
+interface Judgement { precondition?: Precondition | undefined }
 
 /** Undefined when the name is taken. */
 async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
@@ -124,7 +124,7 @@ async function attemptCreate (store: ResourceStore, object: ApiObject, namespace
 async function writeNew (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
   const key = store.key(namespace, object.metadata.name ?? '')
   for (;;) {
-    judgement.basis = undefined
+    judgement.precondition = undefined
     await store.admission.validate(request)
     forgetEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
@@ -136,10 +136,10 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
     const json = store.unversioned(object)
     const { value, entry } = offer(store, key, object, isLarge(json.length) ? await storable(store, object, json) : { json, value: store.encode(object) })
-    const { basis } = judgement
-    const result = await transact(store, context, 'create', () => createOn(basis, store.backend, key, value, expires))
+    const { precondition } = judgement
+    const result = await transact(store, context, 'create', () => createOn(precondition, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)
-    if (judgement.basis === undefined || result.current !== undefined) return undefined
+    if (judgement.precondition === undefined || result.current !== undefined) return undefined
     // What it was judged by has changed since: it is judged by what is there now.
     if (context.caller.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
   }

@@ -93,11 +93,11 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
   const marked = mark(store, base, request)
   if (isLarge(length)) await nextTurn()
   if (!removable(store, marked)) return withDone(await replace(store, base, marked, context, Infinity), entry => ({ entry, removed: false }))
-  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), gone)
+  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), removed)
   return await eraseMarked(store, base, marked, context)
 }
 
-const gone = (entry: Entry): Deleted => ({ entry, removed: true })
+const removed = (entry: Entry): Deleted => ({ entry, removed: true })
 
 const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Outcome<Deleted> =>
   'done' in outcome ? { ...outcome, done: make(outcome.done) } : outcome
@@ -105,17 +105,17 @@ const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Out
 /** What shows that it goes, a pod with its grace period or a namespace with its phase, does so where it goes at once, too: it is marked first, then removed. */
 async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
   const told = await replace(store, base, marked, context, Infinity)
-  if (context.dryRun || !('done' in told)) return withDone(told, gone)
-  const outcome = withDone(await eraseAllocated(store, told.done, told.done.read(), context), gone)
+  if (context.dryRun || !('done' in told)) return withDone(told, removed)
+  const outcome = withDone(await eraseAllocated(store, told.done, told.done.read(), context), removed)
   // Who removes it meanwhile does what was asked for.
-  return 'instead' in outcome && outcome.instead === undefined ? { done: gone(told.done), unwritten: false } : outcome
+  return 'instead' in outcome && outcome.instead === undefined ? { done: removed(told.done), unwritten: false } : outcome
 }
 
 function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObject, target: Target, { preconditions }: DeleteRequest): void {
   const { uid, resourceVersion } = preconditions ?? {}
   const there = object.metadata.uid ?? ''
   // Told by the kind, as convention, but of namespaces.
-  const { group, kind, plural } = store.shown
+  const { group, kind, plural } = store.representation
   const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, target.name, why) }
   const words = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
   if (uid !== undefined && uid !== there) refuse(words.uid(uid, there))
@@ -139,7 +139,7 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
   if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shorten(metadata, gracePeriodSeconds)) return object
   // A namespace that is being emptied: what it was asked to do with dependents at first holds.
   if (begun && store.strategy.blocksRemoval?.(object) === true) return object
-  if (store.dependents !== 'left') tellDependents(metadata, store.dependents, propagationPolicy)
+  if (store.dependents !== 'left') setDependentFinalizers(metadata, store.dependents, propagationPolicy)
   if (!begun) {
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
     metadata.deletionTimestamp = now(grace)
@@ -152,7 +152,7 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
 }
 
 /** A finalizer says what becomes of dependents: what the request asks for, else what the object itself says, else its type. */
-function tellDependents (metadata: ApiObject['metadata'], ofType: Strategy['dependents'], policy: Propagation | undefined): void {
+function setDependentFinalizers (metadata: ApiObject['metadata'], ofType: Strategy['dependents'], policy: Propagation | undefined): void {
   const { finalizers = [] } = metadata
   const byItself = finalizers.find(finalizer => PROPAGATION_FINALIZERS.has(finalizer)) ?? (ofType === 'orphaned' ? ORPHAN_FINALIZER : undefined)
   const wanted = ofType === 'none' ? undefined : policy === undefined ? byItself : BY_PROPAGATION[policy]

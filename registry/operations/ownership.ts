@@ -26,7 +26,7 @@ import type { WriteContext } from './context.js'
 const SERVER = 'orch-apiserver'
 
 export function whoWrites (store: ResourceStore, { fieldManager }: WriteContext, operation: Operation, subresource = ''): Who {
-  return { manager: fieldManager ?? SERVER, operation, apiVersion: store.shown.apiVersion, subresource }
+  return { manager: fieldManager ?? SERVER, operation, apiVersion: store.representation.apiVersion, subresource }
 }
 
 /** The versions of a store's type. Objects are converted as they are, or, `raw`, decoded before. */
@@ -131,7 +131,7 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
 
 function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
   const versions = versionsOf(store, false)
-  const spoken = (object: object): object => store.shown === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
+  const spoken = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
   return yield * update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })
 }
 

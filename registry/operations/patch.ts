@@ -23,7 +23,7 @@ export interface PatchRequest {
 
 /** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
-  const apply = patched(request, store.shown.message)
+  const apply = patched(request, store.representation.message)
   const entry = await change(store, target, context, async current => {
     const { length } = current.json
     const copy = store.convertCopy(current)

@@ -33,7 +33,7 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
   for (const { name, changes = [] } of store.stored.subresources) {
     if (name === 'status' && store.strategy.statusOfNew !== true) for (const field of changes) members(object)[field] = emptyField(store.stored.message, field)
   }
-  store.shown.rules?.prepare?.(object, undefined)
+  store.representation.rules?.prepare?.(object, undefined)
   store.strategy.dropGated?.(object, undefined)
   store.strategy.prepareForCreate?.(object, user)
   if (store.type.generation !== undefined) object.metadata.generation = 1
@@ -43,7 +43,7 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
 /** Validates it. @throws StatusError 422 */
 export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
   if (isLarge(size) && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, undefined))
-  refuse(store, object, [...validateObject(store.stored, object), ...ofVersion(report => store.shown.rules?.create?.(object, report))])
+  refuse(store, object, [...validateObject(store.stored, object), ...ofVersion(report => store.representation.rules?.create?.(object, report))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -56,7 +56,7 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
   const named = subresourceOf(store, subresource)
   keepTheRest(store, object, old, named)
   keepMetadata(object, old, named?.keepsMetadata ?? [])
-  store.shown.rules?.prepare?.(object, old)
+  store.representation.rules?.prepare?.(object, old)
   store.strategy.dropGated?.(object, old)
   store.strategy.prepareForUpdate?.(object, old, subresource)
   if (named?.changes === undefined) countChange(store, object, old)
@@ -67,7 +67,7 @@ export async function validateChange (store: ResourceStore, object: ApiObject, o
   const named = subresourceOf(store, subresource)
   if (isLarge(size) && subresource === '' && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, old))
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old) : validateSubresource(store.stored, object, old, named)
-  refuse(store, object, [...findings, ...ofVersion(report => store.shown.rules?.update?.(object, old, report, subresource))])
+  refuse(store, object, [...findings, ...ofVersion(report => store.representation.rules?.update?.(object, old, report, subresource))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()

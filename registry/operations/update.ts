@@ -48,7 +48,7 @@ export async function update (store: ResourceStore, object: ApiObject, target: T
   matchTarget(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const sent = { metadata: { uid: object.metadata.uid } }
-  const createOnUpdate = store.shown.createOnUpdate && (target.subresource ?? '') === ''
+  const createOnUpdate = store.representation.createOnUpdate && (target.subresource ?? '') === ''
   // Each attempt needs an object of its own: preparing it changes it. Most writes need one.
   let unused: ApiObject | undefined = object
   const own = (): ApiObject | Promise<ApiObject> => {
@@ -147,12 +147,12 @@ export function requireUid (store: ResourceStore, { metadata: { uid = '' } }: Pi
 /** The version a request names must be that of what is there. */
 function checkVersion (store: ResourceStore, { metadata: { resourceVersion = '' } }: ApiObject, base: Entry, target: Target): void {
   if (resourceVersion === '' || resourceVersion === '0') {
-    if (store.shown.unconditionalUpdate) return
+    if (store.representation.unconditionalUpdate) return
     // Its kind is told by the name of the resource, as convention.
     throw invalid({ ...store.resource, kind: store.resource.resource }, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' }])
   }
   if (!/^\d{1,16}$/.test(resourceVersion)) {
-    throw invalid(store.shown, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
+    throw invalid(store.representation, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
   }
   if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, MODIFIED)
 }

@@ -30,7 +30,7 @@ export interface WatchRequest {
 }
 
 /** One event as this watch shows it. */
-export interface Shown {
+export interface VersionedEvent {
   readonly type: EventType
   readonly event: CacheEvent
   /** True where the object shown is the last state that matched, not the event's own. */
@@ -44,7 +44,7 @@ export interface ObjectWatch {
   readonly wanted: (entry: Entry) => boolean
   /** True when every event of its feed is shown as it is: such watches share their bytes. */
   readonly everything: boolean
-  readonly show: (event: CacheEvent) => Shown | undefined
+  readonly toVersion: (event: CacheEvent) => VersionedEvent | undefined
   readonly feed: Feed
 }
 
@@ -100,14 +100,14 @@ async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise
 type View = Omit<ObjectWatch, 'initial' | 'feed'>
 
 /** Spelled out: an object made by spreading has a shape of its own, which costs a kilobyte and a slow look-up at each use. */
-const opened = ({ range, wanted, everything, show }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
-  ({ initial, range, wanted, everything, show, feed })
+const opened = ({ range, wanted, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
+  ({ initial, range, wanted, everything, toVersion, feed })
 
 function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): View {
   const { start } = store.range(namespace)
   const selects = !labels.empty || !fields.empty
   const wanted = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
-  const show = (event: CacheEvent): Shown | undefined => {
+  const toVersion = (event: CacheEvent): VersionedEvent | undefined => {
     if (!event.entry.key.startsWith(start)) return undefined // a selector may name another namespace than the path
     if (!selects) return { type: event.type, event, last: false }
     const is = event.type !== 'DELETED' && wanted(event.entry)
@@ -117,5 +117,5 @@ function viewOf (store: ResourceStore, scope: string, { namespace, labels, field
     if (!was) return undefined
     return { type: 'DELETED', event, last: event.type !== 'DELETED' }
   }
-  return { range: rangeOf(scope), wanted, everything: !selects, show }
+  return { range: rangeOf(scope), wanted, everything: !selects, toVersion }
 }

@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is Plain => typeof value === 'ob
 /** The patch contradicts itself, whatever it is applied to. `at` is a path such as `spec.containers[0]`, '' for the whole. */
 export const malformed = (at: string, why: string) => badRequest(`the strategic merge patch is malformed: ${at === '' ? '' : `${at}: `}${why}`)
 /** The patch cannot be applied to what is there. */
-export const misfit = (at: string, why: string) => new StatusError('Invalid', `the strategic merge patch does not fit the object: ${at === '' ? '' : `${at}: `}${why}`)
+export const patchMismatch = (at: string, why: string) => new StatusError('Invalid', `the strategic merge patch does not fit the object: ${at === '' ? '' : `${at}: `}${why}`)
 
 export const below = (at: string, name: string): string => at === '' ? name : `${at}.${name}`
 

@@ -1,5 +1,5 @@
 /** The order of a list that was merged: items the patch speaks of as it has them, the others among them where they were. */
-import { isObject, malformed, misfit, shown } from './strategic-directives.js'
+import { isObject, malformed, patchMismatch, shown } from './strategic-directives.js'
 
 /** What identifies each item of a list; without a merge key itself. @throws StatusError 422 */
 export function keysOf (items: readonly unknown[], mergeKey: string | undefined, at: string): unknown[] {
@@ -9,11 +9,11 @@ export function keysOf (items: readonly unknown[], mergeKey: string | undefined,
 /** @throws StatusError 422 */
 export function keyOf (item: unknown, mergeKey: string | undefined, at: string): unknown {
   if (mergeKey === undefined) {
-    if (typeof item === 'object') throw misfit(at, 'this list holds values, none of which is an object, a list or null')
+    if (typeof item === 'object') throw patchMismatch(at, 'this list holds values, none of which is an object, a list or null')
     return item
   }
-  if (!isObject(item)) throw misfit(at, 'the items of this list are objects')
-  if (!Object.hasOwn(item, mergeKey)) throw misfit(at, `${shown(mergeKey)}, the merge key of this list, is missing`)
+  if (!isObject(item)) throw patchMismatch(at, 'the items of this list are objects')
+  if (!Object.hasOwn(item, mergeKey)) throw patchMismatch(at, `${shown(mergeKey)}, the merge key of this list, is missing`)
   return item[mergeKey]
 }
 

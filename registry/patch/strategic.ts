@@ -11,7 +11,7 @@ import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
-import { below, directiveOf, isObject, malformed, misfit, put, readPatch, shown, taken, takenItems, takenMembers } from './strategic-directives.js'
+import { below, directiveOf, isObject, malformed, patchMismatch, put, readPatch, shown, taken, takenItems, takenMembers } from './strategic-directives.js'
 import type { Plain } from './strategic-directives.js'
 import { arranged, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf } from './strategic-places.js'
@@ -86,7 +86,7 @@ class Merging {
     let replace = false
     patch.forEach((item, index) => {
       const path = `${at}[${index}]`
-      if (!isObject(item)) throw misfit(path, 'the items of this list are objects')
+      if (!isObject(item)) throw patchMismatch(path, 'the items of this list are objects')
       const directive = directiveOf(item, path)
       if (directive === 'replace') replace = true
       else if (directive === 'delete') deleted.add(keyOf(item, mergeKey, path))
@@ -142,7 +142,7 @@ class Merging {
 function replaced (list: readonly unknown[], at: string): unknown[] {
   list.forEach((item, index) => {
     const path = `${at}[${index}]`
-    if (isObject(item) && directiveOf(item, path) === 'delete') throw misfit(path, 'this list is replaced as a whole, so $patch: delete says nothing')
+    if (isObject(item) && directiveOf(item, path) === 'delete') throw patchMismatch(path, 'this list is replaced as a whole, so $patch: delete says nothing')
   })
   return takenItems(list, at)
 }

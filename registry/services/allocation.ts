@@ -12,7 +12,7 @@ import { hasAddresses, isHeadless, newAddresses, settleFamilies } from './famili
 import type { Family } from './families.js'
 import { addressesOf, allocatesNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf } from './held.js'
 import { Pool, type PoolObserver } from './pool.js'
-import { addressSlots, canonicalAddress, portSlots } from './slots.js'
+import { addressValues, canonicalAddress, portValues } from './value-range.js'
 import { Taking } from './taking.js'
 import type { Noun } from './taking.js'
 
@@ -46,11 +46,11 @@ export class ServiceAllocation implements Allocation {
   constructor (options: ServiceAllocationOptions) {
     const { backend, prefix, clusterIPRanges, observe, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
     this.#options = options
-    const ranges = clusterIPRanges.map(addressSlots)
+    const ranges = clusterIPRanges.map(addressValues)
     // The first address is that of the server's own service, which names it.
     this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({ backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range), ...(slots === ranges[0] ? { reserved: 0 } : {}) })]))
     if (ranges.length === 0 || this.addresses.size < ranges.length) throw new TypeError(`${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`)
-    this.nodePorts = new Pool({ backend, slots: portSlots(from, to), scope: `${prefix}/ranges/servicenodeports/` })
+    this.nodePorts = new Pool({ backend, slots: portValues(from, to), scope: `${prefix}/ranges/servicenodeports/` })
   }
 
   /** `/registry` */

@@ -3,7 +3,7 @@ import type { ServiceSpec } from '../../schemas/api/core/services.js'
 import { isIPv6, parseAddress } from '../../schemas/rules/net.js'
 import { hasAddresses, isHeadless } from './families.js'
 import type { Family } from './families.js'
-import { addressText } from './slots.js'
+import { addressText } from './value-range.js'
 
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
 export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'

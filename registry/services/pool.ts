@@ -9,7 +9,7 @@ import type { Backend, KeyValue, Revision } from '../../storage/backend.js'
 import { isStorageError } from '../../storage/errors.js'
 import { rangeOf } from '../../storage/key.js'
 import { Bitmap } from './bitmap.js'
-import type { Slots } from './slots.js'
+import type { ValueRange } from './value-range.js'
 
 /** Whose a slot is. */
 export interface Owner { readonly namespace: string, readonly name: string, readonly uid: string }
@@ -18,7 +18,7 @@ export interface PoolOptions {
   readonly backend: Backend
   /** Above the keys; ends in '/'. */
   readonly scope: string
-  readonly slots: Slots
+  readonly slots: ValueRange
   /** A slot that only who names it is given. */
   readonly reserved?: number
   /** Milliseconds between two looks at the store by those who find nothing free, at least. Default 100. */
@@ -41,7 +41,7 @@ const REFRESH = 100
 const PART_OF_TIME = 10
 
 export class Pool {
-  readonly slots: Slots
+  readonly slots: ValueRange
   readonly #options: PoolOptions
   #taken: Bitmap
   /** Resolves when it has been seen what is taken. */

@@ -6,7 +6,7 @@ import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { during } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
-import { said, validateConfig } from '../../registry/apply/config.js'
+import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { membersOf, shapesOf } from '../../registry/apply/shape.js'
 import type { Shape } from '../../registry/apply/shape.js'
 import { apply } from '../../registry/operations/apply.js'
@@ -25,7 +25,7 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
 
 export async function applyObject (store: ResourceStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, sent, force } = await configOf(request, store.shown.message, store)
+  const { config, sent, force } = await configOf(request, store.representation.message, store)
   const { entry, created } = await apply(store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request))
   return sendEntry(request, reply, store, entry, created ? 201 : 200)
 }
@@ -33,7 +33,7 @@ export async function applyObject (store: ResourceStore, request: FastifyRequest
 /** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { config, force } = await configOf(request, view.message, store)
-  const { entry } = await apply(store.as(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
+  const { entry } = await apply(store.forVersion(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
   return sendView(request, reply, store, view, entry)
 }
 
@@ -57,7 +57,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   judge(request, validation, findingsOfYaml([], lines), why => badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   const { whole, owned } = shapesOf(message)
-  const config = { kind: object.kind, apiVersion: object.apiVersion, ...said(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
+  const config = { kind: object.kind, apiVersion: object.apiVersion, ...appliedValue(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
   config.metadata = withoutNulls(config.metadata, owned)
   refuseOthers(store, config, info)
   const findings: FieldError[] = []

@@ -17,15 +17,15 @@ import { metadataOf } from './list.js'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-interface Asked {
+interface ParsedOptions {
   readonly request: DeleteRequest
   readonly dryRun: boolean
   /** As they were said, for admission. */
-  readonly said: Readonly<Record<string, unknown>>
+  readonly sentOptions: Readonly<Record<string, unknown>>
 }
 
 /** What the body says, and where it says nothing the query. @throws StatusError 400, 415, 422; DecodeError */
-async function optionsOf (request: FastifyRequest): Promise<Asked> {
+async function optionsOf (request: FastifyRequest): Promise<ParsedOptions> {
   const { query } = request.orch
   const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
   const { preconditions } = body ?? {}
@@ -37,16 +37,16 @@ async function optionsOf (request: FastifyRequest): Promise<Asked> {
   return {
     request: { preconditions, propagationPolicy: propagationOf(policy, orphan), gracePeriodSeconds },
     dryRun,
-    said: { gracePeriodSeconds, preconditions, orphanDependents: orphan, propagationPolicy: policy }
+    sentOptions: { gracePeriodSeconds, preconditions, orphanDependents: orphan, propagationPolicy: policy }
   }
 }
 
-const withOptions = (request: FastifyRequest, store: ResourceStore, { dryRun, said, request: { propagationPolicy } }: Asked): WriteContext => {
+const withOptions = (request: FastifyRequest, store: ResourceStore, { dryRun, sentOptions, request: { propagationPolicy } }: ParsedOptions): WriteContext => {
   if (dryRun) request.orch.dryRun = true
   const context = contextOf(request)
   const { dependentsWarning } = store.strategy
   if (dependentsWarning !== undefined && propagationPolicy === undefined && store.dependents === 'orphaned') context.warn(dependentsWarning)
-  return { ...context, options: { ...context.options, ...said } }
+  return { ...context, options: { ...context.options, ...sentOptions } }
 }
 
 export function deleteHandler (store: ResourceStore): Handler {
@@ -57,7 +57,7 @@ export function deleteHandler (store: ResourceStore): Handler {
     if (kept !== undefined) throw forbidden(store.resource, target.name, kept)
     const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
     if (!removed) return sendEntry(request, reply, store, entry, 202)
-    if (store.shown.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
+    if (store.representation.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
     return sendStatus(request, reply, success(store, { name: target.name, uid: entry.object.metadata.uid }))
   }
 }
@@ -81,7 +81,7 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
-    const selected = { ...listRequest(query, store.shown, info.namespace, request.orch), signal }
+    const selected = { ...listRequest(query, store.representation, info.namespace, request.orch), signal }
     const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
     return sendStatus(request, reply, success(store, {}, metadataOf(result)))
   }

@@ -14,8 +14,8 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { during } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
-import { Joined, bytesOf } from '../joined.js'
-import type { Ready } from '../joined.js'
+import { ListBytes, bytesOf } from '../list-bytes.js'
+import type { Ready } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
 import { includeObject, row, table } from '../transform.js'
 import type { Form } from '../transform.js'
@@ -35,9 +35,9 @@ const bytes = (text: string): Uint8Array => Buffer.from(text)
 type Part = Uint8Array | Promise<Uint8Array>
 
 /** What a list shows; what is not stored has no revision. */
-type Shown = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
+type VersionedList = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
 
-export function metadataOf (result: Shown): ListMeta {
+export function metadataOf (result: VersionedList): ListMeta {
   return {
     ...(result.revision === undefined ? {} : { resourceVersion: String(result.revision) }),
     ...(result.continue === '' ? {} : { continue: result.continue }),
@@ -49,8 +49,8 @@ export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
     refuseInitialEvents(query)
-    const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.shown, info.namespace, request.orch)))
-    return await sendList(request, reply, store, await shown(store, request.orch.accept?.as === 'Table' ? await ranked(store, found) : found))
+    const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch)))
+    return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await ranked(store, found) : found))
   }
 }
 
@@ -58,7 +58,7 @@ export function listHandler (store: ResourceStore) {
 export function listSourceHandler (store: ResourceStore, source: Source) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
-    const { labels, fields } = listRequest(query, store.shown, info.namespace, request.orch)
+    const { labels, fields } = listRequest(query, store.representation, info.namespace, request.orch)
     const entries = (await source())
       .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
       .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))
@@ -70,21 +70,21 @@ export function listSourceHandler (store: ResourceStore, source: Source) {
 /** Milliseconds; a list may take longer by so much for each of its items before it counts as slow. */
 const SLOWER_BY_ITEM = 0.1
 
-function sendList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: Shown): Promise<FastifyReply> {
+function sendList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: VersionedList): Promise<FastifyReply> {
   const { trace } = request.orch
   const count = result.entries.length
   trace.allowance = count * SLOWER_BY_ITEM
   return during(trace, 'SerializeObject', () => writeList(request, reply, store, result), { count })
 }
 
-async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: Shown): Promise<FastifyReply> {
+async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: VersionedList): Promise<FastifyReply> {
   const { accept, recorder } = request.orch
   if (recorder?.wantsResponse === true) await recordList(request, recorder, store, result)
   const form = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
   if (form.format === 'json' && form.as === undefined && !form.pretty) {
-    const { head, tail } = listJson(store.shown, metadataOf(result))
+    const { head, tail } = listJson(store.representation, metadataOf(result))
     const ready = await readyOf(result)
-    await sendJoined(request, reply, JSON_TYPE, new Joined(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
+    await sendJoined(request, reply, JSON_TYPE, new ListBytes(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
     return reply
   }
   const size = await bytesOf(result.entries)
@@ -99,12 +99,12 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
 }
 
 /** The list in the representation that was asked for; others have their turns meanwhile. */
-async function shown (store: ResourceStore, result: ListResult): Promise<ListResult> {
-  if (store.shown.conversion === undefined) return result
+async function toVersion (store: ResourceStore, result: ListResult): Promise<ListResult> {
+  if (store.representation.conversion === undefined) return result
   const { runs: _, ...rest } = result
   const entries: Entry[] = []
   for (const entry of result.entries) {
-    entries.push(store.show(entry))
+    entries.push(store.toVersion(entry))
     if (turnIsOver()) await nextTurn()
   }
   return { ...rest, entries }
@@ -125,7 +125,7 @@ async function ranked (store: ResourceStore, result: ListResult): Promise<ListRe
 }
 
 /** What earlier lists have joined, or this one joins for those to come; others have their turns meanwhile. */
-async function readyOf ({ runs = [] }: Shown): Promise<Ready[]> {
+async function readyOf ({ runs = [] }: VersionedList): Promise<Ready[]> {
   const ready: Ready[] = []
   for (const { at, entries } of runs) {
     if (turnIsOver()) await nextTurn()
@@ -144,9 +144,9 @@ interface Answer {
 }
 
 /** `keep`: what is made of an entry stays with it for a while. */
-function answer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, keep: boolean): Answer {
+function answer (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, keep: boolean): Answer {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
-  const { shown: representation } = store
+  const { representation } = store
   if (form.as !== undefined) return transformedAnswer(request, store, result, form, objectOf)
   if (form.format === 'protobuf') {
     const { message } = representation
@@ -167,12 +167,12 @@ const MOST_RECORDED = 2 * 1024 * 1024
 type Recorder = NonNullable<FastifyRequest['orch']['recorder']>
 
 /** Tells the audit event what is answered: the list, or what it was made into. */
-async function recordList (request: FastifyRequest, recorder: Recorder, store: ResourceStore, result: Shown): Promise<void> {
+async function recordList (request: FastifyRequest, recorder: Recorder, store: ResourceStore, result: VersionedList): Promise<void> {
   if (await bytesOf(result.entries) > MOST_RECORDED) return recorder.tooLarge()
   const { as, asVersion = 'meta.orch.io/v1' } = request.orch.accept ?? {}
   recorder.response(() => {
     if (as === undefined) {
-      const { head, tail } = listJson(store.shown, metadataOf(result))
+      const { head, tail } = listJson(store.representation, metadataOf(result))
       return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
     }
     let text = ''
@@ -249,15 +249,15 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
   yield bytes(']}\n')
 }
 
-function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: Shown, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
+function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
   const metadata = metadataOf(result)
   const { type, list, item } = writerOf(form)
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT.item ? writtenApart(request, COMPACT.item(value), form) : item(value)
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
-    const { rows, ...head } = table(store.shown, metadata, [], form) as { rows: object[] }
-    return { type, parts: list(head, 'rows', mapped(result.entries, entry => written(entry, row(store.shown, objectOf(entry), include, form, now)))) }
+    const { rows, ...head } = table(store.representation, metadata, [], form) as { rows: object[] }
+    return { type, parts: list(head, 'rows', mapped(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, form, now)))) }
   }
   const version = form.asVersion
   const listKind = 'PartialObjectMetadataList'

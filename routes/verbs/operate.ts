@@ -19,7 +19,7 @@ export function operationHandler (store: ResourceStore, operation: Operation | u
     if (operation === undefined) throw methodNotAllowed()
     const { query } = request.orch
     checkFieldManager(query, request.method)
-    const message = operation.message ?? store.shown.message
+    const message = operation.message ?? store.representation.message
     const object = await decodeVersion(request, [message, ...operation.otherMessages ?? []])
     applyDefaults(message, object)
     const [target, context] = [targetOf(request), contextOf(request)]

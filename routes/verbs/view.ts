@@ -22,7 +22,7 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** What the subresource shows of what is stored. */
-const shownOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => view.read(store.readStored(entry))
+const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => view.read(store.readStored(entry))
 
 /** The object with what the client wants of it put in. @throws StatusError 400, 422 */
 function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, wanted: ApiObject, target: Target): ApiObject {
@@ -43,7 +43,7 @@ function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, 
 
 export function sendView (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, view: SubresourceView, entry: Entry): FastifyReply {
   const { accept } = request.orch
-  const object = shownOf(store, view, entry)
+  const object = viewOf(store, view, entry)
   if (accept?.as === undefined) return sendObject(request, reply, view.message, object)
   warn(request, reply)
   return sendValue(request, reply, transformed(request, view, accept, object))
@@ -83,7 +83,7 @@ export function patchViewHandler (store: ResourceStore, view: SubresourceView): 
     const { type, value, decode: decoded } = await patchOf(request, store)
     const apply = patched({ type, patch: value }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
-      const before = JSON.parse(toJson(view.message, shownOf(store, view, base))) as ApiObject // our own bytes, in our own shape
+      const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // our own bytes, in our own shape
       const wanted = decoded(await apply(before), made => decode(view.message, made))
       applyDefaults(view.message, wanted)
       return withWanted(store, view, base, old, wanted, request.orch.info)

@@ -27,7 +27,7 @@ function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTi
 }
 
 /** From the feed to the stream. What happens before the stream stands is noticed when it does: the feed keeps its place. */
-class Link implements Subscriber {
+class WatchSubscriber implements Subscriber {
   stream: WatchStream | undefined = undefined
   ended: StorageError | undefined = undefined
 
@@ -40,7 +40,7 @@ class Link implements Subscriber {
 }
 
 /** Lets go of what nobody asks for any more of a request that lasts: its query and its headers, which a client may make large. */
-function lighten (request: FastifyRequest): void {
+function releaseHeaders (request: FastifyRequest): void {
   const { raw } = request
   request.orch.dropQuery()
   request.query = {} // as Fastify has parsed it
@@ -72,8 +72,8 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const form = watchForm(request, store)
-    const link = new Link()
-    const { labels, fields } = heldSelectors(ofOne(query, info.selected === true ? '' : info.name, store.shown), store.shown)
+    const link = new WatchSubscriber()
+    const { labels, fields } = heldSelectors(ofOne(query, info.selected === true ? '' : info.name, store.representation), store.representation)
     if ((request.raw.url ?? '').length > MOST_TARGET) throw badRequest(`the URL of a watch may have no more than ${MOST_TARGET} characters`)
     const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, link)
     if (reply.raw.destroyed) {
@@ -81,10 +81,10 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
       return reply
     }
     if (store.cache === undefined) {
-      store.follow(link)
-      request.orch.onClosed(() => { store.unfollow(link) })
+      store.trackUncached(link)
+      request.orch.onClosed(() => { store.untrackUncached(link) })
     }
-    lighten(request)
+    releaseHeaders(request)
     const open = openWatches(closing())
     const stream = link.stream = new WatchStream({
       raw: begin(reply, { 'content-type': form.type }), watch: objects, encoder: form.encoder, seconds, bookmarks, open, fresh: () => store.cache?.fresh(), log: request.log, bytesPerSecond: times.connectionBytesPerSecond, observer

@@ -65,9 +65,9 @@ export function targetOf (request: FastifyRequest): Target {
 export function createHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
-    const object = await decodeBody(request, store.shown.message, fieldValidation(request.orch.query, request.method))
+    const object = await decodeBody(request, store.representation.message, fieldValidation(request.orch.query, request.method))
     const context = contextOf(request)
-    const taken = store.take(object)
+    const taken = store.fromVersion(object)
     if (isLarge(context.size ?? 0)) await nextTurn()
     const entry = await create(store, taken, { ...targetOf(request), name: '' }, context)
     return sendEntry(request, reply, store, entry, 201)
@@ -78,7 +78,7 @@ export function updateHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
     const validation = fieldValidation(request.orch.query, request.method)
-    const read = async (): Promise<ApiObject> => store.take(await decodeBody(request, store.shown.message, validation))
+    const read = async (): Promise<ApiObject> => store.fromVersion(await decodeBody(request, store.representation.message, validation))
     const again = async (): Promise<ApiObject> => {
       const { warnings } = request.orch
       const { length } = warnings
@@ -94,11 +94,11 @@ export function updateHandler (store: ResourceStore): Handler {
 /** @throws StatusError 415 */
 function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
   const type = contentType(request)
-  const types = patchTypesOf(store.shown)
+  const types = patchTypesOf(store.representation)
   const known = types.find(one => one === type)
   if (known !== undefined) return known
   const why = type === STRATEGIC_MERGE_PATCH_TYPE
-    ? `${type} is not for ${store.shown.plural}, a type defined at run time, which does not say how its lists are merged`
+    ? `${type} is not for ${store.representation.plural}, a type defined at run time, which does not say how its lists are merged`
     : 'the body of the request was in an unknown format'
   const offered = [...types, APPLY_TYPE].join(', ')
   throw unsupportedMediaType(`${why} - accepted media types include: ${offered}`, { 'accept-patch': offered })
@@ -170,9 +170,9 @@ export function patchHandler (store: ResourceStore): Handler {
       type,
       patch: value,
       decode: async patched => {
-        const object = decoded(patched, made => bounded(() => decode(store.shown.message, made)))
+        const object = decoded(patched, made => bounded(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)
-        return store.take(object)
+        return store.fromVersion(object)
       }
     }, targetOf(request), context)
     return sendEntry(request, reply, store, entry)

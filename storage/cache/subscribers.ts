@@ -40,7 +40,7 @@ export class Subscribers {
   readonly #all: string
   readonly #ofAll = new Set<Place>()
   readonly #byScope = new Map<string, Set<Place>>()
-  #told: Place[] = []
+  #lastNotified: Place[] = []
   #waking = false
 
   constructor (all: string) { this.#all = all }
@@ -68,21 +68,21 @@ export class Subscribers {
   }
 
   /** An event with this number in the window has happened. */
-  tell (key: string, revision: Revision, number: number): void {
-    if (this.#ofAll.size > 0) this.#tell(this.#ofAll, revision, number)
+  notify (key: string, revision: Revision, number: number): void {
+    if (this.#ofAll.size > 0) this.#notifyPlaces(this.#ofAll, revision, number)
     if (this.#byScope.size === 0) return
     const path = pathOf(key)
     const near = path === this.#all ? undefined : this.#byScope.get(path)
-    if (near !== undefined) this.#tell(near, revision, number)
+    if (near !== undefined) this.#notifyPlaces(near, revision, number)
     const exact = this.#byScope.get(key)
-    if (exact !== undefined) this.#tell(exact, revision, number)
+    if (exact !== undefined) this.#notifyPlaces(exact, revision, number)
   }
 
-  #tell (places: ReadonlySet<Place>, revision: Revision, number: number): void {
+  #notifyPlaces (places: ReadonlySet<Place>, revision: Revision, number: number): void {
     for (const place of places) {
       if (place.first >= 0 || revision <= place.after) continue
       place.first = number
-      this.#told.push(place)
+      this.#lastNotified.push(place)
     }
   }
 
@@ -95,12 +95,12 @@ export class Subscribers {
 
   /** Wakes those who were told something, in the next turn of the loop. */
   wake (): void {
-    if (this.#waking || this.#told.length === 0) return
+    if (this.#waking || this.#lastNotified.length === 0) return
     this.#waking = true
     setImmediate(() => {
       this.#waking = false
-      const told = this.#told
-      this.#told = []
+      const told = this.#lastNotified
+      this.#lastNotified = []
       for (const { subscriber } of told) subscriber.wake()
     })
   }
@@ -110,7 +110,7 @@ export class Subscribers {
     const places = [...this.#ofAll, ...[...this.#byScope.values()].flatMap(set => [...set])]
     this.#ofAll.clear()
     this.#byScope.clear()
-    this.#told = []
+    this.#lastNotified = []
     for (const { subscriber } of places) subscriber.end(error)
   }
 }

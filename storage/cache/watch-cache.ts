@@ -68,7 +68,7 @@ export class WatchCache {
   /** Keys of objects that are there and can't be shown, with why; seldom any. */
   #damaged = new Map<string, StorageError>()
   /** The question for the newest revision that was asked last, and the cache having come so far. */
-  #asked: Promise<Revision> | undefined
+  #pendingRevision: Promise<Revision> | undefined
   #refreshed: Promise<void> | undefined
   #failure: unknown
   /** When loading began to fail. */
@@ -131,8 +131,8 @@ export class WatchCache {
     if (this.#loaded && backend.revisionNow() !== undefined) return undefined
     // Whoever shares the question shares all that follows from its answer.
     const asked = backend.revision()
-    if (asked !== this.#asked || this.#refreshed === undefined) {
-      this.#asked = asked
+    if (asked !== this.#pendingRevision || this.#refreshed === undefined) {
+      this.#pendingRevision = asked
       this.#refreshed = this.#refresh(asked)
     }
     return this.#refreshed
@@ -337,7 +337,7 @@ export class WatchCache {
       if (made === undefined) continue
       this.#map = made.type === 'DELETED' ? this.#map.delete(event.kv.key) : this.#map.set(event.kv.key, made.entry)
       this.#changed = made.revision
-      this.#subscribers.tell(event.kv.key, made.revision, this.#window.push(made, now))
+      this.#subscribers.notify(event.kv.key, made.revision, this.#window.push(made, now))
     }
     if (revision > this.#revision) this.#revision = revision
     this.#pins.trim(this.#options.backend.compactedRevision(), this.#window)

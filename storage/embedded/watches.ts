@@ -5,7 +5,7 @@
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
-import { newsOf, tell, tellEnd } from '../watch-news.js'
+import { newsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
 
 /** What the watches need to know about the history they are fed from. */
 export interface WatchSource {
@@ -87,7 +87,7 @@ export class WatchHub {
     watch.progressWanted = false
     // A watch that starts in the future has been given nothing of what came before it, so it can't vouch for that.
     if (delivered < watch.request.after) return
-    this.#tell(watch, () => watch.request.onProgress(delivered))
+    this.#callSafely(watch, () => watch.request.onProgress(delivered))
   }
 
   close (error: StorageError): void {
@@ -126,16 +126,16 @@ export class WatchHub {
   }
 
   #give (watch: Watch, events: BackendEvent[], revision: Revision): void {
-    if (!watch.ended) this.#tell(watch, () => watch.request.onEvents(events, revision))
+    if (!watch.ended) this.#callSafely(watch, () => watch.request.onEvents(events, revision))
   }
 
-  #tell (watch: Watch, callback: () => void): void {
-    tell(callback, error => this.#end(watch, error))
+  #callSafely (watch: Watch, callback: () => void): void {
+    callSafely(callback, error => this.#end(watch, error))
   }
 
   #end (watch: Watch, error: StorageError): void {
     if (watch.ended) return
     watch.cancel()
-    tellEnd(watch.request, error)
+    callOnEnd(watch.request, error)
   }
 }

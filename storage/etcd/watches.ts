@@ -5,7 +5,7 @@
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
-import { newsOf, tell, tellEnd } from '../watch-news.js'
+import { newsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
 import { closedError } from './failures.js'
 import { Feed, type FeedSource } from './feed.js'
 
@@ -67,11 +67,11 @@ class Watch implements BackendWatch {
   finish (error: StorageError): void {
     if (this.ended) return
     this.cancel()
-    tellEnd(this.request, error)
+    callOnEnd(this.request, error)
   }
 
   #tell (callback: () => void): void {
-    tell(callback, error => this.finish(error))
+    callSafely(callback, error => this.finish(error))
   }
 }
 

@@ -60,7 +60,7 @@ t.test('every flag has a help text, and its shown default parses to its default'
   for (const [name, declared] of Object.entries(FLAGS)) {
     const flag = declared as Flag<unknown>
     t.match(flag.help, /^\w.{5,}/, name)
-    if (flag.shown !== '') t.strictSame(flag.parse(flag.shown, undefined), flag.default, name)
+    if (flag.defaultText !== '') t.strictSame(flag.parse(flag.defaultText, undefined), flag.default, name)
   }
 })
 
@@ -149,7 +149,7 @@ const BLANK = `
   tls-min-version tls-private-key-file tls-sni-cert-key token-auth-file tracing-config-file v vmodule`
 
 t.test('defaults are those of the interface', async t => {
-  const shown = new Map(Object.entries(FLAGS).map(([name, flag]) => [name, flag.shown]))
+  const shown = new Map(Object.entries(FLAGS).map(([name, flag]) => [name, flag.defaultText]))
   for (const row of DEFAULTS.trim().split('\n')) {
     const [name = '', value = ''] = row.trim().split(' ')
     t.equal(shown.get(name), value, name)
@@ -168,7 +168,7 @@ t.test('--help shows each flag under its section with its default', async t => {
   const entries = help.trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
   const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
   for (const [name, flag] of Object.entries(FLAGS)) {
-    const initial = flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.shown
+    const initial = flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.defaultText
     if (initial === '') t.equal(flag.default, '', `${name} has no default but a blank text`)
     else t.ok(entryOf(name).endsWith(` (default ${initial})`), name)
   }

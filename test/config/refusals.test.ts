@@ -124,7 +124,7 @@ t.test('what asks for nothing, or for what is done anyway, is accepted', async t
 
 t.test('every flag is accepted with its own default', async t => {
   for (const [name, flag] of Object.entries(FLAGS)) {
-    if (flag.shown !== '' && !name.startsWith('data-dir')) t.doesNotThrow(() => check(`--${name}=${flag.shown}`), name)
+    if (flag.defaultText !== '' && !name.startsWith('data-dir')) t.doesNotThrow(() => check(`--${name}=${flag.defaultText}`), name)
   }
 })
 

@@ -8,7 +8,7 @@ import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
 import { type Compact, mayBeCompact, takeApart } from './compact.js'
-import { digestOf, passAll } from './standing.js'
+import { digestOf, passAll } from './binding-checks.js'
 import { checkTime, type VerificationOptions, type Verified, verifyToken } from './verification.js'
 import { VerifiedTokens } from './verified-tokens.js'
 
@@ -88,7 +88,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const { user } = verified
     const asked = wanted ?? own
     const audiences = asked.filter(audience => (verified.audiences ?? own).includes(audience))
-    if (audiences.length === 0) throw new Error(`token audiences ${told(verified.audiences ?? own)} is invalid for the target audiences ${told(asked)}`)
+    if (audiences.length === 0) throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target audiences ${audiencesText(asked)}`)
     if (verified.audiences === undefined) {
       annotate?.('authentication.orch.io/legacy-token', user.username)
       counted('legacy')
@@ -109,4 +109,4 @@ export class ServiceAccountAuthenticator implements Authenticator {
 }
 
 /** As clients know them: who misconfigured one end reads them in the answer. */
-const told = (audiences: readonly string[]): string => `[${audiences.slice(0, 10).map(audience => JSON.stringify(audience.slice(0, 100))).join(' ')}]`
+const audiencesText = (audiences: readonly string[]): string => `[${audiences.slice(0, 10).map(audience => JSON.stringify(audience.slice(0, 100))).join(' ')}]`

@@ -3,10 +3,10 @@ import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { readClaims, userOf } from './claims.js'
 import type { Compact } from './compact.js'
 import type { TokenKey } from './keys.js'
-import { type Check, checksOf, LEEWAY } from './standing.js'
-import type { StandingOptions } from './standing.js'
+import { type Check, checksOf, LEEWAY } from './binding-checks.js'
+import type { BindingCheckOptions } from './binding-checks.js'
 
-export interface VerificationOptions extends StandingOptions {
+export interface VerificationOptions extends BindingCheckOptions {
   readonly keys: readonly TokenKey[]
   /** False: tokens kept in Secrets are good without either, `--service-account-lookup`. */
   readonly lookup: boolean

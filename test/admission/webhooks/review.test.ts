@@ -93,6 +93,6 @@ t.test('dry runs ask hooks that have no side effects then, and are refused for o
   // None that has any can be made any more; one that was stored before may have.
   const [old] = hooksOf({ kind: 'ValidatingWebhookConfiguration', apiVersion: 'admissionregistration.orch.io/v1', metadata: { name: 'old' }, webhooks: [webhook('old', hook, { sideEffects: 'Some' })] as never })
   const never = { call: async () => { throw new Error('asked') }, retain: () => {} }
-  const question = { request: { dryRun: true } as AdmissionRequest, writer: undefined as never, spoken: undefined as never, objects: '', mutating: false }
+  const question = { request: { dryRun: true } as AdmissionRequest, writer: undefined as never, requested: undefined as never, objects: '', mutating: false }
   await t.rejects(ask(old as Hook, never, question), { message: 'admission webhook "old.example.com" does not support dry run' })
 })

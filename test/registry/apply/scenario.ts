@@ -6,7 +6,7 @@ import { metadata } from '../../../schemas/meta/object.js'
 import { apply } from '../../../registry/apply/apply.js'
 import { fieldElement, pathText } from '../../../registry/apply/elements.js'
 import { paths, setOf } from '../../../registry/apply/field-set.js'
-import { said } from '../../../registry/apply/config.js'
+import { appliedValue } from '../../../registry/apply/config.js'
 import type { Manager } from '../../../registry/apply/managers.js'
 import { shapesOf } from '../../../registry/apply/shape.js'
 import { update } from '../../../registry/apply/update.js'
@@ -105,7 +105,7 @@ export class Play {
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {
-      const { object, managers, conflicts } = finish(apply({ ...common, complete: function * (made) { return settled(spoken, made) }, live: before, config: said(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true }))
+      const { object, managers, conflicts } = finish(apply({ ...common, complete: function * (made) { return settled(spoken, made) }, live: before, config: appliedValue(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true }))
       this.conflicts = conflicts.flatMap(({ with: { manager, operation }, fields }) => [...paths(fields)].map(path => `${operation} ${manager} ${pathText(path)}`))
       this.managers = managers
       if (conflicts.length === 0) this.object = to(object, version, 'toys/v1')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Basis } from '../../../registry/admission.js'
+import type { Precondition } from '../../../registry/admission.js'
 import type { Backend } from '../../../storage/backend.js'
 import { StatusError } from '../../../schemas/status.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
@@ -15,7 +15,7 @@ const bytes = (text: string) => Buffer.from(text)
 const reasonOf = (promise: Promise<unknown>): Promise<string | undefined> =>
   promise.then(() => undefined, (error: unknown) => error instanceof StatusError ? error.status.reason : String(error))
 
-async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promise<Basis> {
+async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promise<Precondition> {
   return { backend, key: '/namespaces/team', revision: done(await backend.create('/namespaces/team', bytes('active'))), holds }
 }
 
@@ -55,7 +55,7 @@ t.test('in a store of its own it is looked at again when the key is there, and t
 
 t.test('what is taken back goes whatever others made of it meanwhile, and what they created after it stays', async t => {
   const backend = openMemory()
-  const changed: Basis = {
+  const changed: Precondition = {
     ...await basisIn(openMemory(), async () => {
       const { kv } = await backend.get('/a')
       done(await backend.update('/a', bytes('changed'), kv?.modRevision ?? 0))
@@ -64,7 +64,7 @@ t.test('what is taken back goes whatever others made of it meanwhile, and what t
   }
   t.match(await createOn(changed, backend, '/a', bytes('x')), { succeeded: false, current: undefined })
   t.equal((await backend.get('/a')).kv, undefined)
-  const replaced: Basis = {
+  const replaced: Precondition = {
     ...changed,
     holds: async () => {
       const { kv } = await backend.get('/b')
@@ -93,8 +93,8 @@ t.test('a creation whose basis changes is judged anew until it does not, on the 
       name: 'Rests',
       handles: () => true,
       mutate: () => { mutated++ },
-      validate: async ({ restsOn }) => {
-        restsOn?.({ backend, key: '/namespaces/team', revision, holds: async () => true })
+      validate: async ({ precondition }) => {
+        precondition?.({ backend, key: '/namespaces/team', revision, holds: async () => true })
         if (++judged < 4) revision = done(await backend.update('/namespaces/team', bytes(String(judged)), revision))
       }
     }]

@@ -4,7 +4,7 @@ import { checkedFlags, configuration } from '../../../config/options.js'
 import { openBackend } from '../../../storage/open.js'
 import type { Backend } from '../../../storage/backend.js'
 import { Pool } from '../../../registry/services/pool.js'
-import { addressSlots, portSlots, rangeProblem } from '../../../registry/services/slots.js'
+import { addressValues, portValues, rangeProblem } from '../../../registry/services/value-range.js'
 import type { Json } from '../../build.js'
 import { SERVICES, serviceServer } from './server.js'
 
@@ -207,9 +207,9 @@ t.test('what a host gives no ranges for gets no addresses', async t => {
 })
 
 t.test('ranges: which addresses they have, how large they may be', async t => {
-  const four = addressSlots('10.1.0.0/16')
+  const four = addressValues('10.1.0.0/16')
   t.same([four.size, four.nameOf(0), four.nameOf(255), four.slotOf('10.1.1.0'), four.slotOf('10.1.255.255')], [65534, '10.1.0.1', '10.1.1.0', 255, undefined])
-  const six = addressSlots('fd00:0:0:1::/108')
+  const six = addressValues('fd00:0:0:1::/108')
   t.same([six.size, six.nameOf(0), six.slotOf('fd00:0:0:1::ffff'), six.slotOf('fd00:0:0:1:0:0:1:0')], [65535, 'fd00:0:0:1::1', 65534, undefined])
   for (const good of ['10.0.0.0/12', 'fd00::/108', '10.0.0.0/29']) t.equal(rangeProblem(good), undefined, good)
   for (const bad of ['10.0.0.0/11', 'fd00::/107', '10.0.0.0/30', 'x']) t.type(rangeProblem(bad), 'string', bad)
@@ -218,7 +218,7 @@ t.test('ranges: which addresses they have, how large they may be', async t => {
 t.test('pools that know nothing of one another never give the same twice', async t => {
   const backend: Backend = await openBackend({})
   t.teardown(() => backend.close())
-  const pools = Array.from({ length: 3 }, () => new Pool({ backend, scope: '/r/', slots: portSlots(1, 300), refresh: 0 }))
+  const pools = Array.from({ length: 3 }, () => new Pool({ backend, scope: '/r/', slots: portValues(1, 300), refresh: 0 }))
   const taken: string[] = []
   await Promise.all(pools.map(async pool => {
     for (;;) {

@@ -13,7 +13,7 @@ import type { ReadClaims } from './claims.js'
 /** Throws or rejects for a token that has nothing to stand on any more; a promise only where the store is asked. */
 export type Check = () => Promise<void> | undefined
 
-export interface StandingOptions {
+export interface BindingCheckOptions {
   readonly resources: () => ResourceRegistry
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -25,7 +25,7 @@ export const LEEWAY = 60_000
 export const digestOf = (token: string): string => hash('sha256', token, 'base64')
 
 /** @param digest of the token, compared with what its Secret keeps */
-export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: StandingOptions): Check[] {
+export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions): Check[] {
   const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => () => check(resources(), plural, namespace, name, problem)
   /** What is being deleted counts until it should be gone: pods have time to end. */
   const same = (uid: string) => ({ object: { metadata } }: Entry): string | undefined => {

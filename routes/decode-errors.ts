@@ -16,7 +16,7 @@ function typeOf (message: Message, value: unknown): { kind: string, apiVersion: 
 }
 
 /** @param why what is wrong with a body of that value */
-export function misfit (message: Message, value: unknown, why: string): string {
+export function decodeErrorText (message: Message, value: unknown, why: string): string {
   const wanted = message[Facts].type
   if (wanted === undefined) return why
   const sent = typeOf(message, value)
@@ -35,7 +35,7 @@ export function unrecognized (message: Message, why: string): string {
 }
 
 /** What is thrown within, in those words. */
-export async function telling<T> (words: (why: string) => string, make: () => T | Promise<T>): Promise<T> {
+export async function withDecodeErrorText<T> (words: (why: string) => string, make: () => T | Promise<T>): Promise<T> {
   try {
     return await make()
   } catch (error) {

@@ -71,7 +71,7 @@ async function textOf (answer: IncomingMessage): Promise<string> {
 }
 
 /** What clients are told of a failure whose own words are not for them. */
-const WORDS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
+const REASONS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
   [401, ['Unauthorized', 'the server has asked for the client to provide credentials']],
   [404, ['NotFound', 'the server could not find the requested resource']],
   [405, ['MethodNotAllowed', 'the server does not allow this method on the requested resource']],
@@ -88,7 +88,7 @@ export async function failureOf (answer: IncomingMessage, kind: string, name: st
   const text = await textOf(answer).catch(() => '')
   if (code === 500) return new StatusError('InternalError', `Internal error occurred: ${text}`, { details: { causes: [{ message: text }] } })
   if (code === 400) return badRequest(text)
-  const [reason, words] = WORDS.get(code) ??
+  const [reason, words] = REASONS.get(code) ??
     (code === 403
       ? ['Forbidden' as const, text]
       : code > 500 ? ['InternalError' as const, `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`] : [undefined, `the server responded with the status code ${code} but did not return more information`])

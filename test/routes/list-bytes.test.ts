@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Joined, bytesOf } from '../../routes/joined.js'
-import type { Ready } from '../../routes/joined.js'
+import { ListBytes, bytesOf } from '../../routes/list-bytes.js'
+import type { Ready } from '../../routes/list-bytes.js'
 import { Entry } from '../../storage/cache/entry.js'
 import { random } from '../random.js'
 
@@ -8,7 +8,7 @@ const entry = (json: string): Entry => new Entry(json, 1, Buffer.from(`${json}\n
 
 async function joinedIn (pieces: number, head: string, items: readonly string[], tail: string): Promise<{ text: string, length: number }> {
   const entries = items.map(entry)
-  const joined = new Joined(head, entries, await bytesOf(entries), tail)
+  const joined = new ListBytes(head, entries, await bytesOf(entries), tail)
   const parts: Buffer[] = []
   for (let left = joined.length; left > 0;) {
     const piece = Buffer.alloc(pieces, '?')
@@ -51,7 +51,7 @@ t.test('what is joined already is taken as it is, wherever it lies', async t => 
       if (next() < 0.5 && at + count <= entries.length) ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })
       at += count
     }
-    const joined = new Joined('[', entries, await bytesOf(entries, ready), ']', ready)
+    const joined = new ListBytes('[', entries, await bytesOf(entries, ready), ']', ready)
     const parts: Buffer[] = []
     let shared = 0
     for (let left = joined.length; left > 0;) {

@@ -32,7 +32,7 @@ export async function bytesOf (entries: readonly Entry[], ready: readonly Ready[
   return bytes
 }
 
-export class Joined {
+export class ListBytes {
   /** Bytes in all. */
   readonly length: number
   readonly #entries: readonly Entry[]

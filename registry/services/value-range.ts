@@ -2,7 +2,7 @@
 import { contains, isIPv6, parseAddress, parseRange } from '../../schemas/rules/net.js'
 import type { Address } from '../../schemas/rules/net.js'
 
-export interface Slots {
+export interface ValueRange {
   /** How the range is written, for errors. */
   readonly range: string
   readonly size: number
@@ -11,7 +11,7 @@ export interface Slots {
   readonly slotOf: (name: string) => number | undefined
 }
 
-export interface AddressSlots extends Slots { readonly family: 'IPv4' | 'IPv6' }
+export interface AddressValues extends ValueRange { readonly family: 'IPv4' | 'IPv6' }
 
 /** What the convention allows: a state that is kept per address has to be small enough to be looked through. */
 const MOST_BITS = 20
@@ -44,7 +44,7 @@ export function rangeProblem (text: string): string | undefined {
 }
 
 /** Of a range such as `10.0.0.0/24`: all but its first address, and of IPv4 its last, which is for broadcasts. @throws TypeError */
-export function addressSlots (text: string): AddressSlots {
+export function addressValues (text: string): AddressValues {
   const problem = rangeProblem(text)
   const range = parseRange(text)
   if (problem !== undefined || range === undefined) throw new TypeError(`${text} ${problem ?? ''}`)
@@ -70,7 +70,7 @@ export function addressSlots (text: string): AddressSlots {
   }
 }
 
-export const portSlots = (from: number, to: number): Slots => ({
+export const portValues = (from: number, to: number): ValueRange => ({
   range: `${from}-${to}`,
   size: to - from + 1,
   nameOf: slot => String(from + slot),

@@ -13,7 +13,7 @@ export function newsOf (events: readonly BackendEvent[], { start, end }: WatchRe
 }
 
 /** Calls a receiver back; one that throws ends its own watch and harms no other. */
-export function tell (callback: () => void, end: (error: StorageError) => void): void {
+export function callSafely (callback: () => void, end: (error: StorageError) => void): void {
   try {
     callback()
   } catch (error) {
@@ -22,7 +22,7 @@ export function tell (callback: () => void, end: (error: StorageError) => void):
 }
 
 /** The last thing a receiver is told; what it makes of it can't stop the others. */
-export function tellEnd ({ onEnd }: WatchRequest, error: StorageError): void {
+export function callOnEnd ({ onEnd }: WatchRequest, error: StorageError): void {
   try {
     onEnd(error)
   } catch {

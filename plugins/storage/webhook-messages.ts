@@ -11,7 +11,7 @@ export function hookFailure (error: unknown, url: string): HookFailure {
   const [words, code] = callWords(error, url)
   const called = (why: string): string => `failed to call webhook: ${why}`
   // What it answered stays out of the log, and with it the error that holds it.
-  if (isClientError(error, 'BadStatus')) return new HookFailure(called(words), code, { told: called(`Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}`) })
+  if (isClientError(error, 'BadStatus')) return new HookFailure(called(words), code, { clientMessage: called(`Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}`) })
   return new HookFailure(called(words), code, { cause: error })
 }
 
@@ -48,7 +48,7 @@ function ofConnection (error: ClientError): string {
   }
 }
 
-const WORDS: Readonly<Record<number, string>> = {
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
@@ -67,7 +67,7 @@ function ofStatus ({ status = 0, body }: ClientError): [words: string, code: num
   const said = messageIn(text)
   if (said !== undefined) return [said, status]
   if (status === 403 || status === 415) return [text === '' ? 'unknown' : text, status]
-  const known = WORDS[status]
+  const known = STATUS_TEXTS[status]
   if (known !== undefined) return [known, status]
   if (status >= 500) return [`an error on the server (${JSON.stringify(text === '' ? 'unknown' : text)}) has prevented the request from succeeding`, status]
   return [`the server responded with the status code ${status} but did not return more information`, status]

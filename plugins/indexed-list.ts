@@ -4,7 +4,7 @@
  * An array whose slots are reused: a map sheds tables as it churns, and each
  * keeps the requests of its time alive until the next full collection.
  */
-export class Slots<T extends { at: number }> {
+export class IndexedList<T extends { at: number }> {
   readonly #all: T[] = []
 
   add (one: T): void {

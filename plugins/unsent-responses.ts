@@ -11,9 +11,9 @@
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import type { Http2ServerResponse } from 'node:http2'
 import { sentBytes } from './sent-bytes.js'
-import { Slots } from './slots.js'
+import { IndexedList } from './indexed-list.js'
 
-export interface UnsentAnswer {
+export interface UnsentResponse {
   readonly reply: FastifyReply
   bytes: number
   /** NOWHERE until it is held. */
@@ -33,8 +33,8 @@ const SLOWEST = 60_000 / CHECK_INTERVAL
 interface Connection { readonly destroyed: boolean, destroy: () => void }
 interface Holder { bytes: number, readonly sent: number }
 
-export class UnsentAnswers {
-  readonly #answers = new Slots<UnsentAnswer>()
+export class UnsentResponses {
+  readonly #answers = new IndexedList<UnsentResponse>()
   readonly #log: FastifyBaseLogger
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
@@ -44,7 +44,7 @@ export class UnsentAnswers {
   constructor (log: FastifyBaseLogger) { this.#log = log }
 
   /** False where so much waits already that it keeps its place. */
-  hold (answer: UnsentAnswer, bytes: number): boolean {
+  hold (answer: UnsentResponse, bytes: number): boolean {
     if (answer.at === NOWHERE) this.#answers.add(answer)
     this.#bytes += bytes - answer.bytes
     answer.bytes = bytes
@@ -53,7 +53,7 @@ export class UnsentAnswers {
     return this.#bytes <= MOST
   }
 
-  drop (answer: UnsentAnswer): void {
+  drop (answer: UnsentResponse): void {
     if (answer.at === NOWHERE) return
     this.#answers.remove(answer)
     this.#bytes -= answer.bytes

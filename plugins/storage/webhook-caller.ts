@@ -9,7 +9,7 @@ import type { CallerCredentials, Endpoint } from '../../clients/kubeconfig.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
 import type { HookCall, HookCaller, HookTarget } from '../../admission/webhooks/target.js'
-import { hookFailure } from './hook-words.js'
+import { hookFailure } from './webhook-messages.js'
 
 /** Of an answer: a patch may set all of an object, in base64. */
 const MOST_ANSWER_BYTES = 6 * 1024 * 1024
@@ -23,7 +23,7 @@ export interface HookCallerOptions {
   /** Calls an endpoint of a service in place of its address. */
   readonly toEndpoints: boolean
   /** Told of what calls come to. */
-  readonly told?: Pick<HttpClientOptions, 'observe' | 'missingName' | 'weakSignature'>
+  readonly observers?: Pick<HttpClientOptions, 'observe' | 'missingName' | 'weakSignature'>
 }
 
 export interface ClosableHookCaller extends HookCaller { readonly close: () => Promise<void> }
@@ -52,7 +52,7 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
         answered.add(client)
         return answer.body
       } catch (error) {
-        throw hookFailure(error, `${target.shown}${query}`)
+        throw hookFailure(error, `${target.displayUrl}${query}`)
       }
     },
     retain: targets => {
@@ -72,7 +72,7 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
 
 const HEADERS = { accept: 'application/json, */*', 'content-type': 'application/json' }
 
-function connect ({ url, service, authority }: HookTarget, { credentials, reader, toEndpoints, told }: HookCallerOptions): HttpClient {
+function connect ({ url, service, authority }: HookTarget, { credentials, reader, toEndpoints, observers }: HookCallerOptions): HttpClient {
   const endpoint: Endpoint = {
     server: new URL(url.origin),
     authority: authority === undefined ? undefined : { data: authority },
@@ -88,7 +88,7 @@ function connect ({ url, service, authority }: HookTarget, { credentials, reader
     headersTimeout: LONGER_MS,
     bodyTimeout: LONGER_MS,
     maxAnswerBytes: MOST_ANSWER_BYTES,
-    ...told,
+    ...observers,
     ...(service === undefined ? {} : { dial: () => serviceAddress(reader, service, toEndpoints) })
   })
 }
