@@ -85,7 +85,7 @@ function validateOwners (owners: readonly OwnerReference[], report: Report): voi
     if (kind === '') invalid('kind', kind, 'kind must not be empty')
     if (name === '') invalid('name', name, 'name must not be empty')
     if (uid === '') invalid('uid', uid, 'uid must not be empty')
-    if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, '/v1, Kind=Event is disallowed from being an owner')
+    if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, 'an Event of v1 cannot be an owner')
     if (owner.controller !== true) continue
     if (controller !== undefined) invalid('', owners.slice(0, MOST_SHOWN), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
     controller ??= `${kind}/${name}`
@@ -134,8 +134,7 @@ export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, r
     const before = new Set(old.finalizers)
     const added = [...new Set(metadata.finalizers)].filter(name => !before.has(name)).sort()
     if (added.length > 0) {
-      const shown = `[]string{${added.map(name => JSON.stringify(name)).join(', ')}}` // as clients know lists
-      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}` })
+      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` })
     }
   }
 }

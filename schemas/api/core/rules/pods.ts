@@ -49,7 +49,7 @@ const MOST_SECONDS = 2 ** 31 - 1
 /** @returns whether it is worth looking further */
 function checkDeadline ({ activeDeadlineSeconds: seconds }: PodSpec, { activeDeadlineSeconds: before }: PodSpec, report: Report): boolean {
   if (seconds === undefined) {
-    if (before !== undefined) invalid(report, DEADLINE, null, 'must not update from a positive integer to nil value')
+    if (before !== undefined) invalid(report, DEADLINE, null, 'must not be removed')
     return true
   }
   if (seconds < 0 || seconds > MOST_SECONDS) between(report, DEADLINE, seconds, 0, MOST_SECONDS)
