@@ -28,7 +28,7 @@ function wanted (query: URLSearchParams): number {
   const text = query.get('timeout') ?? ''
   if (text === '') return Infinity
   const nanoseconds = parseDuration(text)
-  if (nanoseconds === undefined) throw badRequest(`invalid timeout specified in the request URL - time: ${/^[+-]?[\d.]*\d[\d.]*$/.test(text) ? 'missing unit in' : 'invalid'} duration ${JSON.stringify(text.slice(0, MOST_SHOWN))}`)
+  if (nanoseconds === undefined) throw badRequest(`invalid timeout specified in the request URL: ${JSON.stringify(text.slice(0, MOST_SHOWN))} is no duration such as 1m30s`)
   return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : Infinity
 }
 

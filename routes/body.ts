@@ -42,7 +42,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   const type = contentType(request)
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
-  if (body.length === 0) throw badRequest(unrecognized(message, 'unexpected end of JSON input (<empty>)'))
+  if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   if (isLarge(body.length)) await firstTurn()
   const decoded = await during(request.orch.trace, 'Decode', async () => {
     const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)

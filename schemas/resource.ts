@@ -19,23 +19,6 @@ export interface ApiObject extends TypeMembers { metadata: ObjectMeta }
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 const EVERY_VERB: readonly ResourceVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/**
- * How often what is wrong with an update is told. The convention looks at some parts of an object again and again when it is
- * changed, each type in its own way, and clients count its causes.
- */
-export interface UpdateRounds {
-  /** Rules on metadata: the first round is that of all objects, which knows paths alone; further ones have the name rule and the finalizers of the type. */
-  readonly metadata: number
-  /** What may not change in metadata: the first round is that of all objects, further ones have the finalizers of the type. */
-  readonly change: number
-  /** Rules of the object's own message, or of what a subresource changes. */
-  readonly object: number
-  /** What may not change in the object is told before those rules, or together with them, in their order (`told`); else behind them. */
-  readonly first?: 'change' | 'together'
-}
-
-const OF_OBJECTS: UpdateRounds = { metadata: 2, change: 2, object: 1 }
-
 /** A path below an object: a part of it, or something that is done with it. */
 export interface Subresource {
   readonly name: string
@@ -52,8 +35,6 @@ export interface Subresource {
   readonly connects?: true
   /** Rules on what it changes, beside those of the fields. */
   readonly validateUpdate?: (object: ApiObject, old: ApiObject, report: Report) => void
-  /** Default one of metadata and of what it changes, two of what may not change. */
-  readonly rounds?: UpdateRounds
   /** Another message than its object's, read from and written into it: `scale`. */
   readonly view?: SubresourceView
 }
@@ -169,8 +150,6 @@ export interface ResourceOptions<T extends ApiObject> {
   readonly createOnUpdate?: boolean
   /** PUT without a resourceVersion is accepted. Default true. */
   readonly unconditionalUpdate?: boolean
-  /** Default two of metadata and of what may not change in it, one of the object. */
-  readonly rounds?: UpdateRounds
   /** Finalizers of its objects need not be of a domain, or of the server. Default they do. */
   readonly anyFinalizer?: true
   /** What a delete that removed the object answers. Default Status. */
@@ -222,7 +201,6 @@ export interface Representation<T extends ApiObject = ApiObject> {
   readonly subresources: readonly Subresource[]
   readonly createOnUpdate: boolean
   readonly unconditionalUpdate: boolean
-  readonly rounds: UpdateRounds
   readonly anyFinalizer: boolean
   readonly deleteReturns: 'Status' | 'Object'
   readonly nameRule: NameRule
@@ -279,7 +257,6 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     subresources: options.subresources ?? [],
     createOnUpdate: options.createOnUpdate ?? false,
     unconditionalUpdate: options.unconditionalUpdate ?? true,
-    rounds: options.rounds ?? OF_OBJECTS,
     anyFinalizer: options.anyFinalizer === true,
     deleteReturns: options.deleteReturns ?? 'Status',
     nameRule: options.nameRule ?? dnsSubdomain

@@ -178,17 +178,23 @@ export function describe ({ type, value, detail }: FieldError): string {
 
 const clip = (text: string): string => cut(text, 200)
 
-/** 422 with a cause per finding. `kind` is the object's kind, `group` its group. */
+/** 422 with a cause per finding, each of them once. `kind` is the object's kind, `group` its group. */
 export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
-  const lines = [...new Set(errors.map(error => `${error.field}: ${describe(error)}`))]
-  const shown = listed(lines.slice(0, 20))
+  const causes = new Map<string, { reason: string, message: string, field?: string }>()
+  const lines = new Set<string>()
+  for (const error of errors) {
+    const { type: reason, field } = error
+    const message = describe(error)
+    lines.add(`${field}: ${message}`)
+    causes.set(`${reason} ${field}: ${message}`, { reason, message: cut(message, MOST_MESSAGE), ...(field === '' ? {} : { field: cut(field, MOST_NAME) }) })
+  }
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  return new StatusError('Invalid', `${subject} ${quoted(name)} is invalid: ${shown}`, {
+  return new StatusError('Invalid', `${subject} ${quoted(name)} is invalid: ${listed([...lines].slice(0, 20))}`, {
     details: {
       ...(name ? { name: cut(name, MOST_NAME) } : {}),
       ...(kind.group ? { group: kind.group } : {}),
       ...(kind.kind ? { kind: kind.kind } : {}),
-      causes: errors.slice(0, 100).map(error => ({ reason: error.type, message: cut(describe(error), MOST_MESSAGE), ...(error.field === '' ? {} : { field: cut(error.field, MOST_NAME) }) }))
+      causes: [...causes.values()].slice(0, 100)
     }
   })
 }

@@ -39,12 +39,12 @@ export function admitNode (request: AdmissionRequest, node: string): void {
   const { metadata, spec } = object
   const changes = forbiddenChanges(metadata.labels, old?.metadata.labels)
   if (old === undefined) {
-    if (spec.configSource !== undefined) refuse('create pods with a non-nil configSource')
+    if (spec.configSource !== undefined) refuse('create nodes with a configSource')
     if (changes.length > 0) refuse(`set the following labels: ${changes.join(', ')}`)
     return
   }
   // One that does not know the field leaves it out.
-  if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) refuse('update configSource to a new non-nil configSource')
+  if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) refuse('change configSource')
   if (!sameValue(spec.taints ?? [], old.spec.taints ?? [])) refuse('modify taints')
   if (changes.length > 0) throw refusal(request, `is not allowed to modify labels: ${changes.join(', ')}`)
 }

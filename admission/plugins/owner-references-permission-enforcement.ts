@@ -21,7 +21,7 @@ export function ownerReferencesPermissionEnforcement ({ authorize, resources }: 
   /** Why not, undefined where they may. */
   const hindrance = async (user: UserInfo, verb: string, of: { group: string, version: string, resource: string, subresource: string, namespace: string, name: string }): Promise<string | undefined> => {
     const { decision, reason = '' } = await authorize({ user, info: { path: '', isResourceRequest: true, verb, ...of } })
-    return decision === 'Allow' ? undefined : `${reason}, <nil>`
+    return decision === 'Allow' ? undefined : reason
   }
 
   return {

@@ -36,7 +36,7 @@ function findingsOf (container: Pick<Container, 'name' | 'ports' | 'securityCont
     if (!isAllowed) invalid(`${at}.hostPort`, hostPort, `Host port ${hostPort} is not allowed to be used. Allowed ports: [${(spec.hostPorts ?? []).map(({ min, max }) => min === max ? String(min) : `${min}-${max}`).join(',')}]`)
   }
   if (spec.readOnlyRootFilesystem === true && context.readOnlyRootFilesystem !== true) {
-    invalid(`${path}.readOnlyRootFilesystem`, context.readOnlyRootFilesystem ?? null, context.readOnlyRootFilesystem === undefined ? 'ReadOnlyRootFilesystem may not be nil and must be set to true' : 'ReadOnlyRootFilesystem must be set to true')
+    invalid(`${path}.readOnlyRootFilesystem`, context.readOnlyRootFilesystem ?? null, context.readOnlyRootFilesystem === undefined ? 'ReadOnlyRootFilesystem must be set to true' : 'ReadOnlyRootFilesystem must be set to true')
   }
   if (spec.allowPrivilegeEscalation === false && context.allowPrivilegeEscalation !== false) invalid(`${path}.allowPrivilegeEscalation`, context.allowPrivilegeEscalation ?? null, 'Allowing privilege escalation for containers is not allowed')
   return found

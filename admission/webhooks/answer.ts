@@ -31,12 +31,12 @@ export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: strin
   const { value, kind, apiVersion } = parsed(body)
   const asked = `${GROUP}/${version}`
   if (kind !== '' && (kind !== 'AdmissionReview' || !apiVersion.startsWith(`${GROUP}/`))) throw noReview(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`, 'it answered something else than a review')
-  if (kind !== '' && apiVersion !== asked) throw noReview(`converting (${apiVersion.slice(GROUP.length + 1)}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`, 'it answered in another version')
+  if (kind !== '' && apiVersion !== asked) throw noReview(`expected an AdmissionReview of ${asked}, got one of ${apiVersion}`, 'it answered in another version')
   const response = decoded(value)
   if (response === undefined) throw badReview('webhook response was absent')
   if (version === 'v1') {
     if (response.uid !== uid) throw badReview(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid.slice(0, MOST_SHOWN))}`)
-    if (kind === '' || apiVersion === '') throw badReview(`expected webhook response of ${asked}, Kind=AdmissionReview, got ${apiVersion || '/'}, Kind=${kind}`)
+    if (kind === '' || apiVersion === '') throw badReview(`expected an AdmissionReview of ${asked}, got ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
     checkPatch(response, mutating)
   }
   const { allowed, status, patch = '', auditAnnotations = {}, warnings = [] } = response

@@ -36,7 +36,7 @@ export const proxyTo = (locate: Locate, { agents, ending, mount }: ProxyTools) =
   const target = {
     ...await calling(destination, agents),
     path: `${encodePath(cleanPath(rest)) || '/'}${query}`,
-    call: `dial tcp ${backend}`
+    call: backend
   }
   const connection = upgradable(request)
   if (connection !== undefined) return await upgrade(request, reply, connection, target, ending)

@@ -36,7 +36,7 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources,
     verify: agents.verifies,
     connectTimeout: agents.timeout,
     answerTimeout: agents.timeout,
-    call: `dial tcp ${hostPort(host, port)}`
+    call: hostPort(host, port)
   }, ending)
 }
 

@@ -91,7 +91,7 @@ function refuse (name: string, errors: readonly FieldError[]): void {
 async function boundTo (resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
   if (reference == null) return {}
   const { apiVersion = '', kind = '', name = '', uid: wanted = '' } = reference
-  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of type ${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`)
+  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
   if (name === '') throw noName()
   const plural = kind === 'Pod' ? 'pods' : 'secrets'
   const object = await find(resources, plural, namespace, name) as ApiObject & { spec?: { serviceAccountName?: string } }

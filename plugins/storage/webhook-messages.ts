@@ -1,5 +1,5 @@
-/** Why a webhook could not be called, in the words that clients of the convention know from it. */
-import { isClientError } from '../../clients/errors.js'
+/** Why a webhook could not be called. */
+import { isClientError, reasonOf } from '../../clients/errors.js'
 import type { ClientError } from '../../clients/errors.js'
 import { isStatusError } from '../../schemas/status.js'
 import { HookFailure } from '../../admission/webhooks/target.js'
@@ -24,28 +24,8 @@ export function callWords (error: unknown, url: string): [words: string, code: n
 function ofConnection (error: ClientError): string {
   const { code, cause } = error
   if (isStatusError(cause)) return cause.message // of looking up its service
-  if (code === 'Timeout') return 'context deadline exceeded'
-  const [first] = cause instanceof AggregateError ? cause.errors as unknown[] : [cause]
-  const system = (first instanceof Error ? first : {}) as { code?: string, address?: string, port?: number, hostname?: string, reason?: string }
-  const at = system.address === undefined ? '' : ` ${system.address.includes(':') ? `[${system.address}]` : system.address}:${system.port ?? ''}`
-  switch (system.code) {
-    case 'ECONNREFUSED': return `dial tcp${at}: connect: connection refused`
-    case 'EHOSTUNREACH': return `dial tcp${at}: connect: no route to host`
-    case 'ENETUNREACH': return `dial tcp${at}: connect: network is unreachable`
-    case 'ENOTFOUND': return `dial tcp: lookup ${system.hostname ?? ''}: no such host`
-    case 'ECONNRESET': return 'read: connection reset by peer'
-    case 'UND_ERR_SOCKET': return 'EOF'
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT': return 'x509: certificate signed by unknown authority'
-    case 'CERT_HAS_EXPIRED':
-    case 'CERT_NOT_YET_VALID': return 'x509: certificate has expired or is not yet valid'
-    case 'NO_SUBJECT_ALT_NAME': return 'x509: certificate relies on legacy Common Name field, use SANs instead'
-    case 'ERR_TLS_CERT_ALTNAME_INVALID': return `x509: certificate is not valid for this name: ${system.reason ?? ''}`
-    default: return error.message
-  }
+  if (code === 'Timeout') return 'the deadline has passed'
+  return code === 'Unreachable' ? reasonOf(cause) : error.message
 }
 
 const STATUS_TEXTS: Readonly<Record<number, string>> = {

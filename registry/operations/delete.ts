@@ -183,7 +183,7 @@ export function propagationOf (policy: string | undefined, orphanDependents: boo
   if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
   if (policy === undefined) return undefined
   if (!Object.hasOwn(BY_PROPAGATION, policy)) {
-    throw invalid(kind, '', [{ type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy, detail: 'supported values: "Foreground", "Background", "Orphan", "nil"' }])
+    throw invalid(kind, '', [{ type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy, detail: 'supported values: "Foreground", "Background", "Orphan"' }])
   }
   return policy as Propagation // one of the three, as just checked
 }

@@ -8,16 +8,10 @@ import type { ResourceStore } from '../resource-store.js'
 
 const POLL_MS = 25
 
-/** In the words of the convention, which clients and their tests look for. */
-function unparsed (text: string): string {
-  const shown = JSON.stringify(text.slice(0, 100))
-  return `${shown}: strconv.ParseUint: parsing ${shown}: ${/^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'}`
-}
-
 /** @throws StatusError 400 */
 export function parseRevision (text: string, parameter = 'resourceVersion'): Revision {
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : NaN
-  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${unparsed(text)}`)
+  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${JSON.stringify(text.slice(0, 100))}: must be a whole number up to ${Number.MAX_SAFE_INTEGER}`)
   return revision
 }
 

@@ -54,6 +54,8 @@ const TOO_OLD = 'The resourceVersion for the provided list is too old.'
 /** Whoever does without a consistent list may go on where the pages they have end. */
 const tooOld = (from: string | undefined): StatusError => from === undefined ? expired(TOO_OLD) : expired(EXPIRED, encodeToken({ revision: NEWEST, next: from }))
 
+const FOREIGN_TOKEN = 'invalid continue token: it is none of this server; start the list again'
+
 /**
  * The cell of the table that a combination of parameters falls in.
  * @throws StatusError 400 for the cells marked invalid
@@ -64,7 +66,7 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   if (token !== '') {
     if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
     const decoded = decodeToken(token)
-    if ('problem' in decoded) return refuseToken(decoded.problem)
+    if (decoded === undefined) throw badRequest(FOREIGN_TOKEN)
     const { revision, next } = decoded
     if (resourceVersion !== '' && parseRevision(resourceVersion) !== 0 && parseRevision(resourceVersion) !== revision) {
       throw badRequest('specifying resource version is not allowed when using continue')
@@ -76,10 +78,6 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
   if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) return { kind: 'exact', revision, from: undefined }
   return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
-}
-
-function refuseToken (problem: string): never {
-  throw badRequest(`invalid continue token: continue key is not valid: ${problem}`)
 }
 
 /** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' naming an object there that can't be shown */
@@ -108,7 +106,7 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
   const { start, end } = store.range(request.namespace)
   const { labels, fields } = request
   const first = from === undefined ? start : start + from
-  if (first < start || first >= end) refuseToken((from ?? '').slice(0, 100))
+  if (first < start || first >= end) throw badRequest(FOREIGN_TOKEN)
   const everything = labels.empty && fields.empty
   const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
   return { start, end, first, everything, wanted }

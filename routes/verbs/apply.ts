@@ -88,7 +88,7 @@ function checkType (message: Message, value: unknown): void {
   const expected = message[Facts].type?.apiVersion
   if (expected !== undefined && apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === 'string' ? apiVersion.slice(0, MOST_SHOWN) : ''}, expected: ${expected}`)
   if (typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its kind')
-  if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
+  if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must not be set')
 }
 
 /** Null says nothing of which object it is, nor of what the server sets. */

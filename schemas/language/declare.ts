@@ -45,8 +45,7 @@ function build (name: string, openapiName: string, description: string, fields: 
     defaults: options.defaults as Declaration['defaults'],
     validate: options.validate as Declaration['validate'],
     validateCreate: options.validateCreate as Declaration['validateCreate'],
-    validateUpdate: options.validateUpdate as Declaration['validateUpdate'],
-    told: options.told
+    validateUpdate: options.validateUpdate as Declaration['validateUpdate']
   })
 }
 

@@ -158,11 +158,6 @@ export interface MessageOptions<T> {
   /** Rules for new objects alone: those that are there already may break them. */
   readonly validateCreate?: (object: T, at: string, report: Report) => void
   readonly validateUpdate?: (object: T, old: T, at: string, report: Report) => void
-  /**
-   * Names of fields in the order in which what is wrong in them is told, where clients know another one than that of the fields; '' is
-   * the object itself, others come last. One with a dot behind it is a message in which rules of this one find something too: all of it is told in its own order.
-   */
-  readonly told?: readonly string[]
   /** False when it is never spoken in protobuf. */
   readonly protobuf?: false
   /** Members it does not declare stay as they are. */
@@ -191,7 +186,6 @@ export interface Declaration {
   readonly validate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateCreate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateUpdate: ((object: Plain, old: Plain, at: string, report: Report) => void) | undefined
-  readonly told: readonly string[] | undefined
 }
 
 /**

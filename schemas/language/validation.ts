@@ -3,14 +3,12 @@
  * then the rules of each message. Findings come in the order of the fields, at most a hundred; nothing throws.
  */
 import type { FieldFacts, Message, Plain, Report } from './types.js'
-import { validateFinalizerDomains } from '../meta/metadata-rules.js'
-import { isToldOfChanges, validateAnyMetadata, validateMetadata, validateMetadataUpdate, validateOwnMetadata } from '../meta/metadata.js'
+import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
 import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
-import type { ApiObject, Representation, Subresource, UpdateRounds } from '../resource.js'
+import type { ApiObject, Representation, Subresource } from '../resource.js'
 import type { FieldError } from '../status.js'
 import type { Steps } from '../steps.js'
-import { inToldOrder } from './told-order.js'
 import { sameValue, valueAt } from './values.js'
 
 const MAX_FINDINGS = 100
@@ -48,61 +46,29 @@ export function validateObject (resource: Representation, object: ApiObject): Fi
   })
 }
 
-/** What is wrong with an object that is to replace `old`: all that `validateObject` finds, and what may not change; as often as the type says. */
+/** What is wrong with an object that is to replace `old`: all that `validateObject` finds but for the rules on new objects, then what may not change. */
 export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject): FieldError[] {
   return collect(report => {
-    checkMetadata(resource, object, old, resource.rounds, report)
+    validateMetadata(resource, object.metadata, report)
+    validateMetadataUpdate(object.metadata, old.metadata, report)
     const plan = planOf(resource.message)
-    const judge = (report: Report) => { repeat(resource.rounds.object, found => { walk(plan, asPlain(object), '', false, found) }, report) }
-    const change = (report: Report) => { compare(plan, asPlain(object), asPlain(old), '', report) }
-    switch (resource.rounds.first) {
-      case 'change': return [change, judge].forEach(tell => { tell(report) })
-      case 'together': return inToldOrder(plan, '', collect(found => { [judge, change].forEach(tell => { tell(found) }) })).forEach(report)
-      default: [judge, change].forEach(tell => { tell(report) })
-    }
+    walk(plan, asPlain(object), '', false, report)
+    compare(plan, asPlain(object), asPlain(old), '', report)
   })
 }
-
-/** Of a subresource that doesn't say. */
-const OF_SUBRESOURCES: UpdateRounds = { metadata: 1, change: 2, object: 1 }
 
 /**
  * What is wrong with a change of an object by one of its subresources: in the metadata, in what the subresource changes, and
  * nowhere else; anywhere, where the subresource does not say what it changes.
  */
-export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, rounds = OF_SUBRESOURCES }: Subresource): FieldError[] {
+export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate }: Subresource): FieldError[] {
   return collect(report => {
-    checkMetadata(resource, object, old, rounds, report)
-    repeat(rounds.object, found => {
-      if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, found)
-      else for (const path of changes) walkValue(checkOf(fieldAt(resource.message, path)), valueAt(object, path), path, false, found)
-    }, report)
+    validateMetadata(resource, object.metadata, report)
+    validateMetadataUpdate(object.metadata, old.metadata, report)
+    if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, report)
+    else for (const path of changes) walkValue(checkOf(fieldAt(resource.message, path)), valueAt(object, path), path, false, report)
     validate?.(object, old, report)
   })
-}
-
-/** Tells what is found so many times. */
-function repeat (times: number, run: (report: Report) => void, report: Report): void {
-  if (times === 0) return
-  const found = collect(run)
-  for (let time = 0; time < times; time++) for (const error of found) report(error)
-}
-
-function checkMetadata (resource: Representation, { metadata }: ApiObject, { metadata: old }: ApiObject, rounds: UpdateRounds, report: Report): void {
-  const found = collect(report => { validateAnyMetadata(resource, metadata, report) })
-  found.forEach(report)
-  const changes = collect(report => {
-    validateMetadataUpdate(metadata, old, report)
-    found.filter(isToldOfChanges).forEach(report)
-  })
-  for (let round = 0; round < rounds.change; round++) {
-    changes.forEach(report)
-    // The first is that of all objects, which knows finalizers of any domain and none.
-    if (round > 0 && !resource.anyFinalizer) validateFinalizerDomains(metadata.finalizers, report)
-  }
-  // What is in order by the rules of all types is looked at for those of its own alone.
-  const validateAgain = found.length === 0 ? validateOwnMetadata : validateMetadata
-  repeat(rounds.metadata - 1, found => { validateAgain(resource, metadata, found) }, report)
 }
 
 /** Findings in a message that is no resource, such as options. */
@@ -148,11 +114,6 @@ function checkOf (field: PlannedField): Checked {
 /** `created`: the rules for new objects too. */
 function walk (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
   if (!hasRules(plan)) return
-  if (plan.message.told === undefined) walkFields(plan, object, at, created, report)
-  else for (const error of inToldOrder(plan, at, collect(found => { walkFields(plan, object, at, created, found) }))) report(error)
-}
-
-function walkFields (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
   for (const check of checked(plan)) {
     const { name, required } = check.field
     if (at === '' && name === 'metadata') continue // has its own file

@@ -5,11 +5,9 @@
 import type { Report } from '../language/declare.js'
 import { validateFieldManager } from './field-manager.js'
 import type { ObjectMeta, OwnerReference } from './object.js'
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerDomains, validateFinalizerName } from './metadata-rules.js'
-import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../names.js'
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
+import { dnsLabel, labelValue, qualifiedName } from '../names.js'
 import type { NameRule } from '../names.js'
-import type { Representation } from '../resource.js'
-import type { FieldError } from '../status.js'
 import { sameValue } from '../language/values.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
@@ -18,11 +16,6 @@ const MAX_SUBRESOURCE = 256
 const MOST_SHOWN = 10
 
 interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, readonly anyFinalizer: boolean }
-
-/** What every object is held to when it is changed, whatever its type asks for beside. */
-export const validateAnyMetadata = ({ namespaced }: Representation, metadata: ObjectMeta, report: Report): void => {
-  validateMetadata({ namespaced, nameRule: pathSegment, anyFinalizer: true }, metadata, report)
-}
 
 export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
   validateName(resource, metadata, report)
@@ -35,12 +28,6 @@ export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report:
   validateOwners(metadata.ownerReferences ?? [], report)
   validateFinalizers(metadata.finalizers ?? [], resource.anyFinalizer, report)
   validateManagedFields(metadata, report)
-}
-
-/** What a type asks for beside what it shares with all others: of its names and finalizers. */
-export function validateOwnMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
-  validateName(resource, metadata, report)
-  validateFinalizers(metadata.finalizers ?? [], resource.anyFinalizer, report)
 }
 
 function validateName (resource: Ruled, { name, generateName }: ObjectMeta, report: Report): void {
@@ -98,7 +85,7 @@ function validateOwners (owners: readonly OwnerReference[], report: Report): voi
     if (kind === '') invalid('kind', kind, 'kind must not be empty')
     if (name === '') invalid('name', name, 'name must not be empty')
     if (uid === '') invalid('uid', uid, 'uid must not be empty')
-    if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, '/v1, Kind=Event is disallowed from being an owner')
+    if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, 'an Event of v1 cannot be an owner')
     if (owner.controller !== true) continue
     if (controller !== undefined) invalid('', owners.slice(0, MOST_SHOWN), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
     controller ??= `${kind}/${name}`
@@ -132,22 +119,7 @@ export function validateManagedFields ({ managedFields }: ObjectMeta, report: Re
   })
 }
 
-const TOLD_OF_CHANGES = ['labels', 'annotations', 'ownerReferences', 'managedFields'].map(name => `metadata.${name}`)
-
-/** Whether it is found again by each look at what may not change in metadata, as convention. */
-export const isToldOfChanges = ({ field }: FieldError): boolean => TOLD_OF_CHANGES.some(at => field.startsWith(at))
-
 const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
-
-/** All that a type looks at in metadata when it looks for what may not change. */
-export function validateTypedMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
-  validateMetadataUpdate(metadata, old, report)
-  validateLabels(metadata.labels, 'metadata.labels', report)
-  validateAnnotations(metadata.annotations, 'metadata.annotations', report)
-  validateOwners(metadata.ownerReferences ?? [], report)
-  validateManagedFields(metadata, report)
-  validateFinalizerDomains(metadata.finalizers, report)
-}
 
 export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
   for (const name of FROZEN) {
@@ -162,8 +134,7 @@ export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, r
     const before = new Set(old.finalizers)
     const added = [...new Set(metadata.finalizers)].filter(name => !before.has(name)).sort()
     if (added.length > 0) {
-      const shown = `[]string{${added.map(name => JSON.stringify(name)).join(', ')}}` // as clients know lists
-      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}` })
+      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` })
     }
   }
 }

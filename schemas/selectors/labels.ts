@@ -171,7 +171,7 @@ class Parser {
     if (SYMBOLS.has(this.#token)) this.#refuse('identifier')
     const key = this.#next()
     const why = qualifiedName(key)
-    if (why.length > 0) throw new DecodeError(`${UNABLE}<nil>: Invalid value: ${shown(key)}: ${why.join('; ')}`)
+    if (why.length > 0) throw new DecodeError(`${UNABLE}key: Invalid value: ${shown(key)}: ${why.join('; ')}`)
     if (not) return { key, operator: '!', values: [] }
     switch (this.#token) {
       case '': case ',': return { key, operator: 'exists', values: [] }

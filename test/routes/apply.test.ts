@@ -75,7 +75,7 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
     ['nothing', '', '?fieldManager=me', 400, /empty/],
     ['a list', [], '?fieldManager=me', 400, /object/],
     ['no YAML', '{{', '?fieldManager=me', 400, /./],
-    ['managedFields', configMap({}, { managedFields: [] }), '?fieldManager=me', 400, /managedFields must be nil/],
+    ['managedFields', configMap({}, { managedFields: [] }), '?fieldManager=me', 400, /managedFields must not be set/],
     ['no version', { kind: 'ConfigMap', metadata: { name: 'a' } }, '?fieldManager=me', 400, /^Incorrect version specified in apply patch. Specified patch version: , expected: v1$/],
     ['another version', { ...configMap({}), apiVersion: 'v2' }, '?fieldManager=me', 400, /^Incorrect version specified in apply patch. Specified patch version: v2, expected: v1$/],
     ['another kind', { ...configMap({}), kind: 'Secret' }, '?fieldManager=me', 400, /kind/],

@@ -16,7 +16,7 @@ t.test('a body of another kind or version is told as what it came and as what it
     [DEPLOYMENTS, { kind: 'Deployment', apiVersion: 'apps/v1beta1' }, 'the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)'],
     [DEPLOYMENTS, { apiVersion: 'apps/v1beta1' }, 'the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)'],
     [CONFIGS, { metadata: { labels: [] } }, 'ConfigMap in version "v1" cannot be handled as a ConfigMap: ConfigMap.metadata.labels: expected an object, got a list'],
-    [CONFIGS, '', `${UNKNOWN}unexpected end of JSON input (<empty>)`],
+    [CONFIGS, '', `${UNKNOWN}the body is empty`],
     [CONFIGS, '{', `${UNKNOWN}the body is not valid JSON: something unexpected at character 1`],
     [CONFIGS, '[]', `${UNKNOWN}ConfigMap: expected an object, got a list`],
     [CONFIGS, { kind: 7 }, `${UNKNOWN}kind: expected a string, got a number`]

@@ -48,23 +48,19 @@ t.test('selectors choose, and leave the remaining count out', async t => {
   }
 })
 
-t.test('what is wrong with a token or a version is told in the words of the convention', async t => {
+t.test('a token or a version that is none is refused', async t => {
   const server = await build(t)
   const token = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
   const v = 'meta.orch.io/v1'
-  const tokens: ReadonlyArray<readonly [string, string]> = [
-    ['abc!', 'illegal base64 data at input byte 3'], ['abcde', 'illegal base64 data at input byte 4'], ['YWI=', 'illegal base64 data at input byte 3'],
-    [token({ v: 'meta.orch.io/v2', rv: 1, start: 'a' }), 'server does not recognize this encoded version "meta.orch.io/v2"'],
-    [token({}), 'server does not recognize this encoded version ""'], [token({ v, start: 'a' }), `incorrect encoded start resourceVersion (version ${v})`],
-    [token({ v, rv: 0, start: '' }), `incorrect encoded start resourceVersion (version ${v})`], [token({ v, rv: 1, start: '' }), `encoded start key empty (version ${v})`],
-    [token({ v, rv: 1 }), `encoded start key empty (version ${v})`], [token({ v, rv: 1, start: '../a' }), '../a'], [token({ v, rv: 1, start: 'a/../../b' }), 'a/../../b'],
-    [token('junk'), 'it is none of this server; start the list again'], [token({ v, rv: '1', start: 'a' }), 'it is none of this server; start the list again']
+  const tokens = [
+    'abc!', 'abcde', 'YWI=', token({ v: 'meta.orch.io/v2', rv: 1, start: 'a' }), token({}), token({ v, start: 'a' }), token({ v, rv: 0, start: '' }), token({ v, rv: 1, start: '' }),
+    token({ v, rv: 1 }), token({ v, rv: 1, start: '../a' }), token({ v, rv: 1, start: 'a/../../b' }), token('junk'), token({ v, rv: '1', start: 'a' }), token('null')
   ]
-  for (const [sent, why] of tokens) {
-    t.equal((await server.get(`${BINDINGS}?limit=1&continue=${encodeURIComponent(sent)}`)).json.message, `invalid continue token: continue key is not valid: ${why}`, sent)
+  for (const sent of tokens) {
+    t.match((await server.get(`${BINDINGS}?limit=1&continue=${encodeURIComponent(sent)}`)).json, { code: 400, message: 'invalid continue token: it is none of this server; start the list again' }, sent)
   }
-  for (const [sent, why] of [['abc', 'invalid syntax'], ['-1', 'invalid syntax'], ['18446744073709551616', 'value out of range']] as const) {
-    const message = `invalid resource version: resourceVersion: Invalid value: "${sent}": strconv.ParseUint: parsing "${sent}": ${why}`
+  for (const sent of ['abc', '-1', '18446744073709551616']) {
+    const message = `invalid resource version: resourceVersion: Invalid value: "${sent}": must be a whole number up to 9007199254740991`
     for (const query of ['', '&limit=1', '&watch=1']) t.match((await server.get(`${BINDINGS}?resourceVersion=${sent}${query}`)).json, { code: 400, message }, sent)
   }
 })

@@ -36,10 +36,7 @@ export type RuleWithOperations = Static<typeof RuleWithOperations>
 export const RuleWithOperations = message('RuleWithOperations', 'Operations and resources a webhook is called for.', {
   operations: list(1, 'Operations: CREATE, UPDATE, DELETE, CONNECT or * for all.', 'string', { values: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'], closed: 'ruled' }),
   rule: inline(2, 'Resources the webhook is called for.', Rule)
-}, { told: ['operations', 'apiGroups', 'apiVersions', 'resources', 'scope'] })
-
-/** Of both kinds of webhooks. */
-const told = ['name', 'rules', 'failurePolicy', 'matchPolicy', 'sideEffects', 'timeoutSeconds', 'namespaceSelector', 'objectSelector', 'reinvocationPolicy', 'clientConfig', 'admissionReviewVersions']
+})
 
 export type MutatingWebhook = Static<typeof MutatingWebhook>
 export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may change objects before they are stored.', {
@@ -54,13 +51,13 @@ export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may ch
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
   admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }),
   reinvocationPolicy: string(10, 'Whether it may be called again, Never or IfNeeded; by default Never.', { pointer: true, values: ['Never', 'IfNeeded'], closed: true, default: 'Never' })
-}, { told, validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
+}, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type MutatingWebhookConfiguration = Static<typeof MutatingWebhookConfiguration>
 export const MutatingWebhookConfiguration = kind('MutatingWebhookConfiguration', 'Webhooks that may accept, refuse and change objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', MutatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { told: ['webhooks'], validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 export type ValidatingWebhook = Static<typeof ValidatingWebhook>
 export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that may refuse objects before they are stored.', {
@@ -74,13 +71,13 @@ export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that ma
   sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled' }),
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
   admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true })
-}, { told, validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
+}, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type ValidatingWebhookConfiguration = Static<typeof ValidatingWebhookConfiguration>
 export const ValidatingWebhookConfiguration = kind('ValidatingWebhookConfiguration', 'Webhooks that may accept or refuse objects.', {
   metadata,
   webhooks: list(2, 'Webhooks and the requests they are called for.', ValidatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { told: ['webhooks'], validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 const columns: ReadonlyArray<Column<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>> = [
   name,
@@ -92,7 +89,6 @@ export const mutatingWebhookConfigurations = resource(MutatingWebhookConfigurati
   plural: 'mutatingwebhookconfigurations',
   categories: ['api-extensions'],
   namespaced: false,
-  rounds: { metadata: 2, change: 1, object: 1 },
   anyFinalizer: true,
   unconditionalUpdate: false,
   generation: ({ webhooks }) => webhooks,
@@ -103,7 +99,6 @@ export const validatingWebhookConfigurations = resource(ValidatingWebhookConfigu
   plural: 'validatingwebhookconfigurations',
   categories: ['api-extensions'],
   namespaced: false,
-  rounds: { metadata: 2, change: 1, object: 1 },
   anyFinalizer: true,
   unconditionalUpdate: false,
   generation: ({ webhooks }) => webhooks,

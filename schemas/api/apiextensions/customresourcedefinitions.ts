@@ -142,7 +142,6 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
-  rounds: { metadata: 1, change: 2, object: 1 },
   anyFinalizer: true,
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA, validateUpdate: (definition, _old, report) => { validateGivenNames((definition as CustomResourceDefinition).status.acceptedNames, 'status.acceptedNames', report) } }

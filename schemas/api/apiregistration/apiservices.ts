@@ -76,7 +76,6 @@ export const apiServices = resource(APIService, {
   plural: 'apiservices',
   categories: ['api-extensions'],
   namespaced: false,
-  rounds: { metadata: 2, change: 2, object: 1 },
   anyFinalizer: true,
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }

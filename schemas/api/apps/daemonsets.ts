@@ -90,7 +90,6 @@ export const daemonSets = resource(DaemonSet, {
   shortNames: ['ds'],
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 2 },
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateDaemonSetStatus(object as DaemonSet, old as DaemonSet, report) } }
   ],

@@ -84,7 +84,6 @@ export const deployments = resource(Deployment, {
   shortNames: ['deploy'],
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 1, change: 2, object: 1 },
   subresources: [
     scale<Deployment>(({ spec }) => spec.selector),
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: ['labels'], validateUpdate: (object, old, report) => { validateDeploymentStatus(object as Deployment, old as Deployment, report) } }

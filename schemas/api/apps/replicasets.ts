@@ -63,7 +63,6 @@ export const replicaSets = resource(ReplicaSet, {
   shortNames: ['rs'],
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 2 },
   subresources: [
     scale<ReplicaSet>(({ spec }) => spec.selector),
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateReplicaStatus(object as ReplicaSet, report) } }

@@ -9,13 +9,10 @@ const MOST_METRICS = 2
 
 type Values = Partial<v2.MetricValueStatus> | undefined
 
-/** An amount that is not in what was read, as the convention prints it. */
-const NIL = '<nil>'
-
-const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? NIL}`
+const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? UNSET}`
 const percent = (share: number | undefined): string | undefined => share === undefined ? undefined : `${share}%`
 /** One of the values of a metric that was read. */
-const read = (current: Values, name: 'value' | 'averageValue'): string | undefined => current === undefined ? undefined : current[name] ?? NIL
+const read = (current: Values, name: 'value' | 'averageValue'): string | undefined => current === undefined ? undefined : current[name] ?? UNSET
 
 const average = ({ averageValue }: v2.MetricTarget, current: Values): string => ratio(read(current, 'averageValue'), averageValue)
 const averageOrTotal = ({ averageValue, value }: v2.MetricTarget, current: Values): string =>

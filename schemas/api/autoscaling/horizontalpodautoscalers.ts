@@ -101,7 +101,6 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   shortNames: ['hpa'],
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 1, change: 2, object: 1 },
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number) => column.cell(asV2(object), now) })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },

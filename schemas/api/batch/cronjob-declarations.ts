@@ -25,7 +25,6 @@ export function declare (version: 'v1' | 'v1beta1') {
     successfulJobsHistoryLimit: int32(6, 'Number of succeeded jobs that are kept; by default 3.', { pointer: true, default: 3 }),
     failedJobsHistoryLimit: int32(7, 'Number of failed jobs that are kept; by default 1.', { pointer: true, default: 1 })
   }, {
-    told: ['schedule', 'startingDeadlineSeconds', 'timeZone', 'concurrencyPolicy', 'jobTemplate', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'],
     validate: (spec, at, report) => { validateCronJobSpec(spec, at, report) }
   })
 
@@ -40,7 +39,6 @@ export function declare (version: 'v1' | 'v1beta1') {
     spec: one(2, 'What job is made, and when.', CronJobSpec),
     status: one(3, 'What is observed of the cron job; written by the system.', CronJobStatus)
   }, {
-    told: ['spec.'],
     validateCreate: (job, _at, report) => { validateNewCronJob(job, report) },
     validateUpdate: (job, old, _at, report) => { validateCronJobUpdate(job, old, report) }
   })

@@ -105,7 +105,6 @@ export const jobs = resource(Job, {
   plural: 'jobs',
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 1 },
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateJobStatus((object as Job).status, report) } }
   ],

@@ -23,7 +23,7 @@ export const CertificateSigningRequestSpec = message('CertificateSigningRequestS
   uid: string(3, 'UID of the user; set by the API server.'),
   groups: list(4, 'Groups of the user; set by the API server.', 'string', { listType: 'atomic' }),
   extra: map(6, 'Further attributes of the user; set by the API server.', ExtraValue)
-}, { told: ['request', 'usages', 'signerName', 'expirationSeconds'], validate: (spec, at, report) => { validateRequestSpec(spec, at, report) } })
+}, { validate: (spec, at, report) => { validateRequestSpec(spec, at, report) } })
 
 export type CertificateSigningRequestCondition = Static<typeof CertificateSigningRequestCondition>
 export const CertificateSigningRequestCondition = message('CertificateSigningRequestCondition', 'A decision or finding about a request.', {
@@ -73,18 +73,14 @@ const columns: ReadonlyArray<Column<CertificateSigningRequest>> = [
   text('Condition', 'Whether it was approved, and the certificate issued.', conditionOf)
 ]
 
-/** However it is changed, it is judged as a whole. */
-const rounds = { metadata: 2, change: 2, object: 1 }
-
 export const certificateSigningRequests = resource(CertificateSigningRequest, {
   plural: 'certificatesigningrequests',
   shortNames: ['csr'],
   namespaced: false,
   subresources: [
-    { name: 'approval', verbs: ['get', 'patch', 'update'], changes: ['status.conditions'], validateUpdate: changed('approval'), rounds },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: changed('status'), rounds }
+    { name: 'approval', verbs: ['get', 'patch', 'update'], changes: ['status.conditions'], validateUpdate: changed('approval') },
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: changed('status') }
   ],
-  rounds,
   columns,
   nameRule: pathSegment,
   strategy: { prepareForCreate: prepareRequest, prepareForUpdate: prepareRequestUpdate },

@@ -34,7 +34,6 @@ const columns: ReadonlyArray<Column<Lease>> = [name, text('Holder', 'Who holds t
 export const leases = resource(Lease, {
   plural: 'leases',
   namespaced: true,
-  rounds: { metadata: 1, change: 2, object: 1 },
   createOnUpdate: true,
   unconditionalUpdate: false,
   anyFinalizer: true,

@@ -41,7 +41,7 @@ export const PodAffinityTerm = message('PodAffinityTerm', 'Selects pods, and say
   namespaces: list(2, 'Namespaces of the pods; by default that of this pod.', 'string'),
   topologyKey: string(3, 'Node label whose equal values make up one place; not empty.', { required: true, missing: 'can not be empty' }),
   namespaceSelector: one(4, 'Labels of further namespaces to look in; empty selects all.', LabelSelector, { pointer: true })
-}, { told: ['labelSelector', 'namespaceSelector', 'namespace', 'topologyKey'], validate: (term, at, report) => { validatePodAffinityTerm(term, at, report) } })
+}, { validate: (term, at, report) => { validatePodAffinityTerm(term, at, report) } })
 
 export type WeightedPodAffinityTerm = Static<typeof WeightedPodAffinityTerm>
 export const WeightedPodAffinityTerm = message('WeightedPodAffinityTerm', 'A preference for or against being beside pods.', {
@@ -84,4 +84,4 @@ export const TopologySpreadConstraint = message('TopologySpreadConstraint', 'How
   whenUnsatisfiable: string(3, 'What to do if it cannot hold: DoNotSchedule or ScheduleAnyway.', { required: true, ruled: true, values: ['DoNotSchedule', 'ScheduleAnyway'], closed: true }),
   labelSelector: one(4, 'Labels of the pods that are counted.', LabelSelector, { pointer: true }),
   minDomains: int32(5, 'Least number of domains; with fewer, the global minimum counts as zero.', { pointer: true })
-}, { told: ['maxSkew', 'topologyKey'], validate: (constraint, at, report) => { validateSpread(constraint, at, report) } })
+}, { validate: (constraint, at, report) => { validateSpread(constraint, at, report) } })

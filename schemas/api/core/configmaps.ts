@@ -39,6 +39,5 @@ export const configMaps = resource(ConfigMap, {
   plural: 'configmaps',
   shortNames: ['cm'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 1, first: 'change' },
   columns: [name, text<ConfigMap>('Data', 'Number of entries.', ({ data, binaryData }) => count(data) + count(binaryData)), age]
 })

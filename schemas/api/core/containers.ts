@@ -65,13 +65,11 @@ function pullPolicy (container: { image?: string | undefined, imagePullPolicy?: 
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
-const told = ['name', 'image', 'lifecycle', 'livenessProbe', 'startupProbe', 'terminationMessagePolicy', 'readinessProbe', 'ports', 'env', 'envFrom', 'volumeMounts', 'volumeDevices', 'imagePullPolicy', 'resources', 'securityContext']
-
 export type Container = Static<typeof Container>
-export const Container = message('Container', 'A program that runs in a pod.', fields, { defaults: pullPolicy, told })
+export const Container = message('Container', 'A program that runs in a pod.', fields, { defaults: pullPolicy })
 
 export type EphemeralContainerCommon = Static<typeof EphemeralContainerCommon>
-export const EphemeralContainerCommon = message('EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields, { defaults: pullPolicy, told })
+export const EphemeralContainerCommon = message('EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields, { defaults: pullPolicy })
 
 export type EphemeralContainer = Static<typeof EphemeralContainer>
 export const EphemeralContainer = message('EphemeralContainer', 'A container added to a running pod, for debugging.', {

@@ -23,14 +23,14 @@ export const EndpointPort = message('EndpointPort', 'One port of the addresses b
   port: int32(2, 'Number of the port.', { required: true }),
   protocol: string(3, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { values: ['TCP', 'UDP', 'SCTP'], closed: true }),
   appProtocol: string(4, 'Application protocol of the port, such as http or https.', { pointer: true })
-}, { structType: 'atomic', told: ['name', 'port', 'protocol', 'appProtocol'] })
+}, { structType: 'atomic' })
 
 export type EndpointSubset = Static<typeof EndpointSubset>
 export const EndpointSubset = message('EndpointSubset', 'Addresses that share the same set of ports.', {
   addresses: list(1, 'Addresses that are ready for traffic.', EndpointAddress),
   notReadyAddresses: list(2, 'Addresses that are not ready for traffic.', EndpointAddress),
   ports: list(3, 'Ports available at the addresses.', EndpointPort)
-}, { told: ['', 'addresses', 'notReadyAddresses', 'ports'], validate: (subset, at, report) => { validateSubset(subset, at, report) } })
+}, { validate: (subset, at, report) => { validateSubset(subset, at, report) } })
 
 export type Endpoints = Static<typeof Endpoints>
 export const Endpoints = kind('Endpoints', 'Addresses and ports of what stands behind a service.', {

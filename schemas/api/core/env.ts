@@ -18,7 +18,7 @@ export const EnvVar = message('EnvVar', 'An environment variable of a container.
   name: string(1, 'Name of the variable.', { required: true }),
   value: string(2, 'Value of the variable, in which $(NAME) refers to earlier variables.'),
   valueFrom: one(3, 'Where to get the value; not together with value.', EnvVarSource, { pointer: true })
-}, { told: ['name', 'valueFrom'], validate: (variable, at, report) => { validateEnvVar(variable, at, report) } })
+}, { validate: (variable, at, report) => { validateEnvVar(variable, at, report) } })
 
 export type EnvFromSource = Static<typeof EnvFromSource>
 export const EnvFromSource = message('EnvFromSource', 'A source whose entries all become environment variables.', {

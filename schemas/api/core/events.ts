@@ -110,7 +110,6 @@ export const events = resource(Event, {
   plural: 'events',
   shortNames: ['ev'],
   namespaced: true,
-  rounds: { metadata: 1, change: 1, object: 0 },
   createOnUpdate: true,
   nameRule: pathSegment,
   anyFinalizer: true,

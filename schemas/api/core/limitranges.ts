@@ -42,6 +42,5 @@ export const limitRanges = resource(LimitRange, {
   plural: 'limitranges',
   shortNames: ['limits'],
   namespaced: true,
-  rounds: { metadata: 2, change: 1, object: 1 },
   createOnUpdate: true
 })

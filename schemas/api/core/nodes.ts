@@ -34,7 +34,6 @@ export const Node = kind('Node', 'A machine that runs pods.', {
   spec: one(2, 'How the node is to be used.', NodeSpec),
   status: one(3, 'What is observed of the node; written by the system.', NodeStatus)
 }, {
-  told: ['metadata', 'status', 'spec'],
   validate: (node, _at, report) => { validateNode(node, report) },
   validateUpdate: (node, old, _at, report) => { validateNodeUpdate(node, old, report) }
 })

@@ -33,7 +33,7 @@ export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'W
   volumeMode: string(6, 'Whether a Filesystem or a raw Block device is claimed.', { pointer: true, values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem' }),
   dataSource: one(7, 'Snapshot or claim the volume is filled from.', TypedLocalObjectReference, { pointer: true }),
   dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, { pointer: true })
-}, { told: ['accessModes', 'selector', 'resources', 'storageClassName', 'volumeMode', 'dataSource', 'dataSourceRef', ''], validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
+}, { validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
 
 export type PersistentVolumeClaimStatus = Static<typeof PersistentVolumeClaimStatus>
 export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus', 'What is observed of a claim.', {
@@ -69,7 +69,6 @@ export const persistentVolumeClaims = resource(PersistentVolumeClaim, {
   plural: 'persistentvolumeclaims',
   shortNames: ['pvc'],
   namespaced: true,
-  rounds: { metadata: 3, change: 2, object: 2 },
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],

@@ -59,7 +59,6 @@ export const persistentVolumes = resource(PersistentVolume, {
   plural: 'persistentvolumes',
   shortNames: ['pv'],
   namespaced: false,
-  rounds: { metadata: 3, change: 1, object: 2 },
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],

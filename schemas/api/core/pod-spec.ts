@@ -93,10 +93,6 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   setHostnameAsFQDN: bool(35, 'Whether the host name of the pod is its full name.', { pointer: true }),
   os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true })
 }, {
-  told: [
-    'volumes', 'containers', 'initContainers', 'ephemeralContainers', 'restartPolicy', 'dnsPolicy', 'nodeSelector', 'securityContext', 'affinity', 'dnsConfig', 'readinessGates', 'topologySpreadConstraints',
-    '', 'hostNetwork', 'serviceAccountName', 'nodeName', 'activeDeadlineSeconds', 'hostname', 'subdomain', 'tolerations', 'hostAliases', 'priorityClassName', 'runtimeClassName', 'preemptionPolicy', 'overhead', 'os'
-  ],
   defaults: spec => {
     onHostNetwork(spec)
     nameAccount(spec)
@@ -109,4 +105,4 @@ export type PodTemplateSpec = Static<typeof PodTemplateSpec>
 export const PodTemplateSpec = message('PodTemplateSpec', 'Metadata and content of the pods to make.', {
   metadata: one(1, 'Labels and annotations of the pods.', ObjectMeta, { ruled: true }),
   spec: one(2, 'What runs in the pods, and how.', PodSpec)
-}, { told: ['labels', 'annotations', 'spec'], defaults: ({ metadata }) => { dropInitAnnotations(metadata) }, validate: (template, at, report) => { validatePodTemplate(template, at, report) } })
+}, { defaults: ({ metadata }) => { dropInitAnnotations(metadata) }, validate: (template, at, report) => { validatePodTemplate(template, at, report) } })

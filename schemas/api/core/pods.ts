@@ -31,7 +31,6 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
   spec: one(2, 'What is to run, and how.', PodSpec, { immutable: 'ruled' }),
   status: one(3, 'What is observed of the pod; written by the system.', PodStatus)
 }, {
-  told: ['metadata', 'spec'],
   defaults: pod => {
     dropInitAnnotations(pod.metadata)
     defaultPod(pod.spec)
@@ -71,7 +70,7 @@ export const pods = resource(Pod, {
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
     { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], keepsMetadata: OWN_METADATA, rounds: { metadata: 2, change: 2, object: 1 }, validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], keepsMetadata: OWN_METADATA, validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
     { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
     { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connects: true },
     { name: 'log', verbs: ['get'], connects: true },

@@ -25,7 +25,6 @@ const columns: ReadonlyArray<Column<PodTemplate>> = [
 export const podTemplates = resource(PodTemplate, {
   plural: 'podtemplates',
   namespaced: true,
-  rounds: { metadata: 1, change: 2, object: 1 },
   deleteReturns: 'Object',
   generation: ({ template }) => template,
   strategy: { dropGated: ({ template }, old) => { dropGatedPodFields(template.spec, old?.template.spec) }, warnings: ({ template }) => podWarnings(template, 'template') },

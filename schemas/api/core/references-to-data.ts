@@ -11,14 +11,14 @@ export const ConfigMapKeySelector = message('ConfigMapKeySelector', 'One key of 
   localObjectReference: inline(1, 'The config map to read.', LocalObjectReference),
   key: string(2, 'Key whose value is taken.', { required: true }),
   optional: bool(3, 'Whether the config map or its key may be missing.', { pointer: true })
-}, { structType: 'atomic', told: ['name', 'key'], validate: (selector, at, report) => { validateKeySelector(selector, at, report) } })
+}, { structType: 'atomic', validate: (selector, at, report) => { validateKeySelector(selector, at, report) } })
 
 export type SecretKeySelector = Static<typeof SecretKeySelector>
 export const SecretKeySelector = message('SecretKeySelector', 'One key of a secret.', {
   localObjectReference: inline(1, 'The secret to read.', LocalObjectReference),
   key: string(2, 'Key whose value is taken.', { required: true }),
   optional: bool(3, 'Whether the secret or its key may be missing.', { pointer: true })
-}, { structType: 'atomic', told: ['name', 'key'], validate: (selector, at, report) => { validateKeySelector(selector, at, report) } })
+}, { structType: 'atomic', validate: (selector, at, report) => { validateKeySelector(selector, at, report) } })
 
 export type SecretReference = Static<typeof SecretReference>
 export const SecretReference = message('SecretReference', 'A secret of any namespace.', {

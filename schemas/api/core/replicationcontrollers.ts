@@ -73,7 +73,6 @@ export const replicationControllers = resource(ReplicationController, {
   shortNames: ['rc'],
   categories: ['all'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 2 },
   subresources: [
     scale<ReplicationController>(({ spec }) => spec.selector === undefined ? undefined : { matchLabels: spec.selector }),
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateReplicaStatus(object as ReplicationController, report) } }

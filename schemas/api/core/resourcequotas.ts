@@ -69,7 +69,6 @@ export const resourceQuotas = resource(ResourceQuota, {
   plural: 'resourcequotas',
   shortNames: ['quota'],
   namespaced: true,
-  rounds: { metadata: 1, change: 2, object: 1 },
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],

@@ -80,7 +80,6 @@ function isJsonObject (text: string): boolean {
 export const secrets = resource(Secret, {
   plural: 'secrets',
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 1, first: 'change' },
   columns: [
     name,
     text<Secret>('Type', 'What the data is for.', ({ type }) => type),

@@ -7,7 +7,7 @@ import { dns1035Label } from '../../names.js'
 import { forbidden, invalid } from '../../rules/findings.js'
 import { LoadBalancerStatus } from './load-balancers.js'
 import { validateServiceAddressUpdate } from './rules/service-addresses.js'
-import { validateLoadBalancerClass, validateService } from './rules/services.js'
+import { validateService } from './rules/services.js'
 import { forgetMeaningless, needsHealthCheckPort, prepareService, prepareServiceUpdate } from './service-types.js'
 import { serviceColumns } from './service-columns.js'
 import { Condition } from '../../meta/answers.js'
@@ -102,7 +102,6 @@ function validateServiceUpdate ({ spec }: { spec: ServiceSpec }, { spec: old }: 
   if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && !sameValue(spec.loadBalancerClass, old.loadBalancerClass)) {
     invalid(report, 'spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set')
   }
-  validateLoadBalancerClass(spec, report) // once more, beside the old one
   if (needsHealthCheckPort(spec) && needsHealthCheckPort(old) && (spec.healthCheckNodePort ?? 0) !== (old.healthCheckNodePort ?? 0)) forbidden(report, 'spec.healthCheckNodePort', 'field is immutable')
 }
 
@@ -115,7 +114,6 @@ export const services = resource(Service, {
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'ServiceProxyOptions', connects: true },
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],
-  rounds: { metadata: 2, change: 2, object: 1, first: 'change' },
   createOnUpdate: true,
   deleteReturns: 'Object',
   storagePrefix: 'services/specs',

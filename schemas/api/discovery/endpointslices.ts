@@ -69,7 +69,6 @@ const columns: ReadonlyArray<Column<v1beta1.EndpointSlice>> = [
 export const endpointSlices = resource(v1beta1.EndpointSlice, {
   plural: 'endpointslices',
   namespaced: true,
-  rounds: { metadata: 2, change: 1, object: 1 },
   deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'discovery.orch.io/v1 EndpointSlice' },
   // Labels say which service a slice belongs to.
   generation: ({ addressType, endpoints, ports, metadata }) => [addressType, endpoints, ports, metadata.labels],

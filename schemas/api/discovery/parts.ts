@@ -24,7 +24,7 @@ export function parts (version: 'v1' | 'v1beta1') {
     protocol: string(2, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { pointer: true, values: ['TCP', 'UDP', 'SCTP'], closed: true, default: 'TCP' }),
     port: int32(3, 'Number of the port; unset means all ports.', { pointer: true }),
     appProtocol: string(4, 'Application protocol of the port, such as http or https.', { pointer: true })
-  }, { told: ['name', 'protocol', 'appProtocol'], ...(version === 'v1' ? { structType: 'atomic' } : {}) })
+  }, version === 'v1' ? { structType: 'atomic' } : {})
 
   return { kind, message, EndpointConditions, ForZone, EndpointHints, EndpointPort }
 }

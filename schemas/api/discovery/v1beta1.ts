@@ -28,4 +28,4 @@ export const EndpointSlice = kind('EndpointSlice', 'Some of the endpoints of a s
   addressType: string(4, 'Type of all addresses: IPv4, IPv6 or FQDN; does not change.', { required: true, immutable: true }),
   endpoints: list(2, 'Endpoints in the slice, at most 1000.', Endpoint, { required: true, listType: 'atomic' }),
   ports: list(3, 'Ports of every endpoint in the slice, at most 100.', EndpointPort, { written: true, listType: 'atomic' })
-}, { told: ['addressType', 'endpoints', 'ports'], validate: (slice, _at, report) => { validateSlice(slice, report) } })
+}, { validate: (slice, _at, report) => { validateSlice(slice, report) } })

@@ -54,14 +54,14 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
     subjects: list(1, 'Who makes the requests; one must match.', Subject, { required: true, listType: 'atomic' }),
     resourceRules: list(2, 'Requests about resources that match.', ResourcePolicyRule, { listType: 'atomic' }),
     nonResourceRules: list(3, 'Requests for other paths that match.', NonResourcePolicyRule, { listType: 'atomic' })
-  }, { told: ['subjects', '', 'resourceRules', 'nonResourceRules'] })
+  })
 
   const FlowSchemaSpec = message('FlowSchemaSpec', 'Which requests match, and how they are treated.', {
     priorityLevelConfiguration: one(1, 'Priority level of the requests.', PriorityLevelConfigurationReference, { required: true }),
     matchingPrecedence: int32(2, 'Order among schemas, from 1 to 10000; the lowest match wins.', { written: true, default: 1000 }),
     distinguisherMethod: one(3, 'How requests are divided into flows; unset means a single flow.', FlowDistinguisherMethod, { pointer: true }),
     rules: list(4, 'Rules of which a request must match one.', PolicyRulesWithSubjects, { listType: 'atomic' })
-  }, { told: ['matchingPrecedence', 'distinguisherMethod', 'priorityLevelConfiguration', 'rules', ''] })
+  })
 
   const FlowSchemaCondition = message('FlowSchemaCondition', 'A finding about a flow schema.', {
     type: string(1, 'What is told, such as Dangling.'),
@@ -79,7 +79,7 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
     metadata,
     spec: one(2, 'Which requests it matches, and their priority level.', FlowSchemaSpec),
     status: one(3, 'What is observed of the schema; written by the system.', FlowSchemaStatus)
-  }, { told: ['spec.', 'status'], validate: (schema, _at, report) => { validateFlowSchema(schema, report) } })
+  }, { validate: (schema, _at, report) => { validateFlowSchema(schema, report) } })
 
   const QueuingConfiguration = message('QueuingConfiguration', 'Settings of the queues of a priority level.', {
     queues: int32(1, 'Number of queues; by default 64.', { written: true, default: 64 }),

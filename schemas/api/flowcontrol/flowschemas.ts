@@ -19,7 +19,6 @@ const columns: ReadonlyArray<Column<v1beta1.FlowSchema>> = [
 export const flowSchemas = resource(v1beta1.FlowSchema, {
   plural: 'flowschemas',
   namespaced: false,
-  rounds: { metadata: 2, change: 1, object: 1 },
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }],
   generation: ({ spec }) => spec,
   columns,

@@ -23,7 +23,6 @@ const columns: ReadonlyArray<Column<v1beta1.PriorityLevelConfiguration>> = [
 export const priorityLevelConfigurations = resource(v1beta1.PriorityLevelConfiguration, {
   plural: 'prioritylevelconfigurations',
   namespaced: false,
-  rounds: { metadata: 2, change: 1, object: 1 },
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }],
   generation: ({ spec }) => spec,
   columns,

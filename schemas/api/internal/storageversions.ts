@@ -58,7 +58,6 @@ const columns: ReadonlyArray<Column<StorageVersion>> = [
 export const storageVersions = resource(StorageVersion, {
   plural: 'storageversions',
   namespaced: false,
-  rounds: { metadata: 1, change: 2, object: 1 },
   anyFinalizer: true,
   nameRule: storageVersionName,
   subresources: [

@@ -15,13 +15,13 @@ export const IngressClassParametersReference = message('IngressClassParametersRe
   name: string(3, 'Name of the object.', { required: true, missing: 'name is required' }),
   scope: string(4, 'Whether the object is of the Cluster or a Namespace.', { written: true, pointer: true, default: 'Cluster' }),
   namespace: string(5, 'Namespace of the object; required with scope Namespace.', { pointer: true })
-}, { told: ['apiGroup', 'kind', 'name'], validate: (object, at, report) => { validateParameters(object, at, report) } })
+}, { validate: (object, at, report) => { validateParameters(object, at, report) } })
 
 export type IngressClassSpec = Static<typeof IngressClassSpec>
 export const IngressClassSpec = message('IngressClassSpec', 'Controller of an ingress class and its parameters.', {
   controller: string(1, 'Name of the controller, such as acme.io/ingress-controller; does not change.', { immutable: true, maxLength: 250 }),
   parameters: one(2, 'Object with further parameters for the controller.', IngressClassParametersReference, { pointer: true })
-}, { told: ['controller', 'parameters'], validate: ({ controller }, at, report) => { validateController(controller, `${at}.controller`, report) } })
+}, { validate: ({ controller }, at, report) => { validateController(controller, `${at}.controller`, report) } })
 
 export type IngressClass = Static<typeof IngressClass>
 export const IngressClass = kind('IngressClass', 'A class of ingresses and the controller that serves it.', {
@@ -45,7 +45,6 @@ const columns: ReadonlyArray<Column<IngressClass>> = [
 export const ingressClasses = resource(IngressClass, {
   plural: 'ingressclasses',
   namespaced: false,
-  rounds: { metadata: 2, change: 2, object: 1, first: 'change' },
   generation: ({ spec }) => spec,
   columns
 })

@@ -33,18 +33,18 @@ export const HTTPIngressPath = message('HTTPIngressPath', 'A path and the backen
   path: string(1, 'Path that requests are matched with; begins with /.'),
   pathType: string(3, 'How the path is matched: Exact, Prefix or ImplementationSpecific.', { required: true, pointer: true, missing: 'pathType must be specified' }),
   backend: one(2, 'Where matching requests go.', IngressBackend, { required: true })
-}, { told: ['path', 'pathType', 'backend'] })
+})
 
 export type HTTPIngressRuleValue = Static<typeof HTTPIngressRuleValue>
 export const HTTPIngressRuleValue = message('HTTPIngressRuleValue', 'Paths of a host and their backends.', {
   paths: list(1, 'Paths and the backends their requests go to.', HTTPIngressPath, { required: true, listType: 'atomic' })
-}, { told: ['paths'] })
+})
 
 export type IngressTLS = Static<typeof IngressTLS>
 export const IngressTLS = message('IngressTLS', 'Hosts and the certificate they are served with.', {
   hosts: list(1, 'Host names in the certificate.', 'string', { listType: 'atomic' }),
   secretName: string(2, 'Secret with the certificate and its private key.')
-}, { told: ['hosts', 'secretName'] })
+})
 
 export type IngressRuleValue = Static<typeof IngressRuleValue>
 export const IngressRuleValue = message('IngressRuleValue', 'What a rule does with requests.', {
@@ -55,7 +55,7 @@ export type IngressRule = Static<typeof IngressRule>
 export const IngressRule = message('IngressRule', 'What happens to requests for a host.', {
   host: string(1, 'Host name of the requests; may begin with a wildcard label *.'),
   ingressRuleValue: inline(2, 'Paths of the host; without them, all goes to the default backend.', IngressRuleValue)
-}, { told: ['host', 'http.'] })
+})
 
 export type IngressSpec = Static<typeof IngressSpec>
 export const IngressSpec = message('IngressSpec', 'Rules of an ingress and certificates for them.', {
@@ -63,7 +63,7 @@ export const IngressSpec = message('IngressSpec', 'Rules of an ingress and certi
   defaultBackend: one(1, 'Where requests go that match no rule.', IngressBackend, { pointer: true }),
   tls: list(2, 'Hosts that are served over TLS, with their certificates.', IngressTLS, { listType: 'atomic' }),
   rules: list(3, 'Rules by host; without any, all goes to the default backend.', IngressRule, { listType: 'atomic' })
-}, { told: ['', 'defaultBackend', 'rules', 'tls', 'ingressClassName'], validate: (object, at, report) => { validateIngressSpec(object, at, report) } })
+}, { validate: (object, at, report) => { validateIngressSpec(object, at, report) } })
 
 export type IngressStatus = Static<typeof IngressStatus>
 export const IngressStatus = message('IngressStatus', 'What is observed of an ingress.', {
@@ -76,7 +76,6 @@ export const Ingress = kind('Ingress', 'Rules by which requests from outside rea
   spec: one(2, 'The rules and the certificates for them.', IngressSpec),
   status: one(3, 'What is observed of the ingress; written by the system.', IngressStatus)
 }, {
-  told: ['spec.', 'status'],
   validateCreate: (ingress, _at, report) => { validateIngressCreate(ingress, report) },
   validateUpdate: ({ spec }, { spec: old }, _at, report) => { validateIngressUpdate(spec, old, report) }
 })
@@ -108,7 +107,6 @@ export const ingresses = resource(Ingress, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],
   storagePrefix: 'ingress',
-  rounds: { metadata: 2, change: 2, object: 1, first: 'together' },
   generation: ({ spec }) => spec,
   strategy: { warnings: (ingress, old) => old === undefined ? newIngressWarnings(ingress) : [] },
   columns

@@ -35,13 +35,13 @@ export type NetworkPolicyIngressRule = Static<typeof NetworkPolicyIngressRule>
 export const NetworkPolicyIngressRule = message('NetworkPolicyIngressRule', 'Traffic that may come in; it must match ports and from.', {
   ports: list(1, 'Ports traffic may come in at; empty allows all.', NetworkPolicyPort),
   from: list(2, 'Peers traffic may come from; empty allows all.', NetworkPolicyPeer)
-}, { told: ['ports', 'from'] })
+})
 
 export type NetworkPolicyEgressRule = Static<typeof NetworkPolicyEgressRule>
 export const NetworkPolicyEgressRule = message('NetworkPolicyEgressRule', 'Traffic that may leave; it must match ports and to.', {
   ports: list(1, 'Ports traffic may go to; empty allows all.', NetworkPolicyPort),
   to: list(2, 'Peers traffic may go to; empty allows all.', NetworkPolicyPeer)
-}, { told: ['ports', 'to'] })
+})
 
 export type NetworkPolicySpec = Static<typeof NetworkPolicySpec>
 export const NetworkPolicySpec = message('NetworkPolicySpec', 'The pods of a policy and the traffic they may have.', {
@@ -50,7 +50,6 @@ export const NetworkPolicySpec = message('NetworkPolicySpec', 'The pods of a pol
   egress: list(3, 'Rules for traffic that goes out, where policyTypes has Egress.', NetworkPolicyEgressRule),
   policyTypes: list(4, 'Directions the policy is about: Ingress, Egress or both.', 'string', { values: DIRECTIONS, closed: true, ruled: true })
 }, {
-  told: ['podSelector', 'ingress', 'egress', 'policyTypes'],
   defaults: spec => { if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] },
   validate: (object, at, report) => { validateNetworkPolicySpec(object, at, report) }
 })
@@ -82,13 +81,11 @@ export const networkPolicies = resource(NetworkPolicy, {
   plural: 'networkpolicies',
   shortNames: ['netpol'],
   namespaced: true,
-  rounds: { metadata: 2, change: 2, object: 2 },
   subresources: [
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      changes: ['status'],
-      rounds: { metadata: 1, change: 1, object: 1 }
+      changes: ['status']
     }
   ],
   generation: ({ spec }) => spec,

@@ -56,13 +56,11 @@ export const podDisruptionBudgets = resource(v1beta1.PodDisruptionBudget, {
   plural: 'poddisruptionbudgets',
   shortNames: ['pdb'],
   namespaced: true,
-  rounds: { metadata: 1, change: 1, object: 1 },
   subresources: [{
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     changes: ['status'],
-    validateUpdate: (budget, _old, report) => { validateBudgetConditions(budget as v1beta1.PodDisruptionBudget, report) },
-    rounds: { metadata: 1, change: 1, object: 1 }
+    validateUpdate: (budget, _old, report) => { validateBudgetConditions(budget as v1beta1.PodDisruptionBudget, report) }
   }],
   unconditionalUpdate: false,
   nameRule: pathSegment,

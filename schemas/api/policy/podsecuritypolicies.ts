@@ -124,7 +124,6 @@ export const podSecurityPolicies = resource(PodSecurityPolicy, {
   plural: 'podsecuritypolicies',
   shortNames: ['psp'],
   namespaced: false,
-  rounds: { metadata: 1, change: 2, object: 1 },
   deleteReturns: 'Object',
   storagePrefix: 'podsecuritypolicy',
   columns,

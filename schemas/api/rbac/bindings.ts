@@ -16,7 +16,6 @@ export const Subject = message('Subject', 'Who a binding grants to.', {
   namespace: string(4, 'Namespace of a ServiceAccount, by default that of a RoleBinding; has no meaning for the others.')
 }, {
   structType: 'atomic',
-  told: ['name', 'apiGroup', 'namespace', 'kind'],
   defaults: subject => { if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = RBAC_GROUP },
   validate: (subject, at, report) => validateSubject(subject, at, report)
 })
@@ -28,7 +27,6 @@ export const RoleRef = message('RoleRef', 'The role a binding grants.', {
   name: string(3, 'Name of the role.', { required: true })
 }, {
   structType: 'atomic',
-  told: ['apiGroup', 'kind', 'name'],
   validate: (ref, at, report) => validateRoleRef(ref, at, report),
   validateUpdate: (ref, old, at, report) => validateRoleRefUpdate(ref, old, at, report)
 })

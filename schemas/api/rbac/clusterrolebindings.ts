@@ -12,7 +12,6 @@ export const ClusterRoleBinding = kind('ClusterRoleBinding', 'Grants a ClusterRo
   subjects,
   roleRef: one(3, 'The ClusterRole that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
 }, {
-  told: ['roleRef.', 'subjects'],
   validate: (binding, at, report) => {
     validateClusterSubjects(binding.subjects ?? [], report)
     validateRoleKind(binding.roleRef, ['ClusterRole'], report)

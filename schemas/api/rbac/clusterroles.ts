@@ -26,7 +26,7 @@ function validateClusterRole (role: ClusterRole, report: Report): void {
   if (aggregationRule === undefined) return
   const selectors = aggregationRule.clusterRoleSelectors ?? []
   if (selectors.length === 0) {
-    report({ type: 'FieldValueRequired', field: 'aggregationRule.clusterRoleSelectors', detail: 'at least one clusterRoleSelector required if aggregationRule is non-nil' })
+    report({ type: 'FieldValueRequired', field: 'aggregationRule.clusterRoleSelectors', detail: 'at least one clusterRoleSelector required if aggregationRule is set' })
   }
   selectors.forEach((selector, index) => {
     const at = `aggregationRule.clusterRoleSelectors[${index}]`

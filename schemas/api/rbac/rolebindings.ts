@@ -12,7 +12,6 @@ export const RoleBinding = kind('RoleBinding', 'Grants a Role, or a ClusterRole 
   subjects,
   roleRef: one(3, 'The Role of the same namespace, or the ClusterRole, that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
 }, {
-  told: ['roleRef.', 'subjects'],
   // Of a ClusterRoleBinding the group has to be said.
   defaults: ({ roleRef }) => { if (roleRef.apiGroup === '') roleRef.apiGroup = RBAC_GROUP },
   validate: ({ roleRef }, _at, report) => { validateRoleKind(roleRef, ['Role', 'ClusterRole'], report) }

@@ -53,7 +53,6 @@ export const priorityClasses = resource(PriorityClass, {
   plural: 'priorityclasses',
   shortNames: ['pc'],
   namespaced: false,
-  rounds: { metadata: 1, change: 2, object: 0 },
   generation: () => undefined, // stays at the first
   strategy: { undeletable: name => Object.hasOwn(SYSTEM_CLASSES, name) ? 'this is a system priority class and cannot be deleted' : undefined },
   columns

@@ -52,7 +52,6 @@ const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unk
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
   namespaced: false,
-  rounds: { metadata: 1, change: 2, object: 1, first: 'change' },
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   // Has no generation before it is changed for the first time, and counts what could change when it began to count.

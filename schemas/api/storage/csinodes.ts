@@ -40,7 +40,6 @@ const columns: ReadonlyArray<Column<CSINode>> = [name, integer('Drivers', 'Numbe
 export const csiNodes = resource(CSINode, {
   plural: 'csinodes',
   namespaced: false,
-  rounds: { metadata: 3, change: 1, object: 2 },
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   columns

@@ -20,7 +20,6 @@ export const StorageClass = kind('StorageClass', 'A class of storage and how vol
   volumeBindingMode: string(7, 'When claims are bound, Immediate or WaitForFirstConsumer; by default Immediate.', { pointer: true, immutable: 'ruled', values: ['Immediate', 'WaitForFirstConsumer'], closed: true, default: 'Immediate' }),
   allowedTopologies: list(8, 'Where volumes may be made; empty means anywhere.', TopologySelectorTerm, { listType: 'atomic' })
 }, {
-  told: ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode', 'allowedTopologies'],
   validate: (object, _at, report) => { validateStorageClass(object, report) },
   validateUpdate: (object, old, _at, report) => { validateStorageClassUpdate(object, old, report) }
 })

@@ -59,9 +59,8 @@ const columns: ReadonlyArray<Column<VolumeAttachment>> = [
 export const volumeAttachments = resource(VolumeAttachment, {
   plural: 'volumeattachments',
   namespaced: false,
-  rounds: { metadata: 3, change: 1, object: 2 },
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA, rounds: { metadata: 3, change: 1, object: 2 } }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
   ],
   unconditionalUpdate: false,
   deleteReturns: 'Object',

@@ -64,7 +64,7 @@ t.test('it has a node, a lease and a CSINode of its own name, and leaves taints 
   const refused: ReadonlyArray<readonly [string, Json, string]> = [
     [NODES, node('n2'), 'nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"'],
     [NODES, node('n1', { 'node-restriction.orch.io/a': 'b', 'x.orch.io/y': 'z', 'example.com/fine': 'a' }), 'nodes "n1" is forbidden: node "n1" is not allowed to set the following labels: node-restriction.orch.io/a, x.orch.io/y'],
-    [NODES, node('n1', {}, { configSource: { configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } } }), 'nodes "n1" is forbidden: node "n1" is not allowed to create pods with a non-nil configSource'],
+    [NODES, node('n1', {}, { configSource: { configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } } }), 'nodes "n1" is forbidden: node "n1" is not allowed to create nodes with a configSource'],
     [`${LEASES}/default/leases`, node('n1'), 'leases.coordination.orch.io "n1" is forbidden: can only access leases in the "orch-node-lease" system namespace'],
     [`${LEASES}/orch-node-lease/leases`, { metadata: { name: 'n2' } }, 'leases.coordination.orch.io "n2" is forbidden: can only access node lease with the same name as the requesting node'],
     [CSI_NODES, { metadata: { name: 'n2' }, spec: { drivers: [] } }, 'csinodes.storage.orch.io "n2" is forbidden: can only access CSINode with the same name as the requesting node']

@@ -1,7 +1,7 @@
 /**
  * Tables of updates. A row is a title, what the sample of its kind is created with (a merge patch; its status is written once it is
- * there), what is patched then, and what comes of it: causes as `2 Invalid metadata.labels`, without a number where one is told, or
- * what is stored.
+ * there), what is patched then, and what comes of it: causes as `Invalid metadata.labels`, or what is
+ * stored.
  */
 import { representations } from '../../../schemas/resources.js'
 import { mergePatch } from '../../../registry/patch/merge-patch.js'
@@ -37,14 +37,10 @@ export async function given (server: Client, place: Place, before: Json): Promis
   return { url: own, object: json }
 }
 
-/** In order, with how often each is told. */
+/** Sorted, each once: several may be wrong in one way with one field. */
 export function causes ({ json }: Answer): string[] {
-  const counts = new Map<string, number>()
-  for (const { reason, field } of (json['details']?.causes ?? []) as Json[]) {
-    const cause = `${String(reason).replace('FieldValue', '')} ${String(field)}`
-    counts.set(cause, (counts.get(cause) ?? 0) + 1)
-  }
-  return [...counts].map(([cause, count]) => count === 1 ? cause : `${count} ${cause}`).sort()
+  const found = (json['details']?.causes ?? []) as Json[]
+  return [...new Set(found.map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`))].sort()
 }
 
 type Row = readonly [title: string, before: Json, change: Json | readonly Json[], ...causes: string[]]

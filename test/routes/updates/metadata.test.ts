@@ -1,38 +1,26 @@
-/** What an update may do to metadata, and how often each kind tells what is wrong with it. */
+/** What an update may do to metadata. */
 import t from 'tap'
 import { build } from '../../build.js'
 import type { Json } from '../../build.js'
 import { ALL, creation, stored as kinds, title, urlOf } from '../../conformance/collections.js'
 import { causes, given, stored } from './cases.js'
 
-/** Kinds that look at metadata other than twice: the convention does once for all objects, and each kind as often as it is judged. */
-const ROUNDS: Readonly<Record<string, number>> = {
-  podtemplates: 1, resourcequotas: 1, events: 1, deployments: 1, cronjobs: 1, poddisruptionbudgets: 1, podsecuritypolicies: 1, priorityclasses: 1, leases: 1,
-  horizontalpodautoscalers: 1, csidrivers: 1, customresourcedefinitions: 1, storageversions: 1,
-  persistentvolumes: 3, persistentvolumeclaims: 3, roles: 3, clusterroles: 3, rolebindings: 3, clusterrolebindings: 3, volumeattachments: 3, csinodes: 3
-}
-/** Those that look at what may not change in metadata once, and at labels again as often. */
-const ONCE = ['limitranges', 'persistentvolumes', 'events', 'poddisruptionbudgets', 'endpointslices', 'flowschemas', 'prioritylevelconfigurations', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'volumeattachments', 'csinodes']
-/** Those that know no finalizers of their own. */
-const ANY_FINALIZER = ['runtimeclasses', 'leases', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'customresourcedefinitions', 'apiservices', 'storageversions']
+/** Those that take any finalizer. */
+const ANY_FINALIZER = ['events', 'poddisruptionbudgets', 'runtimeclasses', 'leases', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'customresourcedefinitions', 'apiservices', 'storageversions']
 
-const told = (count: number, cause: string): string[] => count === 0 ? [] : [count === 1 ? cause : `${count} ${cause}`]
-
-t.test('every kind tells of metadata as often as it looks at it', async t => {
+t.test('every kind refuses what is wrong with metadata', async t => {
   const server = await build(t, ALL)
   for (const one of kinds.filter(one => one === one.type.stored)) {
     const { url, body } = creation(one)
     const { code, json } = await server.post(url, body)
     t.equal(code, 201, `${title(one)}: ${String(json['message'] ?? '')}`)
     const own = `${urlOf(one)}/${String(body['metadata'].name)}`
-    const [rounds, changes] = [ROUNDS[one.plural] ?? 2, ONCE.includes(one.plural) ? 1 : 2]
-    t.same(causes(await server.patch(own, { metadata: { labels: { 'a b': 'c' } } })), told(rounds + changes, 'Invalid metadata.labels'), title(one))
-    const domains = ANY_FINALIZER.includes(one.plural) ? 0 : rounds - 1 + changes - 1
+    t.same(causes(await server.patch(own, { metadata: { labels: { 'a b': 'c' } } })), ['Invalid metadata.labels'], title(one))
     const finalized = await server.patch(`${own}?dryRun=All`, { metadata: { finalizers: ['plain'] } })
-    t.same(causes(finalized), told(domains, 'Invalid metadata.finalizers[0]'), `${title(one)}: a finalizer without a domain`)
-    t.equal(finalized.code, domains === 0 ? 200 : 422)
-    t.match(await server.patch(own, { metadata: { uid: 'another' } }), { code: 422 }, `${title(one)}: another uid`)
-    t.same(causes(await server.patch(own, { metadata: { uid: 'another' } })).filter(cause => cause.endsWith('metadata.uid')), told(changes, 'Invalid metadata.uid'), title(one))
+    t.same(causes(finalized), ANY_FINALIZER.includes(one.plural) ? [] : ['Invalid metadata.finalizers[0]'], `${title(one)}: a finalizer without a domain`)
+    const renamed = await server.patch(own, { metadata: { uid: 'another' } })
+    t.equal(renamed.code, 422, `${title(one)}: another uid`)
+    t.ok(causes(renamed).includes('Invalid metadata.uid'), `${title(one)}: another uid`)
     const { json: current } = await server.get(own)
     const put = (metadata: Json) => server.put(own, { ...current, metadata: { ...current['metadata'], ...metadata } })
     t.match(await put({ uid: 'another' }), { code: 409, json: { reason: 'Conflict' } }, `${title(one)}: who replaces another object`)
@@ -63,7 +51,7 @@ t.test('a finalizer without a domain, where it is new and where it comes later',
     t.equal((await server.post(url, { ...body, metadata })).code, 201, place)
     const changed = await server.patch(`${url}/${metadata.name}?dryRun=All`, { metadata: { finalizers } })
     t.equal(changed.code, update, place)
-    if (update === 422) t.same([...new Set(causes(changed).map(cause => cause.replace(/^\d+ /, '')))], ['Invalid metadata.finalizers[0]'], place)
+    if (update === 422) t.same(causes(changed), ['Invalid metadata.finalizers[0]'], place)
   }
   t.match(await server.patch('/apis/apps/v1/namespaces/default/deployments/finalized-named/status', { metadata: { finalizers } }), { code: 422 }, 'by the status, too')
 })
@@ -91,7 +79,7 @@ t.test('finalizers are not added to what is going', async t => {
   const server = await build(t)
   const { url } = await given(server, 'v1 configmaps', { metadata: { finalizers: ['example.com/hold'] } })
   await server.delete(url)
-  t.same(causes(await server.patch(url, { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } })), ['2 Forbidden metadata.finalizers'])
+  t.same(causes(await server.patch(url, { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } })), ['Forbidden metadata.finalizers'])
   t.match(await server.patch(url, { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: null } }), { code: 200, json: { metadata: { deletionTimestamp: String } } })
   t.equal((await server.patch(url, { metadata: { finalizers: null } })).code, 200)
   t.equal((await server.get(url)).code, 404)

@@ -10,12 +10,12 @@ const RBAC = 'rbac.authorization.orch.io/v1'
 
 t.test('roles and bindings', async t => {
   const server = await build(t)
-  for (const kind of ['roles', 'clusterroles']) await judged(t, server, `${RBAC} ${kind}`, [['a rule of nothing', {}, { rules: [{ apiGroups: [''], resources: ['pods'] }] }, '2 Required rules[0].verbs']])
+  for (const kind of ['roles', 'clusterroles']) await judged(t, server, `${RBAC} ${kind}`, [['a rule of nothing', {}, { rules: [{ apiGroups: [''], resources: ['pods'] }] }, 'Required rules[0].verbs']])
   for (const kind of ['rolebindings', 'clusterrolebindings']) {
     await judged(t, server, `${RBAC} ${kind}`, [
       ['another role', {}, { roleRef: { name: 'other' } }, 'Invalid roleRef'],
-      ['a role of another kind', {}, { roleRef: { kind: 'Other' } }, '2 NotSupported roleRef.kind', 'Invalid roleRef'],
-      ['subjects nobody knows', {}, { subjects: [{ kind: 'Robot', name: 'r' }] }, '2 NotSupported subjects[0].kind'],
+      ['a role of another kind', {}, { roleRef: { kind: 'Other' } }, 'NotSupported roleRef.kind', 'Invalid roleRef'],
+      ['subjects nobody knows', {}, { subjects: [{ kind: 'Robot', name: 'r' }] }, 'NotSupported subjects[0].kind'],
       ['others', {}, { subjects: [{ kind: 'Group', name: 'g' }] }]
     ])
   }
@@ -34,9 +34,9 @@ t.test('networking', async t => {
     ['another controller', {}, { spec: { controller: 'other.example.com/ingress' } }, 'Invalid spec.controller'],
     ['its parameters', {}, { spec: { parameters: { kind: 'Config', name: 'c' } } }]
   ])
-  await judged(t, server, `${group} networkpolicies`, [['a bad port', {}, { spec: { ingress: [{ ports: [{ port: 0 }] }] } }, '2 Invalid spec.ingress[0].ports[0].port']])
+  await judged(t, server, `${group} networkpolicies`, [['a bad port', {}, { spec: { ingress: [{ ports: [{ port: 0 }] }] } }, 'Invalid spec.ingress[0].ports[0].port']])
   await judged(t, server, 'v1 services', [
-    ['a class of balancers it has none of', {}, { spec: { loadBalancerClass: 'example.com/a' } }, '2 Forbidden spec.loadBalancerClass'],
+    ['a class of balancers it has none of', {}, { spec: { loadBalancerClass: 'example.com/a' } }, 'Forbidden spec.loadBalancerClass'],
     ['a class when it begins to have one', {}, { spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/a' } }],
     ['another class', { spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/a' } }, { spec: { loadBalancerClass: 'example.com/b' } }, 'Invalid spec.loadBalancerClass'],
     ['another address', { spec: { clusterIP: '10.0.0.5' } }, { spec: { clusterIP: '10.0.0.77' } }, 'Invalid spec.clusterIPs[0]'],
@@ -52,7 +52,7 @@ t.test('networking', async t => {
   ])
   await judged(t, server, 'discovery.orch.io/v1 endpointslices', [
     ['another type', {}, { addressType: 'IPv6', endpoints: [{ addresses: ['fd00::1'] }] }, 'Invalid addressType'],
-    ['a bad address', {}, { endpoints: [{ addresses: ['x'] }] }, '2 Invalid endpoints[0].addresses[0]']
+    ['a bad address', {}, { endpoints: [{ addresses: ['x'] }] }, 'Invalid endpoints[0].addresses[0]']
   ])
 })
 
@@ -72,7 +72,7 @@ t.test('policies, classes and locks', async t => {
   await judged(t, server, 'node.orch.io/v1 runtimeclasses', [['another handler', {}, { handler: 'kata' }, 'Invalid handler'], ['what it takes', {}, { overhead: { podFixed: { cpu: '1' } } }]])
   await judged(t, server, 'coordination.orch.io/v1 leases', [['no time', {}, { spec: { leaseDurationSeconds: 0 } }, 'Invalid spec.leaseDurationSeconds']])
   for (const version of ['v1', 'v2', 'v2beta2', 'v2beta1']) {
-    await judged(t, server, `autoscaling/${version} horizontalpodautoscalers`, [['fewer than one', { spec: { metrics: null } }, { spec: { maxReplicas: 0 } }, '2 Invalid spec.maxReplicas']])
+    await judged(t, server, `autoscaling/${version} horizontalpodautoscalers`, [['fewer than one', { spec: { metrics: null } }, { spec: { maxReplicas: 0 } }, 'Invalid spec.maxReplicas']])
     await judged(t, server, `autoscaling/${version} horizontalpodautoscalers/status`, [['fewer than none', { spec: { metrics: null } }, { status: { currentReplicas: -1, desiredReplicas: -1 } }, 'Invalid status.currentReplicas', 'Invalid status.desiredReplicas']])
   }
 })
@@ -98,11 +98,11 @@ t.test('events', async t => {
     ['an object elsewhere', {}, { involvedObject: { namespace: 'other' } }, 'Invalid involvedObject.namespace']
   ])
   await judged(t, server, 'events.orch.io/v1 events', [
-    ['what was told', {}, { reason: 'Other', note: 'other', type: 'Warning', action: 'Other' }, '2 Invalid reason', 'Invalid action', 'Invalid message', 'Invalid type'],
+    ['what was told', {}, { reason: 'Other', note: 'other', type: 'Warning', action: 'Other' }, 'Invalid reason', 'Invalid action', 'Invalid message', 'Invalid type'],
     ['who told it', {}, { reportingController: 'example.com/other', reportingInstance: 'two' }, 'Invalid reportingController', 'Invalid reportingInstance'],
     ['that it goes on', {}, { series: { count: 2, lastObservedTime: '2026-01-02T03:04:05.000006Z' } }],
     ['once', {}, { series: { count: 1 } }, 'Invalid series.count', 'Required series.lastObservedTime'],
-    ['another uid', {}, { metadata: { uid: 'another' } }, '2 Invalid metadata.uid']
+    ['another uid', {}, { metadata: { uid: 'another' } }, 'Invalid metadata.uid']
   ])
   await judged(t, server, 'events.orch.io/v1beta1 events', [['what was told', {}, { reason: 'Other' }]])
 })

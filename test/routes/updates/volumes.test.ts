@@ -12,7 +12,7 @@ t.test('volumes and claims', async t => {
   await judged(t, server, 'v1 persistentvolumes', [
     ['another source', {}, { spec: { hostPath: { path: '/other' } } }, 'Forbidden spec.persistentvolumesource'],
     ['a block device', {}, { spec: { volumeMode: 'Block' } }, 'Invalid volumeMode'],
-    ['no ways to mount it', {}, { spec: { accessModes: [] } }, '2 Required spec.accessModes'],
+    ['no ways to mount it', {}, { spec: { accessModes: [] } }, 'Required spec.accessModes'],
     ['whose it is, and how large', {}, { spec: { claimRef: { namespace: 'default', name: 'c', uid: 'u' }, capacity: { storage: '2Gi' }, persistentVolumeReclaimPolicy: 'Delete', storageClassName: 'fast' } }]
   ])
   await judged(t, server, 'v1 persistentvolumes/status', [['any phase', {}, { status: { phase: 'Somewhere' } }]])
@@ -24,8 +24,8 @@ t.test('volumes and claims', async t => {
     ['more, before it is bound', {}, size('2Gi'), 'Forbidden spec'],
     ['less', BOUND, size('1Mi'), 'Forbidden spec.resources.requests.storage'],
     ['a block device', {}, { spec: { volumeMode: 'Block' } }, 'Forbidden spec', 'Invalid volumeMode'],
-    ['nothing any more', BOUND, { spec: { resources: { requests: { storage: null, cpu: '1' } } } }, '2 Required spec.resources[storage]', 'Forbidden spec', 'Forbidden spec.resources.requests.storage'],
-    ['no ways to mount it', {}, { spec: { accessModes: null } }, '2 Required spec.accessModes', 'Forbidden spec']
+    ['nothing any more', BOUND, { spec: { resources: { requests: { storage: null, cpu: '1' } } } }, 'Required spec.resources[storage]', 'Forbidden spec', 'Forbidden spec.resources.requests.storage'],
+    ['no ways to mount it', {}, { spec: { accessModes: null } }, 'Required spec.accessModes', 'Forbidden spec']
   ])
   await judged(t, server, 'v1 persistentvolumeclaims/status', [
     ['any phase and mode', {}, { status: { phase: 'Somewhere', accessModes: ['Any'] } }],
@@ -42,13 +42,13 @@ t.test('what drivers need', async t => {
   ])
   await judged(t, server, 'storage.orch.io/v1 volumeattachments', [
     ['another node', {}, { spec: { nodeName: 'n2' } }, 'Invalid spec'],
-    ['a node that can be none', {}, { spec: { nodeName: 'a b' } }, '2 Invalid spec.nodeName', 'Invalid spec']
+    ['a node that can be none', {}, { spec: { nodeName: 'a b' } }, 'Invalid spec.nodeName', 'Invalid spec']
   ])
-  await judged(t, server, 'storage.orch.io/v1 volumeattachments/status', [['too much to say', {}, { status: { attachError: { message: 'x'.repeat(1025) } } }, '2 TooLong status.attachError.message']])
+  await judged(t, server, 'storage.orch.io/v1 volumeattachments/status', [['too much to say', {}, { status: { attachError: { message: 'x'.repeat(1025) } } }, 'TooLong status.attachError.message']])
   await judged(t, server, 'storage.orch.io/v1 csidrivers', [
     ['what stays', {}, { spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'None', volumeLifecycleModes: ['Ephemeral'] } }, 'Invalid spec.attachedRequired', 'Invalid spec.fsGroupPolicy', 'Invalid spec.podInfoOnMount', 'Invalid spec.volumeLifecycleModes'],
     ['what changes', {}, { spec: { requiresRepublish: true, tokenRequests: [{ audience: 'a' }], storageCapacity: true } }],
-    ['a token twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, '2 Duplicate spec.tokenRequests[1].audience']
+    ['a token twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, 'Duplicate spec.tokenRequests[1].audience']
   ])
   await stored(t, server, 'storage.orch.io/v1 csidrivers', [
     ['a driver that has not changed has no generation', {}, { metadata: { labels: { a: 'b' } } }, { metadata: { generation: undefined } }],
@@ -56,7 +56,7 @@ t.test('what drivers need', async t => {
   ])
   await judged(t, server, 'storage.orch.io/v1 csinodes', [
     ['a driver as it was', {}, { spec: { drivers: [{ name: 'disk.example.com', nodeID: 'n2', topologyKeys: null }] } }, 'Invalid CSINodeDriver'],
-    ['one twice', {}, { spec: { drivers: [{ name: 'a.example.com', nodeID: 'n' }, { name: 'a.example.com', nodeID: 'n' }] } }, '2 Duplicate spec.drivers[1].name'],
+    ['one twice', {}, { spec: { drivers: [{ name: 'a.example.com', nodeID: 'n' }, { name: 'a.example.com', nodeID: 'n' }] } }, 'Duplicate spec.drivers[1].name'],
     ['others', {}, { spec: { drivers: [{ name: 'other.example.com', nodeID: 'n1' }] } }]
   ])
   await judged(t, server, 'storage.orch.io/v1 csistoragecapacities', [

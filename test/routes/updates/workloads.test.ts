@@ -11,12 +11,12 @@ const RESTART = 'spec.template.spec.restartPolicy'
 
 t.test('controllers of pods', async t => {
   const server = await build(t)
-  for (const [kind, times] of [['deployments', ''], ['replicasets', '2 '], ['daemonsets', '2 ']] as const) {
+  for (const kind of ['deployments', 'replicasets', 'daemonsets']) {
     await judged(t, server, `apps/v1 ${kind}`, [
-      ['another selector', {}, OTHER, `${times}Invalid ${LABELS}`, 'Invalid spec.selector'],
-      ['pods that end', {}, restart, `${times}NotSupported ${RESTART}`],
-      ['pods without an image', {}, { spec: { template: { spec: { containers: [{ name: 'web' }] } } } }, `${times}Required spec.template.spec.containers[0].image`],
-      ['less than nothing', {}, { spec: { minReadySeconds: -1 } }, `${times}Invalid spec.minReadySeconds`]
+      ['another selector', {}, OTHER, `Invalid ${LABELS}`, 'Invalid spec.selector'],
+      ['pods that end', {}, restart, `NotSupported ${RESTART}`],
+      ['pods without an image', {}, { spec: { template: { spec: { containers: [{ name: 'web' }] } } } }, 'Required spec.template.spec.containers[0].image'],
+      ['less than nothing', {}, { spec: { minReadySeconds: -1 } }, 'Invalid spec.minReadySeconds']
     ])
   }
   await judged(t, server, 'apps/v1 statefulsets', [
@@ -25,13 +25,13 @@ t.test('controllers of pods', async t => {
     ['another order', {}, { spec: { podManagementPolicy: 'Parallel' } }, 'Forbidden spec'],
     ['other claims', {}, { spec: { volumeClaimTemplates: null } }, 'Forbidden spec'],
     ['a shorter history', {}, { spec: { revisionHistoryLimit: 1 } }, 'Forbidden spec'],
-    ['fewer than none', {}, { spec: { replicas: -1 } }, '2 Invalid spec.replicas'],
+    ['fewer than none', {}, { spec: { replicas: -1 } }, 'Invalid spec.replicas'],
     ['pods that end', {}, restart, `NotSupported ${RESTART}`],
     ['what changes', {}, { spec: { replicas: 3, minReadySeconds: 5, updateStrategy: { type: 'OnDelete', rollingUpdate: null }, template: { metadata: { labels: { more: 'yes' } } } } }]
   ])
   await judged(t, server, 'v1 replicationcontrollers', [
-    ['a selector of others', {}, { spec: { selector: { app: 'other' } } }, `2 Invalid ${LABELS}`],
-    ['fewer than none', {}, { spec: { replicas: -1 } }, '2 Invalid spec.replicas'],
+    ['a selector of others', {}, { spec: { selector: { app: 'other' } } }, `Invalid ${LABELS}`],
+    ['fewer than none', {}, { spec: { replicas: -1 } }, 'Invalid spec.replicas'],
     ['another selector and its pods', {}, { spec: { selector: { app: 'other' }, template: { metadata: { labels: { app: 'other' } } } } }]
   ])
   await judged(t, server, 'v1 podtemplates', [['pods without an image', {}, { template: { spec: { containers: [{ name: 'web' }] } } }, 'Required template.spec.containers[0].image']])
@@ -65,12 +65,12 @@ t.test('jobs', async t => {
   await judged(t, server, 'batch/v1 jobs', [
     ['how many must succeed, and how they are counted', { spec: { completions: 2 } }, { spec: { completions: 3, completionMode: 'Indexed' } }, 'Invalid spec.completionMode', 'Invalid spec.completions'],
     ['how many run', {}, { spec: { parallelism: 5, backoffLimit: 1, activeDeadlineSeconds: 9, ttlSecondsAfterFinished: 1, suspend: true } }],
-    ['fewer than none', {}, { spec: { parallelism: -1 } }, '2 Invalid spec.parallelism'],
+    ['fewer than none', {}, { spec: { parallelism: -1 } }, 'Invalid spec.parallelism'],
     ['other pods', {}, { spec: { template: { spec: { terminationGracePeriodSeconds: 5 } } } }, `Invalid ${template}`],
     ['where its pods run', {}, { spec: { template: { spec: { nodeSelector: { disk: 'fast' } } } } }, `Invalid ${template}`],
     ['where they run, before it has begun', { spec: { suspend: true } }, { spec: { suspend: false, template: { spec: { nodeSelector: { disk: 'fast' }, tolerations: [{ operator: 'Exists' }] }, metadata: { labels: { more: 'yes' } } } } }],
-    ['another selector', {}, { spec: { selector: { matchLabels: { a: 'b' } } } }, '2 Invalid spec.template.metadata.labels', '2 Invalid spec.selector'],
-    ['no selector any more', {}, { spec: { selector: null } }, '2 Invalid spec.template.metadata.labels', '2 Required spec.selector', 'Invalid spec.selector'],
+    ['another selector', {}, { spec: { selector: { matchLabels: { a: 'b' } } } }, 'Invalid spec.template.metadata.labels', 'Invalid spec.selector'],
+    ['no selector any more', {}, { spec: { selector: null } }, 'Invalid spec.template.metadata.labels', 'Required spec.selector', 'Invalid spec.selector'],
     ['the mark of the controller', {}, { metadata: { annotations: { 'batch.orch.io/job-tracking': '' } } }]
   ])
   await judged(t, server, 'batch/v1 jobs/status', [['fewer than none', {}, { status: { active: -1, failed: -1 } }, 'Invalid status.active', 'Invalid status.failed']])

@@ -51,14 +51,6 @@ export function creates (t: Test, type: ResourceType, valid: object, rows: reado
   }
 }
 
-/** The fields of what is found, each once, in the order in which clients are told; `prepare` is done to what is created. */
-export function tells (t: Test, type: ResourceType, valid: object, change: Change, wanted: readonly string[], old?: object, prepare: (object: ApiObject) => void = () => {}): void {
-  const object = made(type, changed(valid, change))
-  if (old === undefined) prepare(object)
-  const found = old === undefined ? validateObject(type.stored, object) : validateUpdate(type.stored, object, made(type, old))
-  t.same([...new Set(found.map(({ field }) => field))], wanted, wanted.join(', '))
-}
-
 /** What is found when the change is made to the valid object, by itself or through a subresource. */
 export function updates (t: Test, type: ResourceType, valid: object, rows: readonly Row[], subresource = ''): void {
   const named = type.stored.subresources.find(({ name }) => name === subresource)

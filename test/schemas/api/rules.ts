@@ -29,7 +29,7 @@ export function served (apiVersion: string, plural: string): Representation {
   return found
 }
 
-const lines = (errors: readonly FieldError[]): string[] => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`).sort()
+const lines = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
 
 /** As a body of this version becomes what is stored. */
 function received (one: Representation, body: Plain): ApiObject {

@@ -53,7 +53,7 @@ t.test('and told as clients know it', t => {
     ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
     ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
     ['a>b', "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer"],
-    ['-a', /^unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of /],
+    ['-a', /^unable to parse requirement: key: Invalid value: "-a": name part must consist of /],
     ['a in (b,-c)', /^unable to parse requirement: values\[0\]\[a\]: Invalid value: "-c": a valid label must be /],
     ['a in (b,-c,_)', /^unable to parse requirement: \[values\[0\]\[a\]: Invalid value: "-c": a valid label must .*\), values\[1\]\[a\]: Invalid value: "_": a valid .*\]$/],
     [`a=-${'b'.repeat(63)}`, /^unable to parse requirement: values\[0\]\[a\]: Invalid value: "-b+": must be no more than 63 characters; a valid label must be /],

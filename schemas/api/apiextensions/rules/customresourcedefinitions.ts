@@ -1,7 +1,4 @@
-/**
- * What a CustomResourceDefinition has to keep to, in the order in which clients of the convention are told. What stands in all versions
- * alike is judged once, in the spec (`lifted.ts`).
- */
+/** What a CustomResourceDefinition has to keep to. What stands in all versions alike is judged once, in the spec (`lifted.ts`). */
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { sameValue } from '../../../language/values.js'

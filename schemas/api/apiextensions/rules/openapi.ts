@@ -11,7 +11,7 @@ import { validateSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 import { unconvertible, validateStructural } from './structural.js'
 
-/** In the order in which the convention looks at them; with the names by which clients are told of those that are allowed beside a status. */
+/** With the names by which clients are told of those that are allowed beside a status. */
 const AT_ROOT: ReadonlyArray<readonly [field: keyof Schema, allowed?: string]> = [
   ['id'], ['$schema'], ['$ref'], ['description', 'Description'], ['type', 'Type'], ['format', 'Format'], ['title', 'Title'], ['default'],
   ['maximum', 'Maximum'], ['exclusiveMaximum', 'ExclusiveMaximum'], ['minimum', 'Minimum'], ['exclusiveMinimum', 'ExclusiveMinimum'],

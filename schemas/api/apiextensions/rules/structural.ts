@@ -2,9 +2,6 @@
  * Whether a schema is structural: every value has its type in one place, and what logic stands beside it (`allOf`, `anyOf`, `oneOf`,
  * `not`) restricts values without saying what they are (`logic-rules.ts`).
  */
-import { describe } from '../../../status.js'
-import type { FieldError } from '../../../status.js'
-import { collect } from '../../../language/validation.js'
 import type { Report } from '../../../language/declare.js'
 import { validateComplete, validateLogic } from './logic.js'
 import type { Patterns } from '../patterns.js'
@@ -40,14 +37,9 @@ function unknownIn (schema: Schema): string | undefined {
 
 export const isConvertible = (schema: Schema): boolean => unconvertible(schema) === undefined
 
-/** In the order of their words, as clients know them. */
 export function validateStructural (schema: Schema, at: string, patterns: Patterns, report: Report): void {
-  const told = (error: FieldError) => ({ error, text: `${error.field}: ${describe(error)}` })
-  const found = collect(each => {
-    check(schema, 'root', at, patterns, each)
-    validateComplete(schema, at, each)
-  })
-  for (const { error } of found.map(told).sort((a, b) => a.text < b.text ? -1 : 1)) report(error)
+  check(schema, 'root', at, patterns, report)
+  validateComplete(schema, at, report)
 }
 
 function check (schema: Schema, level: Level, at: string, patterns: Patterns, report: Report): void {

@@ -32,9 +32,9 @@ function checkStrategy (strategy: DaemonSetUpdateStrategy, at: string, report: R
   if (type !== 'RollingUpdate') return notSupported(report, at, strategy, ['RollingUpdate', 'OnDelete'])
   if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`)
   const { maxUnavailable, maxSurge } = rollingUpdate
-  for (const check of [checkIntOrPercent, checkAtMostAll]) {
-    check(report, `${at}.rollingUpdate.maxUnavailable`, maxUnavailable)
-    check(report, `${at}.rollingUpdate.maxSurge`, maxSurge)
+  for (const [field, value] of Object.entries({ maxUnavailable, maxSurge })) {
+    checkIntOrPercent(report, `${at}.rollingUpdate.${field}`, value)
+    checkAtMostAll(report, `${at}.rollingUpdate.${field}`, value)
   }
   if (isZero(maxUnavailable) && isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
   else if (!isZero(maxUnavailable) && !isZero(maxSurge)) invalid(report, `${at}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')

@@ -21,7 +21,7 @@ function checkStrategy (strategy: DeploymentStrategy, at: string, report: Report
     return
   }
   if (type !== 'RollingUpdate') return notSupported(report, at, strategy, ['Recreate', 'RollingUpdate'])
-  if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`, 'this should be defaulted and never be nil')
+  if (rollingUpdate === undefined) return required(report, `${at}.rollingUpdate`, 'must be specified for RollingUpdate')
   const { maxUnavailable, maxSurge } = rollingUpdate
   checkIntOrPercent(report, `${at}.rollingUpdate.maxUnavailable`, maxUnavailable)
   checkIntOrPercent(report, `${at}.rollingUpdate.maxSurge`, maxSurge)

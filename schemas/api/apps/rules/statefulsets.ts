@@ -61,7 +61,6 @@ export function validateStatefulSetUpdate (spec: StatefulSetSpec, old: StatefulS
   if (!sameValue({ ...spec, ...kept }, old)) {
     forbidden(report, at, `updates to statefulset spec for fields other than ${CHANGEABLE.slice(0, -1).map(field => `'${field}'`).join(', ')} and '${CHANGEABLE.at(-1)}' are forbidden`)
   }
-  notNegative(report, `${at}.replicas`, spec.replicas) // once more, beside the old one
 }
 
 export function validateStatefulSetStatus ({ status }: StatefulSet, { status: old }: StatefulSet, report: Report): void {

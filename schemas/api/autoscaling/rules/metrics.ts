@@ -13,11 +13,9 @@ export function validateMetric (metric: MetricSpec, at: string, report: Report):
   const { type } = metric
   if (type === '') required(report, `${at}.type`, 'must specify a metric source type')
   const wanted = Object.hasOwn(SOURCES, type) ? SOURCES[type as keyof typeof SOURCES] : undefined
-  const unknown = () => { notSupported(report, `${at}.type`, type, Object.keys(SOURCES).sort()) }
-  if (wanted === undefined) unknown()
   const present = Object.values(SOURCES).filter(source => metric[source] !== undefined)
   if (present[0] !== undefined) validateSource(metric, present[0], `${at}.${present[0]}`, report)
-  if (wanted === undefined) unknown() // once more, as clients know it
+  if (wanted === undefined) notSupported(report, `${at}.type`, type, Object.keys(SOURCES).sort())
   else if (metric[wanted] === undefined) required(report, `${at}.${wanted}`, 'must populate information for the given metric source')
   if (present.length > 1) for (const other of present) if (other !== wanted) forbidden(report, `${at}.${other}`, 'must populate the given metric source only')
 }

@@ -18,7 +18,7 @@ export function validateCronJobUpdate ({ spec: { timeZone } }: CronJob, { spec: 
 
 function checkTimeZone (zone: string | undefined, report: Report): void {
   if (zone === undefined) return
-  const told = zone === '' ? 'timeZone must be nil or non-empty string' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
+  const told = zone === '' ? 'must not be empty' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
   if (told !== undefined) invalid(report, 'spec.timeZone', zone, told)
 }
 
@@ -30,5 +30,5 @@ export function validateCronJobSpec (spec: CronJobSpec, at: string, report: Repo
   for (const field of ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const) notNegative(report, `${at}.${field}`, spec[field])
   // Each job has a selector of its own.
   if (selector !== undefined) invalid(report, `${at}.jobTemplate.spec.selector`, selector, '`selector` will be auto-generated')
-  if (manualSelector === true) notSupported(report, `${at}.jobTemplate.spec.manualSelector`, true, ['nil', 'false'])
+  if (manualSelector === true) notSupported(report, `${at}.jobTemplate.spec.manualSelector`, true, ['false'])
 }

@@ -63,23 +63,18 @@ function generateSelector ({ metadata, spec }: Job): void {
   spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } }
 }
 
-/** In the order of the convention: what is generated, what is asked for, the name. */
 export function validateJob (job: Job, report: Report): void {
-  const { metadata: { name = '' }, spec: { completionMode, completions = 0 } } = job
+  const { metadata: { name = '' }, spec } = job
+  const { completionMode, completions = 0, selector, template } = spec
   checkGenerated(job, report)
-  checkSpec(job, report)
-  if (completionMode === 'Indexed' && completions > 0) {
-    const last = `${name}-${completions - 1}`
-    if (dnsLabel(last).length > 0) invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)
-  }
-}
-
-function checkSpec ({ spec }: Job, report: Report): void {
-  const { selector, template } = spec
   validateJobSpec(spec, 'spec', report)
   if (selector === undefined) required(report, 'spec.selector')
   else validateLabelSelector(selector, 'spec.selector', report)
   if (selects(selector, template.metadata.labels) === false) mismatch(template, 'spec.template', report)
+  if (completionMode === 'Indexed' && completions > 0) {
+    const last = `${name}-${completions - 1}`
+    if (dnsLabel(last).length > 0) invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)
+  }
 }
 
 function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSelector, selector, template } }: Job, report: Report): void {
@@ -119,9 +114,8 @@ export function validateJobSpec (spec: JobSpec, at: string, report: Report): voi
 
 const FIXED = ['completions', 'selector', 'template', 'completionMode'] as const
 
-export function validateJobUpdate (job: Job, before: Job, report: Report): void {
-  const [{ spec }, { spec: old, status }] = [job, before]
-  checkSpec(job, report) // once more, beside the old one
+export function validateJobUpdate ({ spec }: Job, before: Job, report: Report): void {
+  const { spec: old, status } = before
   const waits = old.suspend === true && status.startTime === undefined
   const template = waits ? withPlaceOf(spec.template, old.template) : spec.template
   for (const field of FIXED) if (!sameValue(field === 'template' ? template : spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')

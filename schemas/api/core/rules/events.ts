@@ -2,7 +2,6 @@
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { validateFinalizerDomains } from '../../../meta/metadata-rules.js'
-import { validateTypedMetadataUpdate } from '../../../meta/metadata.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { VersionRules } from '../../../resource.js'
 import { invalid, named, required } from '../../../rules/findings.js'
@@ -51,8 +50,7 @@ export const eventRules = (reporter: string): VersionRules<Event> => ({
   update: (event, _old, report) => { validateEvent(event, reporter, report) }
 })
 
-/** The reason is told twice, as convention. */
-const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'reason', 'type', 'eventTime', 'action', 'related'] as const
+const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action', 'related'] as const
 
 /** What is new says all there is to say, and stays as it is but for its series. */
 export const strictEventRules: VersionRules<Event> = {
@@ -68,7 +66,7 @@ export const strictEventRules: VersionRules<Event> = {
   },
   update: (event, old, report) => {
     validateEvent(event, 'reportingController', report)
-    validateTypedMetadataUpdate(event.metadata, old.metadata, report)
+    validateFinalizerDomains(event.metadata.finalizers, report)
     if (!sameValue(event.series, old.series)) validateSeries(event, report)
     const frozen = (field: string, value: unknown, before: unknown) => { if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable') }
     for (const field of FROZEN) frozen(field, event[field], old[field])

@@ -78,7 +78,7 @@ export function validateNodeUpdate ({ metadata, spec, status }: Node, { spec: ol
 
 /** The version of the configuration is known to the status alone. */
 function validateConfigSource ({ configMap }: NodeConfigSource, at: string, isStatus: boolean, report: Report): void {
-  if (configMap === undefined) return invalid(report, at, {}, 'exactly one reference subfield must be non-nil')
+  if (configMap === undefined) return invalid(report, at, {}, 'configMap is required')
   for (const field of ['uid', 'resourceVersion'] as const) {
     if (isStatus && !configMap[field]) required(report, `${at}.configMap.${field}`, `${field} must be set in status`)
     if (!isStatus && configMap[field]) forbidden(report, `${at}.configMap.${field}`, `${field} must not be set in spec`)

@@ -1,5 +1,5 @@
 /** Rules on pods that templates need not keep to, and on what may change of a pod. */
-import { between, forbidden, invalid, required } from '../../../findings.js'
+import { between, forbidden, invalid } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import type { Toleration } from '../affinity.js'
@@ -8,7 +8,6 @@ import type { PodSpec } from '../pod-spec.js'
 import type { Pod } from '../pods.js'
 import { checkPodAnnotationChanges, checkPodAnnotations, checkSeccompMatches } from './annotations.js'
 import { checkTrimmed } from './containers.js'
-import { validateToleration } from './scheduling.js'
 import { checkClaims } from './volumes.js'
 
 const ANNOTATIONS = 'metadata.annotations'
@@ -36,21 +35,12 @@ const CHANGEABLE = '`spec.containers[*].image`, `spec.initContainers[*].image`, 
 /** A pod that runs can be given other images, more tolerations and less time. */
 export function validatePodUpdate ({ metadata, spec }: Pod, { metadata: oldMetadata, spec: old }: Pod, report: Report): void {
   checkPodAnnotationChanges(metadata.annotations, oldMetadata.annotations, ANNOTATIONS, report)
-  checkPodAnnotations(metadata.annotations, spec, ANNOTATIONS, report)
   for (const field of ['containers', 'initContainers'] as const) {
-    const containers = spec[field] ?? []
-    if (containers.length !== (old[field] ?? []).length) return forbidden(report, `spec.${field}`, 'pod updates may not add or remove containers')
-    containers.forEach(({ image = '' }, index) => { checkChangedImage(image, `spec.${field}[${index}].image`, report) })
+    if ((spec[field] ?? []).length !== (old[field] ?? []).length) return forbidden(report, `spec.${field}`, 'pod updates may not add or remove containers')
   }
   if (!checkDeadline(spec, old, report)) return
   checkTolerations(spec.tolerations ?? [], old.tolerations ?? [], report)
   if (!sameValue(withFreePartsOf(spec, old), old)) forbidden(report, 'spec', `pod updates may not change fields other than ${CHANGEABLE}`)
-}
-
-/** Beside what each container is held to: it is what an update may change, and told once more. */
-function checkChangedImage (image: string, at: string, report: Report): void {
-  if (image === '') required(report, at)
-  checkTrimmed(image, at, report)
 }
 
 const DEADLINE = 'spec.activeDeadlineSeconds'
@@ -59,7 +49,7 @@ const MOST_SECONDS = 2 ** 31 - 1
 /** @returns whether it is worth looking further */
 function checkDeadline ({ activeDeadlineSeconds: seconds }: PodSpec, { activeDeadlineSeconds: before }: PodSpec, report: Report): boolean {
   if (seconds === undefined) {
-    if (before !== undefined) invalid(report, DEADLINE, null, 'must not update from a positive integer to nil value')
+    if (before !== undefined) invalid(report, DEADLINE, null, 'must not be removed')
     return true
   }
   if (seconds < 0 || seconds > MOST_SECONDS) between(report, DEADLINE, seconds, 0, MOST_SECONDS)
@@ -71,8 +61,7 @@ function checkDeadline ({ activeDeadlineSeconds: seconds }: PodSpec, { activeDea
 function checkTolerations (tolerations: readonly Toleration[], old: readonly Toleration[], report: Report): void {
   const timeless = (toleration: Toleration) => JSON.stringify([toleration.key, toleration.operator, toleration.value, toleration.effect].map(part => part ?? ''))
   const there = new Set(tolerations.map(timeless))
-  if (!old.every(toleration => there.has(timeless(toleration)))) return forbidden(report, 'spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')
-  tolerations.forEach((toleration, index) => { validateToleration(toleration, `spec.tolerations[${index}]`, report) }) // once more, as convention
+  if (!old.every(toleration => there.has(timeless(toleration)))) forbidden(report, 'spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')
 }
 
 /** The spec as it would be if only those parts had changed that may not. */
@@ -92,7 +81,6 @@ function withFreePartsOf (spec: PodSpec, old: PodSpec): PodSpec {
 /** Ephemeral containers come, and stay as they came. */
 export function validateEphemeralUpdate ({ metadata, spec }: Pod, { metadata: oldMetadata, spec: old }: Pod, report: Report): void {
   checkPodAnnotationChanges(metadata.annotations, oldMetadata.annotations, ANNOTATIONS, report)
-  checkPodAnnotations(metadata.annotations, spec, ANNOTATIONS, report)
   const now = new Map((spec.ephemeralContainers ?? []).map(container => [container.name, container]))
   for (const container of old.ephemeralContainers ?? []) {
     const next = now.get(container.name)

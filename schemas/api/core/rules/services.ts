@@ -65,13 +65,17 @@ function validatePorts ({ ports = [] }: ServiceSpec, report: Report): void {
   ports.forEach((port, index) => { validatePortItself(port, ports.length > 1, names, `spec.ports[${index}]`, report) })
 }
 
-/** Where there are any, and that no port is there twice; each question of all ports before the next one. */
+/** Where there are any, and that no port is there twice. */
 function validateNodePorts ({ type, ports = [] }: ServiceSpec, report: Report): void {
   const [taken, takenOnNodes] = [new Set<string>(), new Set<string>()]
-  const each = (check: (port: ServicePort, at: string) => void): void => { ports.forEach((port, index) => { check(port, `spec.ports[${index}]`) }) }
-  each(({ nodePort = 0 }, at) => { if (type === 'ClusterIP' && nodePort !== 0) forbidden(report, `${at}.nodePort`, "may not be used when `type` is 'ClusterIP'") })
-  each(({ protocol = '', nodePort = 0 }, at) => { if (nodePort !== 0) once(takenOnNodes, `${protocol}/${nodePort}`, () => { duplicate(report, `${at}.nodePort`, nodePort) }) })
-  each(({ protocol = '', port }, at) => { once(taken, `${protocol}/${port}`, () => { duplicate(report, at, { protocol, port }) }) })
+  for (const [index, { protocol = '', port, nodePort = 0 }] of ports.entries()) {
+    const at = `spec.ports[${index}]`
+    if (nodePort !== 0) {
+      if (type === 'ClusterIP') forbidden(report, `${at}.nodePort`, "may not be used when `type` is 'ClusterIP'")
+      once(takenOnNodes, `${protocol}/${nodePort}`, () => { duplicate(report, `${at}.nodePort`, nodePort) })
+    }
+    once(taken, `${protocol}/${port}`, () => { duplicate(report, at, { protocol, port }) })
+  }
 }
 
 function once (seen: Set<string>, key: string, otherwise: () => void): void {
@@ -119,10 +123,7 @@ const ELSEWHERE = "may only be used when `type` is 'LoadBalancer'"
 
 function validateLoadBalancer (spec: ServiceSpec, report: Report): void {
   if (spec.type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) forbidden(report, 'spec.allocateLoadBalancerNodePorts', ELSEWHERE)
-  validateLoadBalancerClass(spec, report)
-}
-
-export function validateLoadBalancerClass ({ type, loadBalancerClass }: ServiceSpec, report: Report): void {
+  const { type, loadBalancerClass } = spec
   if (loadBalancerClass === undefined) return
   if (type === 'LoadBalancer') named(report, 'spec.loadBalancerClass', loadBalancerClass, qualifiedName)
   else forbidden(report, 'spec.loadBalancerClass', ELSEWHERE)

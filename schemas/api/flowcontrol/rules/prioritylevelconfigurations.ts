@@ -10,7 +10,7 @@ const MOST_ENTROPY_BITS = 60
 export function validatePriorityLevel ({ metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration, report: Report): void {
   if ((name === 'exempt') !== (type === 'Exempt')) invalid(report, 'spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'")
   if (type === 'Exempt') {
-    if (limited !== undefined) forbidden(report, 'spec.limited', 'must be nil if the type is not Limited')
+    if (limited !== undefined) forbidden(report, 'spec.limited', 'must not be set if the type is not Limited')
   } else if (type !== 'Limited') notSupported(report, 'spec.type', type, ['Exempt', 'Limited'])
   else if (limited === undefined) required(report, 'spec.limited', 'must not be empty when type is Limited')
   else validateLimited(limited, 'spec.limited', report)
@@ -30,7 +30,7 @@ function validateLimited ({ assuredConcurrencyShares: shares = 0, limitResponse:
   if (shares <= 0) invalid(report, `${at}.assuredConcurrencyShares`, shares, 'must be positive')
   const field = `${at}.limitResponse`
   if (type === 'Reject') {
-    if (queuing !== undefined) forbidden(report, `${field}.queuing`, 'must be nil if limited.limitResponse.type is not Limited')
+    if (queuing !== undefined) forbidden(report, `${field}.queuing`, 'must not be set if limited.limitResponse.type is not Limited')
   } else if (type !== 'Queue') notSupported(report, `${field}.type`, type, ['Queue', 'Reject'])
   else if (queuing === undefined) required(report, `${field}.queuing`, 'must not be empty if limited.limitResponse.type is Limited')
   else validateQueuing(queuing, `${field}.queuing`, report)

@@ -53,7 +53,7 @@ function validateCommonVersion ({ storageVersions = [], commonEncodingVersion: t
   const versions = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion))
   const [common] = versions.size === 1 ? versions : []
   if (told === common) return
-  if (common === undefined) invalid(report, field, told, 'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet')
+  if (common === undefined) invalid(report, field, told, 'must not be set if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet')
   else if (told === undefined) invalid(report, field, null, `the common encoding version is ${common}`)
   else invalid(report, field, told, `the actual common encoding version is ${common}`)
 }

@@ -1,4 +1,4 @@
-/** What a PodSecurityPolicy has to keep to. Findings come in the order of the convention; some stand at paths that are not quite those of the fields, as clients know them. */
+/** What a PodSecurityPolicy has to keep to. Some findings stand at paths that are not quite those of the fields, as clients know them. */
 import type { Report } from '../../../language/types.js'
 import { dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'

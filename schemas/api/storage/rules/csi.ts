@@ -33,11 +33,10 @@ function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: stri
   }
 }
 
-/** The path of the first has two letters more than the field, and tokens are told of twice, as clients know it. */
+/** The path of the first has two letters more than the field, as clients know it. */
 export function validateDriverUpdate (spec: CSIDriverSpec, old: CSIDriverSpec, at: string, report: Report): void {
   if (spec.attachRequired !== old.attachRequired) invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
   for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
-  validateTokenRequests(spec.tokenRequests ?? [], `${at}.tokenRequests`, report)
 }
 
 export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, report: Report): void {

@@ -17,14 +17,13 @@ export function validateStorageClass (object: StorageClass, report: Report): voi
   const policy: string = reclaimPolicy ?? '' // one that is sent empty is none
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
   // As convention: a term without expressions is also what each term is compared with before it is read.
-  const seen = new Map([[raw([]), allowedTopologies.length]])
+  const seen = new Set([raw([])])
   for (const [index, { matchLabelExpressions: terms = [] }] of allowedTopologies.entries()) {
     const at = `allowedTopologies[${index}].matchLabelExpressions`
     validateTerm(terms, at, report)
     const term = raw(terms)
-    const before = seen.get(term) ?? 0
-    for (let time = 0; time < before; time++) duplicate(report, at, '')
-    seen.set(term, before + 1)
+    if (seen.has(term)) duplicate(report, at, '')
+    seen.add(term)
   }
 }
 

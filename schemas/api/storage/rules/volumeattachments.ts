@@ -19,7 +19,6 @@ export function validateAttachmentSource ({ persistentVolumeName: name, inlineVo
 
 /** Of new ones: names that can be. */
 export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
-  if (attacher === '') required(report, 'spec.attacher') // once more, beside what its field says
   checkDriverName(attacher, 'spec.attacher', report)
   if (source.persistentVolumeName !== undefined) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
 }

@@ -39,16 +39,16 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
     ['an empty step', through({ path: '/a//b' }), `Invalid ${AT}.clientConfig.service.path`],
     ['no URL', url('://a'), `Required ${AT}.clientConfig.url`],
     ['a port that is none', url('https://a:b/'), `Required ${AT}.clientConfig.url`],
-    ['a name alone', url('hooks'), `Invalid ${AT}.clientConfig.url`, `Invalid ${AT}.clientConfig.url`],
+    ['a name alone', url('hooks'), `Invalid ${AT}.clientConfig.url`],
     ['an open one', url('http://a/'), `Invalid ${AT}.clientConfig.url`],
-    ['a URL with more than a path', url('https://u:p@a/?q#f'), ...Array.from({ length: 3 }, () => `Invalid ${AT}.clientConfig.url`)],
+    ['a URL with more than a path', url('https://u:p@a/?q#f'), `Invalid ${AT}.clientConfig.url`],
     ['a rule of nothing', webhook({ rules: [{}] }), ...['operations', 'apiGroups', 'apiVersions', 'resources'].map(field => `Required ${AT}.rules[0].${field}`)],
     ['everything', rule({ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] })],
     ['everything and more', rule({ apiGroups: ['*', 'a'], apiVersions: ['*', 'b'], operations: ['*', 'CREATE'], resources: ['*/*', 'pods'] }), ...['operations', 'apiGroups', 'apiVersions', 'resources'].map(field => `Invalid ${AT}.rules[0].${field}`)],
     ['an unknown operation', rule({ operations: ['READ'] }), `NotSupported ${AT}.rules[0].operations[0]`],
     ['an empty version', rule({ apiVersions: [''] }), `Required ${AT}.rules[0].apiVersions[0]`],
     ['what a wildcard covers', rule({ resources: ['pods/*', 'pods/log', '*/log'] }), `Invalid ${AT}.rules[0].resources[1]`],
-    ['what two of them cover', rule({ resources: ['pods/*', '*/log', 'pods/log'] }), ...Array.from({ length: 2 }, () => `Invalid ${AT}.rules[0].resources[2]`)],
+    ['what two of them cover', rule({ resources: ['pods/*', '*/log', 'pods/log'] }), `Invalid ${AT}.rules[0].resources[2]`],
     ['what a wildcard covers before it comes', rule({ resources: ['pods/log', 'pods/*', 'pods'] })],
     ['all resources, and one', rule({ resources: ['*', 'pods', 'pods/log'] }), `Invalid ${AT}.rules[0].resources`],
     ['one, and all of them', rule({ resources: ['pods', '*', 'pods/log'] })],
@@ -74,11 +74,6 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
       ['f', 'fragments are not permitted in the URL'],
       ['q', 'query parameters are not permitted in the URL']
     ])
-  })
-
-  t.test(`${plural} are told of one webhook after another`, async t => {
-    const { errors } = created(configurations, { webhooks: [WEBHOOK, WEBHOOK, { ...WEBHOOK, name: 'a.b' }] })
-    t.same(errors.map(({ field }) => field), ['webhooks[1].name', 'webhooks[2].name'])
   })
 
   t.test(`${plural} of v1 fail closed, match equivalents, and wait ten seconds`, async t => {

@@ -31,11 +31,11 @@ creates(t, definitions, VALID, [
   ['everything kept', spec({ preserveUnknownFields: true, conversion: { strategy: 'Webhook' } }), 'Invalid spec.conversion.strategy', 'Required spec.conversion.webhookClientConfig',
     'Required spec.conversion.conversionReviewVersions', 'Invalid spec.preserveUnknownFields'],
   ['everything kept, and defaults', spec({ preserveUnknownFields: true, versions: [stored({ schema: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string', default: '' } } } } })] }),
-    'Invalid spec.preserveUnknownFields', 'Invalid spec.preserveUnknownFields'],
+    'Invalid spec.preserveUnknownFields'],
   ['a warning', versions(stored({ deprecated: true, deprecationWarning: 'use others' }))],
   ['of what is not deprecated', versions(stored({ deprecationWarning: '' })), 'Invalid spec.versions[0].deprecationWarning'],
   ['an empty one', versions(stored({ deprecated: true, deprecationWarning: '' })), 'Invalid spec.versions[0].deprecationWarning'],
-  ['a long one of two lines', versions(stored({ deprecated: true, deprecationWarning: `${LONG.repeat(5)}\n` })), 'Invalid spec.versions[0].deprecationWarning', 'Invalid spec.versions[0].deprecationWarning']
+  ['a long one of two lines', versions(stored({ deprecated: true, deprecationWarning: `${LONG.repeat(5)}\n` })), 'Invalid spec.versions[0].deprecationWarning']
 ])
 
 const column = (more: object = {}) => ({ name: 'A', type: 'string', jsonPath: '.a', ...more })
@@ -60,7 +60,7 @@ creates(t, definitions, VALID, [
   ['a status, beside what it may stand', withStatus({ type: 'object', description: 'a', required: ['spec'], properties: { spec: { type: 'object' } }, 'x-orch-preserve-unknown-fields': true })],
   ['and what not', withStatus({ type: 'object', allOf: [{ minProperties: 1 }], oneOf: [{ minProperties: 1 }] }), `Invalid ${ROOT}`],
   ['no default', withStatus({ type: 'object', default: {} }), `Invalid ${ROOT}`],
-  ['nor another type', withStatus({ type: 'array', items: { type: 'string' }, minProperties: 1 }), `Invalid ${ROOT}.type`, `Invalid ${ROOT}.type`],
+  ['nor another type', withStatus({ type: 'array', items: { type: 'string' }, minProperties: 1 }), `Invalid ${ROOT}.type`],
   ['in the version that has it', versions(stored({ schema: { openAPIV3Schema: { type: 'object', minProperties: 1 } } }), version('v2', { subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', minProperties: 2 } } })),
     'Invalid spec.versions[1].schema.openAPIV3Schema']
 ])
@@ -103,7 +103,7 @@ updates(t, definitions, { ...VALID, ...established }, [
   ['accepted names', {}, { status: { acceptedNames: { plural: '_', kind: 'A' } } }, 'Invalid status.acceptedNames.plural']
 ], 'status')
 
-t.test('what is wrong is told in the order of the convention', async t => {
+t.test('what is wrong with a definition', async t => {
   const told = (body: Plain) => created(definitions, body).errors.map(error => `${error.field}: ${describe(error)}`)
   t.same(told({ metadata: { name: 'x' }, spec: { names: { kind: 'A'.repeat(64) }, versions: [{ name: 'v1', served: true, storage: true }] } }), [
     'metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group',

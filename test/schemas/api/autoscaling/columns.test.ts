@@ -44,9 +44,9 @@ t.test('metrics of every source', async t => {
     [{ type: 'External', external: { metric, target } }, { external: { metric, current } }, '50m/100m (avg)'],
     [{ type: 'External', external: { metric, target: total } }, { external: { metric, current: { value: '1k' } } }, '1k/2k'],
     [{ type: 'External', external: { metric, target } }, { external: { metric, current: { value: '1k' } } }, '<unknown>/100m (avg)'],
-    [{ type: 'External', external: { metric, target: total } }, { external: { metric, current } }, '<nil>/2k'],
-    [{ type: 'Pods', pods: { metric, target } }, { pods: { metric, current: {} } }, '<nil>/100m'],
-    [cpu(target), { resource: { name: 'cpu', current: { averageUtilization: 20 } } }, '<nil>/100m'],
+    [{ type: 'External', external: { metric, target: total } }, { external: { metric, current } }, '<unset>/2k'],
+    [{ type: 'Pods', pods: { metric, target } }, { pods: { metric, current: {} } }, '<unset>/100m'],
+    [cpu(target), { resource: { name: 'cpu', current: { averageUtilization: 20 } } }, '<unset>/100m'],
     [cpu(half), { pods: { metric, current } }, '<unknown>/50%'],
     [{ type: 'Weather' }, {}, '<unknown type>']
   ]

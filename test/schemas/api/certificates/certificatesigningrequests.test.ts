@@ -24,7 +24,7 @@ creates(t, requests, VALID, [
   ['a signer without a path', spec({ signerName: 'example.com' }), 'Invalid spec.signerName'],
   ['with two', spec({ signerName: 'example.com/a/b' }), 'Invalid spec.signerName'],
   ['of no domain', spec({ signerName: 'example/a' }), 'Invalid spec.signerName'],
-  ['of bad names', spec({ signerName: 'Example.com/a_b' }), 'Invalid spec.signerName', 'Invalid spec.signerName'],
+  ['of bad names', spec({ signerName: 'Example.com/a_b' }), 'Invalid spec.signerName'],
   ['of a part that is too long', spec({ signerName: `${'a'.repeat(64)}.com/a` }), 'Invalid spec.signerName'],
   ['of a path with a part as long as a name', spec({ signerName: `example.com/${'a'.repeat(253)}.${'b'.repeat(63)}` })],
   ['ten minutes', spec({ expirationSeconds: 600 })],

@@ -62,9 +62,8 @@ t.test('services', async t => {
 
 t.test('pods that run', async t => {
   const told = (change: Change) => validateUpdate(pods.stored, made(pods, changed(pod, change)), made(pods, pod)).map(describe)
-  t.same(told({ 'spec.activeDeadlineSeconds': undefined }), ['Invalid value: "null": must not update from a positive integer to nil value'])
+  t.same(told({ 'spec.activeDeadlineSeconds': undefined }), ['Invalid value: "null": must not be removed'])
   t.same(told({ 'spec.hostname': 'a' }), ['Forbidden: pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations) or `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'])
-  t.equal(told({ 'spec.tolerations': [{ key: 'a', operator: 'Is' }] }).length, 2, 'a toleration is looked at twice')
   const debugged = changed(pod, { 'spec.ephemeralContainers': [{ name: 'debug', image: 'a' }] })
   const ephemeral = pods.stored.subresources.find(({ name }) => name === 'ephemeralcontainers')
   if (ephemeral === undefined) throw new Error('pods have ephemeral containers')

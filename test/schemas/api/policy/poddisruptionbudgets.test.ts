@@ -26,7 +26,7 @@ for (const version of ['v1', 'v1beta1']) {
   updates(t, budgets, VALID, [
     ['a condition', {}, conditions(condition)],
     ['a condition twice', {}, conditions(condition, condition), 'Duplicate status.conditions[1].type'],
-    ['conditions that say nothing', {}, conditions({}), `Invalid ${AT}.type`, `Invalid ${AT}.type`, `NotSupported ${AT}.status`, `Required ${AT}.reason`, `Required ${AT}.lastTransitionTime`],
+    ['conditions that say nothing', {}, conditions({}), `Invalid ${AT}.type`, `NotSupported ${AT}.status`, `Required ${AT}.reason`, `Required ${AT}.lastTransitionTime`],
     ['conditions of bad words', {}, conditions({ ...condition, type: 'a b', status: 'Maybe', reason: 'a b', observedGeneration: -1 }),
       `Invalid ${AT}.type`, `NotSupported ${AT}.status`, `Invalid ${AT}.reason`, `Invalid ${AT}.observedGeneration`],
     ['fewer than none', {}, { status: Object.fromEntries(negative.map(field => [field, -1])) }, ...(version === 'v1' ? negative.map(field => `Invalid status.${field}`) : [])]

@@ -22,7 +22,7 @@ t.test('apiGroup of a subject defaults by its kind', async t => {
 })
 
 t.test('roleRef is required, each part of it', async t => {
-  t.same(check(clusterRoleBindings, {}), ['Required roleRef.apiGroup', 'NotSupported roleRef.kind', 'Required roleRef.name'])
+  t.same(check(clusterRoleBindings, {}), ['Required roleRef.apiGroup', 'Required roleRef.name', 'NotSupported roleRef.kind'])
   t.same(check(clusterRoleBindings, { roleRef: { ...ref, apiGroup: '' } }), ['Required roleRef.apiGroup'])
   t.same(check(clusterRoleBindings, { roleRef: ref }), [])
 })
@@ -34,7 +34,7 @@ t.test('the group of a roleRef is filled in within a namespace, and has to be sa
     t.same(check(roleBindings, { roleRef }), [])
     t.same(check(clusterRoleBindings, { roleRef }), ['Required roleRef.apiGroup'])
   }
-  t.same(check(roleBindings, {}), ['NotSupported roleRef.kind', 'Required roleRef.name'])
+  t.same(check(roleBindings, {}), ['Required roleRef.name', 'NotSupported roleRef.kind'])
 })
 
 t.test('roleRef names a role there can be', async t => {

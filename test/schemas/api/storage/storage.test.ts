@@ -21,7 +21,7 @@ creates(t, classes, CLASS, [
   ['a label twice', terms({ key: 'zone', values: ['a'] }, { key: 'zone', values: ['b'] }), 'Duplicate allowedTopologies[0].matchLabelExpressions[1].key'],
   ['a label that is none', terms({ key: 'a b', values: ['a'] }), 'Invalid allowedTopologies[0].matchLabelExpressions[0].key'],
   ['the same twice', { allowedTopologies: [{ matchLabelExpressions: [{ key: 'z', values: ['a', 'b'] }] }, { matchLabelExpressions: [{ key: 'z', values: ['b', 'a'] }] }] }, 'Duplicate allowedTopologies[1].matchLabelExpressions'],
-  ['the same again, which is told for each before it', { allowedTopologies: [1, 2, 3].map(() => ({ matchLabelExpressions: [{ key: 'z', values: ['a'] }] })) }, ...[1, 2, 2].map(index => `Duplicate allowedTopologies[${index}].matchLabelExpressions`)],
+  ['the same again', { allowedTopologies: [1, 2, 3].map(() => ({ matchLabelExpressions: [{ key: 'z', values: ['a'] }] })) }, ...[1, 2].map(index => `Duplicate allowedTopologies[${index}].matchLabelExpressions`)],
   ['nowhere at all', { allowedTopologies: [{}] }, 'Duplicate allowedTopologies[0].matchLabelExpressions'],
   ['no policy', { reclaimPolicy: '' }]
 ])
@@ -35,7 +35,7 @@ const ATTACHMENT = { spec: { attacher: 'disk.example.com', nodeName: 'n1', sourc
 const source = (one: object | null) => ({ spec: { source: one } })
 
 creates(t, attachments, ATTACHMENT, [
-  ['nobody to attach it', { spec: { attacher: null } }, 'Required spec.attacher', 'Required spec.attacher', 'Invalid spec.attacher'],
+  ['nobody to attach it', { spec: { attacher: null } }, 'Required spec.attacher', 'Invalid spec.attacher'],
   ['a driver there cannot be', { spec: { attacher: 'a_b' } }, 'Invalid spec.attacher'],
   ['no node', { spec: { nodeName: null } }, 'Invalid spec.nodeName'],
   ['no volume', source(null), 'Required spec.source'],
@@ -53,7 +53,7 @@ updates(t, attachments, ATTACHMENT, [
   ['what the attacher tells', {}, { status: { attached: true, attachmentMetadata: { a: 'b', '': 'c' }, attachError: { message: 'no' } } }],
   ['however many things', {}, { status: { attachmentMetadata: Object.fromEntries(Array.from({ length: 513 }, (_, index) => [`k${index}`, ''])) } }],
   ['too much of it', {}, { status: { attachmentMetadata: { a: 'x'.repeat(256 * 1024) }, attachError: { message: 'x'.repeat(1025) }, detachError: { message: 'x'.repeat(1025) } } },
-    ...['TooLong status.attachmentMetadata', 'TooLong status.attachError.message', 'TooLong status.detachError.message'].flatMap(found => [found, found])]
+    'TooLong status.attachmentMetadata', 'TooLong status.attachError.message', 'TooLong status.detachError.message']
 ], 'status')
 
 const drivers = served('storage.orch.io/v1', 'csidrivers')
@@ -72,7 +72,7 @@ updates(t, drivers, { spec: {} }, [
   ['what may change', {}, { spec: { storageCapacity: true, requiresRepublish: true } }],
   ['what may not', {}, { spec: { attachRequired: false, podInfoOnMount: true, fsGroupPolicy: 'None', volumeLifecycleModes: ['Ephemeral'] } },
     'Invalid spec.attachedRequired', 'Invalid spec.podInfoOnMount', 'Invalid spec.fsGroupPolicy', 'Invalid spec.volumeLifecycleModes'],
-  ['tokens for one audience twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, ...[1, 2].map(() => 'Duplicate spec.tokenRequests[1].audience')]
+  ['tokens for one audience twice', {}, { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, 'Duplicate spec.tokenRequests[1].audience']
 ])
 
 t.test('the generation of a driver counts its tokens and how often it is called', async t => {
