@@ -7,7 +7,7 @@
 import { build } from 'esbuild'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -26,6 +26,11 @@ const OUTSIDE = [
   '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'
 ]
 
+/** Modules that `protobuf.js` made stand in `dist/`. */
+const made = {
+  name: 'made-of-proto',
+  setup: ({ onResolve }) => { onResolve({ filter: /\.proto\.js$/ }, ({ path, resolveDir }) => ({ path: join(root, 'dist', relative(root, resolveDir), path) })) }
+}
 rmSync(out, { recursive: true, force: true })
 const common = {
   absWorkingDir: root,
@@ -33,6 +38,7 @@ const common = {
   platform: 'node',
   target: 'node20.19',
   external: OUTSIDE,
+  plugins: [made],
   keepNames: false,
   sourcemap: 'linked',
   sourcesContent: false,
@@ -62,7 +68,7 @@ const loadedApart = {
 }
 const script = await build({
   ...common,
-  plugins: [loadedApart],
+  plugins: [made, loadedApart],
   entryPoints: ['cli.ts'],
   outfile: join(out, 'cli.cjs'),
   format: 'cjs',
