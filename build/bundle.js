@@ -7,24 +7,38 @@
 import { build } from 'esbuild'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const out = join(root, 'dist/bundle')
-const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
+/** Not part of the bundle, each for its reason: the package manager installs them beside it. Every other package is bundled. */
+const OUTSIDE = [
+  'lmdb', // native code
+  'etcd3', '@grpc/grpc-js', '@grpc/proto-loader', // loaded with the first lease or compaction over etcd; they read .proto files of their own at run time
+  'prom-client', // loaded with the first scrape
+  're2js', // loaded with the first regular expression of a user
+  'undici', // loaded with the first call to another server
+  'yaml', // loaded with the first YAML
+  // Fastify loads these for routes with a schema and for injected requests: hosts and tests do that, with a Fastify of their own.
+  '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'
+]
+
+/** Modules that `protobuf.js` made stand in `dist/`. */
+const made = {
+  name: 'made-of-proto',
+  setup: ({ onResolve }) => { onResolve({ filter: /\.proto\.js$/ }, ({ path, resolveDir }) => ({ path: join(root, 'dist', relative(root, resolveDir), path) })) }
+}
 rmSync(out, { recursive: true, force: true })
 const common = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  // Native, or rarely needed and loaded then: these are installed beside us. And what Fastify loads when a route has a
-  // schema or a request is injected, which happens in hosts and tests that have a Fastify of their own.
-  // And how gRPC reads descriptions of services at run time, which nothing here does.
-  external: [...Object.keys(dependencies), '@grpc/proto-loader', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'],
+  external: OUTSIDE,
+  plugins: [made],
   keepNames: false,
   sourcemap: 'linked',
   sourcesContent: false,
@@ -54,7 +68,7 @@ const loadedApart = {
 }
 const script = await build({
   ...common,
-  plugins: [loadedApart],
+  plugins: [made, loadedApart],
   entryPoints: ['cli.ts'],
   outfile: join(out, 'cli.cjs'),
   format: 'cjs',

@@ -13,7 +13,8 @@ export function imports () {
     .filter(file => file.endsWith('.ts') && !/^(?:node_modules|dist|test|examples|\.)/.test(file))
   return new Map(files.map(file => {
     const found = [...readFileSync(resolve(root, file), 'utf8').matchAll(IMPORTS)].flatMap(([text, , type, specifier, later]) => {
-      const to = `${posix.join(posix.dirname(file), specifier ?? later)}.ts`
+      const path = posix.join(posix.dirname(file), specifier ?? later)
+      const to = path.endsWith('.proto') ? `${path}.d.ts` : `${path}.ts` // what the build makes has its types alone
       const ofTypes = type !== undefined || /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\}/.test(text)
       return ofTypes && groupOf(file) !== undefined && groupOf(file) === groupOf(to) ? [] : [to]
     })

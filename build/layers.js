@@ -51,6 +51,8 @@ const BACK_ENDS = {
 const PACKAGES = [
   [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
+  [/^protobufjs(?:\/|$)/, ['storage/etcd']],
+  [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],
   [/^pino$/, ['config/logging']],

@@ -1,8 +1,8 @@
 /**
- * Headers that tell browsers and caches what they may do with an answer, on every answer, refusals too:
- * no caching, and what helmet decides: no guessing of types, nothing in an answer is run or framed by a browser that
- * shows it, HSTS where it is asked for. Helmet is asked once, at the start, as its answer is the same for every
- * request: its Fastify adapter, which asks at each, costs 7 us of CPU a request, the headers by themselves 0.1.
+ * Headers that tell browsers and caches what they may do with an answer, on every answer, refusals too: no caching, and
+ * what @fastify/helmet decides. By default that is: no guessing of types, no answer is run or framed by a browser, and HSTS
+ * where it is asked for. @fastify/helmet runs once, at the start: its answer is the same for every request, and running it
+ * for each one costs 7 us of CPU where the kept headers cost 0.1.
  *
  * And CORS, off unless origins are given: then a call from a matching origin is allowed, and its preflight is answered
  * here, before anybody asks who is calling, as a preflight carries no credentials.
@@ -12,16 +12,21 @@
  *
  * @see interface, 'Server start-up options': --cors-allowed-origins, --strict-transport-security-directives
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import helmet from '@fastify/helmet'
+import type { FastifyHelmetOptions } from '@fastify/helmet'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import helmet from 'helmet'
 
 export interface SecurityHeadersOptions {
   /** Regular expressions. Default none: no CORS. */
   allowedOrigins?: readonly string[]
   /** Directives of Strict-Transport-Security: `max-age=SECONDS` (where it is missing a year), `includeSubDomains`, `preload`. Default none. */
   strictTransportSecurity?: readonly string[]
+  /**
+   * Options of @fastify/helmet, each in the place of our own: `{ xFrameOptions: { action: 'deny' } }`. The headers are decided once, at the
+   * start, so nonces (`enableCSPNonces`) are refused. `global: false` sends none of them.
+   */
+  helmet?: FastifyHelmetOptions
 }
 
 const ALLOWED = {
@@ -31,7 +36,7 @@ const ALLOWED = {
   credentials: true
 }
 
-/** For an API: helmet's other headers are about pages, which this server has none of. */
+/** For an API: helmet's other headers are about pages, and this server has none. */
 const FOR_AN_API = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xContentTypeOptions: true,
@@ -48,22 +53,47 @@ const FOR_AN_API = {
   xXssProtection: false
 } as const
 
-/** Names in lower case and values of the headers that every answer has. */
-export function securityHeadersOf (strictTransportSecurity: readonly string[]): Array<[string, string]> {
-  const headers = new Map([['cache-control', 'no-cache, private']])
+/** Options of @fastify/helmet for the directives of the flag. */
+function hstsOf (strictTransportSecurity: readonly string[]): FastifyHelmetOptions['strictTransportSecurity'] {
   const directives = strictTransportSecurity.map(directive => directive.toLowerCase())
   const [maxAge] = directives.flatMap(directive => directive.startsWith('max-age=') ? [Number(directive.slice('max-age='.length))] : [])
-  const decide = helmet({
-    ...FOR_AN_API,
-    strictTransportSecurity: directives.length > 0 && {
-      ...(maxAge === undefined ? {} : { maxAge }),
-      includeSubDomains: directives.includes('includesubdomains'),
-      preload: directives.includes('preload')
+  return directives.length > 0 && {
+    ...(maxAge === undefined ? {} : { maxAge }),
+    includeSubDomains: directives.includes('includesubdomains'),
+    preload: directives.includes('preload')
+  }
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => unknown
+
+/**
+ * Names in lower case and values of the headers that every answer has. @fastify/helmet is registered in a scope of its own,
+ * where its hooks are taken and called once, so that no request reaches them.
+ *
+ * @throws Error for options that it refuses, and for nonces
+ */
+export async function securityHeadersOf (fastify: FastifyInstance, { strictTransportSecurity = [], helmet: own = {} }: SecurityHeadersOptions): Promise<Array<[string, string]>> {
+  if (own.enableCSPNonces === true) throw new Error('securityHeaders.helmet.enableCSPNonces: the headers are decided once, so no answer can have a nonce of its own')
+  // Helmet itself refuses an option under two names, which its types have as unions.
+  const options = { ...FOR_AN_API, strictTransportSecurity: hstsOf(strictTransportSecurity), ...own } as FastifyHelmetOptions
+  const hooks: Hook[] = []
+  await fastify.register(async scope => {
+    const take = (name: string, hook: Hook): FastifyInstance => {
+      if (name === 'onRequest') hooks.push(hook)
+      return scope
     }
+    scope.addHook = take as typeof scope.addHook
+    await scope.register(helmet, options)
   })
-  const answer = { setHeader: (name: string, value: string) => { headers.set(name.toLowerCase(), value) } }
-  // It looks at no request, and of an answer sets headers alone; it would throw for anything else.
-  decide({} as IncomingMessage, answer as unknown as ServerResponse, (error?: unknown) => { if (error !== undefined) throw error })
+  const headers = new Map([['cache-control', 'no-cache, private']])
+  const raw = {
+    setHeader: (name: string, value: string) => { headers.set(name.toLowerCase(), value) },
+    removeHeader: () => {}
+  }
+  // Helmet looks at no request, and of an answer it sets and removes headers alone; it would throw for anything else.
+  const request = { raw: {}, routeOptions: { config: {} } } as unknown as FastifyRequest
+  const reply = { raw } as unknown as FastifyReply
+  for (const hook of hooks) await hook(request, reply, () => {})
   return [...headers]
 }
 
@@ -91,8 +121,9 @@ export async function originMatcher (expressions: readonly string[]): Promise<(o
   }
 }
 
-async function securityHeaders (fastify: FastifyInstance, { allowedOrigins = [], strictTransportSecurity = [] }: SecurityHeadersOptions): Promise<void> {
-  const headers = securityHeadersOf(strictTransportSecurity)
+async function securityHeaders (fastify: FastifyInstance, options: SecurityHeadersOptions): Promise<void> {
+  const { allowedOrigins = [] } = options
+  const headers = await securityHeadersOf(fastify, options)
   fastify.addHook('onRequest', (_request, reply, done) => {
     for (const [name, value] of headers) reply.header(name, value)
     done()

@@ -1,19 +1,17 @@
 /**
- * Declarations as JSON Schema, in the form TypeBox gives it. Made here rather than by its constructors, as importing them takes about
- * as long as importing this whole server; its symbols are global, so its own tools know these schemas for their own.
+ * Declarations as TypeBox schemas, which are JSON Schema. TypeBox's constructors make them: those of fields when they are declared, those
+ * of messages when somebody looks at them, as a start declares thousands and looks at none.
  *
  * No keyword or format but those that Ajv knows with ajv-formats, in strict mode. Types that contain themselves refer to the
  * `$id` of an enclosing one, which is unique in the schema of any message; a schema of a host can hold one such message once.
  */
-import type { Kind as KindSymbol, OptionalKind as OptionalSymbol } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
+import type { SchemaOptions, TObject, TSchema } from '@sinclair/typebox'
 import { Facts } from './types.js'
 import type { Declaration, ElementType, Field, FieldFacts, Message, Plain, ScalarName, Shape } from './types.js'
 
-const Kind: typeof KindSymbol = Symbol.for('TypeBox.Kind') as typeof KindSymbol
-const OptionalKind: typeof OptionalSymbol = Symbol.for('TypeBox.Optional') as typeof OptionalSymbol
-
 /** `type` and `format` of OpenAPI too. */
-export const SCALARS: Readonly<Record<ScalarName, { readonly type: string, readonly format?: string }>> = {
+export const SCALARS: Readonly<Record<ScalarName, { readonly type: 'string' | 'boolean' | 'integer' | 'number', readonly format?: string }>> = {
   string: { type: 'string' },
   bool: { type: 'boolean' },
   int32: { type: 'integer', format: 'int32' },
@@ -21,26 +19,30 @@ export const SCALARS: Readonly<Record<ScalarName, { readonly type: string, reado
   double: { type: 'number', format: 'double' },
   bytes: { type: 'string', format: 'byte' }
 }
-const KINDS: Readonly<Record<string, string>> = { string: 'String', boolean: 'Boolean', integer: 'Integer', number: 'Number', array: 'Array', object: 'Object' }
 
-/** A schema as it is at run time. */
-export interface JsonSchema extends Plain { [Kind]: string, [OptionalKind]?: string, [Facts]?: FieldFacts }
-
-/** Of JSON Schema that has no parts of its own to look into. */
-function typed (schema: Readonly<Plain>): JsonSchema {
-  const kind = KINDS[String(schema['type'])] ?? 'Unknown'
-  return { [Kind]: kind, ...(kind === 'Object' ? { properties: {} } : {}), ...schema }
+/** JSON Schema by its `type`, with options. */
+function typed (schema: Readonly<Plain>, options: SchemaOptions): TSchema {
+  const all = { ...schema, ...options }
+  switch (schema['type']) {
+    case 'string': return Type.String(all as object) // a format of ours is any text
+    case 'boolean': return Type.Boolean(all)
+    case 'integer': return Type.Integer(all)
+    case 'number': return Type.Number(all)
+    case 'array': return Type.Array(typed((schema['items'] ?? {}) as Plain, {}), all) // JSON Schema has an object there
+    case 'object': return Type.Object({}, all)
+    default: return Type.Unknown(all)
+  }
 }
 
-const ELEMENTS = Object.fromEntries(Object.entries(SCALARS).map(([name, schema]) => [name, typed(schema)])) as Readonly<Record<ScalarName, JsonSchema>>
+const ELEMENTS = Object.fromEntries(Object.entries(SCALARS).map(([name, schema]) => [name, typed(schema, {})])) as Readonly<Record<ScalarName, TSchema>>
 
 /** The parts of a message's schema, made when they are looked at. The getters are shared, as thousands of schemas have them. */
 const partsOf = (declaration: (schema: object) => Declaration): PropertyDescriptorMap => ({
-  properties: { get (this: object) { return propertiesOf(declaration(this)) }, enumerable: true, configurable: true },
-  required: { get (this: object) { return requiredOf(declaration(this)) }, enumerable: true, configurable: true }
+  properties: { get (this: object) { return objectOf(declaration(this)).properties }, enumerable: true, configurable: true },
+  required: { get (this: object) { return objectOf(declaration(this)).required ?? [] }, enumerable: true, configurable: true }
 })
 const choiceOf = (declaration: (schema: object) => Declaration): PropertyDescriptorMap => ({
-  anyOf: { get (this: object) { return Object.values(propertiesOf(declaration(this))) }, enumerable: true, configurable: true }
+  anyOf: { get (this: object) { return Object.values(objectOf(declaration(this)).properties) }, enumerable: true, configurable: true }
 })
 const ofMessage = (schema: object): Declaration => (schema as Message)[Facts]
 const ofField = (schema: object): Declaration => ((schema as Field)[Facts].of as Message)[Facts] // put where that is a message
@@ -49,48 +51,55 @@ const OF_FIELD = partsOf(ofField)
 const UNION_OF_MESSAGE = choiceOf(ofMessage)
 const UNION_OF_FIELD = choiceOf(ofField)
 
+/** As Type.Union makes it of members; it has none until somebody looks. */
+const emptyUnion = (options: SchemaOptions): TSchema => Type.Unsafe({ ...options, [Type.Kind]: 'Union' })
+
 export function messageSchema (facts: Declaration): Message {
   const { special, alternatives, description } = facts
+  const options = { description, [Facts]: facts }
   const schema = special !== undefined
-    ? { ...typed(special.schema ?? special.openapi), description, [Facts]: facts }
+    ? typed(special.schema ?? special.openapi, options)
     : alternatives !== undefined
-      ? Object.defineProperties({ [Kind]: 'Union', description, [Facts]: facts }, UNION_OF_MESSAGE)
-      : Object.defineProperties({ [Kind]: 'Object', description, type: 'object', [Facts]: facts }, OF_MESSAGE)
+      ? Object.defineProperties(emptyUnion(options), UNION_OF_MESSAGE)
+      : Object.defineProperties(Type.Object({}, options), OF_MESSAGE)
   return schema as unknown as Message // its static type is told by whoever declares it
 }
 
 /** `constrained`: it has options, which may say more than its type does. */
 export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
-  const schema = shaped(facts)
-  if (constrained) constrain(schema, facts)
-  if (isEmbedded(facts) && schema['default'] === undefined) schema['default'] = {}
-  if (facts.required !== true) schema[OptionalKind] = 'Optional'
+  const { description, of, shape, required } = facts
+  const options: SchemaOptions = constrained ? { description, ...constraintsOf(facts), [Facts]: facts } : { description, [Facts]: facts }
+  if (options.default === undefined && isEmbedded(facts)) options.default = {}
+  const message = shape === 'one' || shape === 'inline' ? messageIn(of) : undefined
+  let schema = message?.alternatives !== undefined
+    ? emptyUnion(options)
+    : shape === 'list'
+      ? Type.Array(elementOf(of), options)
+      : shape === 'map'
+        ? Type.Object({}, { ...options, additionalProperties: elementOf(of) })
+        : typeof of === 'object' && message?.special === undefined
+          ? Type.Object({}, options)
+          : typed(message?.special?.schema ?? message?.special?.openapi ?? (typeof of === 'string' ? SCALARS[of] : {}), options)
+  if (facts.nullable === true && schema['type'] !== undefined) schema['nullable'] = true
+  if (required !== true) schema = Type.Optional(schema)
+  if (message?.alternatives !== undefined) Object.defineProperties(schema, UNION_OF_FIELD)
+  else if (message !== undefined && message.special === undefined) Object.defineProperties(schema, OF_FIELD)
   return schema as unknown as Field // as above
 }
 
-function shaped (facts: FieldFacts): JsonSchema {
-  const { shape, description, of } = facts
-  if (shape === 'list') return { [Kind]: 'Array', description, type: 'array', items: elementOf(of), [Facts]: facts }
-  if (shape === 'map') return { [Kind]: 'Object', description, type: 'object', properties: {}, additionalProperties: elementOf(of), [Facts]: facts }
-  if (messageIn(of)?.alternatives !== undefined) return Object.defineProperties({ [Kind]: 'Union', description, [Facts]: facts }, UNION_OF_FIELD)
-  if (messageIn(of)?.special === undefined && typeof of === 'object') {
-    return Object.defineProperties({ [Kind]: 'Object', description, type: 'object', [Facts]: facts }, OF_FIELD)
-  }
-  return { ...elementOf(of) as JsonSchema, description, [Facts]: facts } // its symbols too
-}
+/** What a list or map holds; anything as long as a thunk can't be asked. */
+const elementOf = (of: ElementType): TSchema => typeof of === 'string' ? ELEMENTS[of] : typeof of === 'function' ? Type.Unknown() : of
 
-/** What a field holds; anything as long as a thunk can't be asked. */
-const elementOf = (of: ElementType): JsonSchema | Message | Field => typeof of === 'string' ? ELEMENTS[of] : typeof of === 'function' ? typed({}) : of
-
-function constrain (schema: JsonSchema, { default: preset, nullable, closed, values, maxLength, pattern, minimum, maximum }: FieldFacts): void {
-  if (preset !== undefined) schema['default'] = preset
+function constraintsOf ({ default: preset, nullable, closed, values, maxLength, pattern, minimum, maximum }: FieldFacts): Plain {
+  const constraints: Plain = {}
+  if (preset !== undefined) constraints['default'] = preset
   // Ajv asks for null among the values too.
-  if (closed !== undefined && values !== undefined) schema['enum'] = nullable === true ? [...values, null] : values
-  if (nullable === true && schema['type'] !== undefined) schema['nullable'] = true
-  if (maxLength !== undefined) schema['maxLength'] = maxLength
-  if (pattern !== undefined) schema['pattern'] = pattern.source
-  if (minimum !== undefined) schema['minimum'] = minimum
-  if (maximum !== undefined) schema['maximum'] = maximum
+  if (closed !== undefined && values !== undefined) constraints['enum'] = nullable === true ? [...values, null] : values
+  if (maxLength !== undefined) constraints['maxLength'] = maxLength
+  if (pattern !== undefined) constraints['pattern'] = pattern.source
+  if (minimum !== undefined) constraints['minimum'] = minimum
+  if (maximum !== undefined) constraints['maximum'] = maximum
+  return constraints
 }
 
 /** A message that an object always has, though it need not be sent. */
@@ -115,29 +124,25 @@ function fieldsOf (facts: Declaration): Array<[string, Field]> {
   })
 }
 
-const made = new WeakMap<Declaration, Plain>()
+const made = new WeakMap<Declaration, TObject>()
 
-function propertiesOf (facts: Declaration): Plain {
+/** The object of a message's members. */
+function objectOf (facts: Declaration): TObject {
   let known = made.get(facts)
-  if (known === undefined) made.set(facts, known = { ...typeProperties(facts), ...makeProperties(facts) })
+  if (known === undefined) {
+    const fields = hasThunks(facts) ? unrolled(facts, facts.openapiName, new Map()) : Object.fromEntries(fieldsOf(facts))
+    made.set(facts, known = Type.Object({ ...typeProperties(facts), ...fields }))
+  }
   return known
 }
 
-const requiredOf = (facts: Declaration): string[] => fieldsOf(facts).flatMap(([name, field]) => field[Facts].required === true ? [name] : [])
-
-function typeProperties ({ type }: Declaration): Plain {
+function typeProperties ({ type }: Declaration): Record<string, TSchema> {
   if (type === undefined) return {}
-  const member = (description: string, value: string, fixed: boolean) =>
-    ({ [Kind]: fixed ? 'Literal' : 'String', [OptionalKind]: 'Optional', description, type: 'string', ...(fixed ? { const: value } : {}), default: value })
+  const apiVersion = { description: 'Group and version of this form of the object.', default: type.apiVersion }
   return {
-    apiVersion: member('Group and version of this form of the object.', type.apiVersion, !type.anyVersion),
-    kind: member('What the object is.', type.kind, true)
+    apiVersion: Type.Optional(type.anyVersion ? Type.String(apiVersion) : Type.Literal(type.apiVersion, apiVersion)),
+    kind: Type.Optional(Type.Literal(type.kind, { description: 'What the object is.', default: type.kind }))
   }
-}
-
-function makeProperties (facts: Declaration): Plain {
-  if (!hasThunks(facts)) return Object.fromEntries(fieldsOf(facts))
-  return unrolled(facts, facts.openapiName, new Map())
 }
 
 const thunks = new WeakMap<Declaration, boolean>()
@@ -159,8 +164,8 @@ function hasThunks (facts: Declaration): boolean {
 interface Node { readonly id: string, referred: boolean }
 
 /** With the thunks called; a message within itself refers to the one around it. */
-function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaration, Node>): Plain {
-  return Object.fromEntries(fieldsOf(facts).map(([name, field]) => {
+function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaration, Node>): Record<string, TSchema> {
+  return Object.fromEntries(fieldsOf(facts).map(([name, field]): [string, TSchema] => {
     const { of } = field[Facts]
     const message = typeof of === 'function' ? of() : of
     const inner = messageIn(message)
@@ -172,23 +177,22 @@ function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaratio
 }
 
 /** The same schema of a field, for the schema of what it holds. */
-function holding (field: Field, shape: Shape, element: JsonSchema): Plain {
-  const { description, default: preset } = field
-  const optional = OptionalKind in field
-  const kept = { ...(preset === undefined ? {} : { default: preset as unknown }), ...(optional ? { [OptionalKind]: 'Optional' } : {}) }
-  if (shape === 'list') return { [Kind]: 'Array', description, type: 'array', items: element, ...kept }
-  if (shape === 'map') return { [Kind]: 'Object', description, type: 'object', properties: {}, additionalProperties: element, ...kept }
-  return { ...element, description, ...kept }
+function holding (field: Field, shape: Shape, element: TSchema): TSchema {
+  const { description = '', default: preset } = field
+  const options = { description, ...(preset === undefined ? {} : { default: preset as unknown }) }
+  const schema = shape === 'list' ? Type.Array(element, options) : shape === 'map' ? Type.Object({}, { ...options, additionalProperties: element }) : { ...element, ...options }
+  return Type.OptionalKind in field ? Type.Optional(schema) : schema
 }
 
-function unrolledMessage (facts: Declaration, at: string, above: ReadonlyMap<Declaration, Node>): JsonSchema {
+function unrolledMessage (facts: Declaration, at: string, above: ReadonlyMap<Declaration, Node>): TSchema {
   const around = above.get(facts)
   if (around !== undefined) {
     around.referred = true
-    return { [Kind]: 'This', $ref: around.id }
+    return Type.Unsafe({ [Type.Kind]: 'This', $ref: around.id }) // Type.Recursive makes one, but gives an $id to every message around it
   }
-  if (facts.alternatives !== undefined) return { [Kind]: 'Union', description: facts.description, anyOf: Object.values(unrolled(facts, at, above)) }
+  const { description } = facts
+  if (facts.alternatives !== undefined) return Type.Union(Object.values(unrolled(facts, at, above)), { description })
   const node: Node = { id: at, referred: false }
   const properties = { ...typeProperties(facts), ...unrolled(facts, at, new Map([...above, [facts, node]])) }
-  return { [Kind]: 'Object', ...(node.referred ? { $id: node.id } : {}), description: facts.description, type: 'object', properties, required: requiredOf(facts) }
+  return Type.Object(properties, node.referred ? { $id: node.id, description } : { description })
 }

@@ -14,7 +14,7 @@ import { losesFields } from '../../serving/runtime.js'
 import { below, buildImage, setWritable, type Image } from './image.js'
 
 /** Of the packages for development these are needed by others as well. */
-const COME_ANYWAY = new Set(['@opentelemetry/api', '@types/node', 'protobufjs'])
+const COME_ANYWAY = new Set(['@types/node'])
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 const LAUNCHER = '/opt/orch-apiserver/dist/bundle/cli.js'

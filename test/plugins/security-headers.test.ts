@@ -25,7 +25,7 @@ t.test('every answer forbids caching, guessing and running what it holds, a refu
 })
 
 t.test('the headers of an API are few, so that an answer stays small', async t => {
-  t.strictSame(securityHeadersOf([]).map(([name]) => name), ['cache-control', 'content-security-policy', 'x-content-type-options'])
+  t.strictSame((await securityHeadersOf(await bareServer(), {})).map(([name]) => name), ['cache-control', 'content-security-policy', 'x-content-type-options'])
 })
 
 t.test('HSTS has what is asked for and no more, and an age where none is given', async t => {
@@ -33,12 +33,32 @@ t.test('HSTS has what is asked for and no more, and an age where none is given',
     [['max-age=10'], 'max-age=10'],
     [['preload', 'max-age=0'], 'max-age=0; preload'],
     [['INCLUDESUBDOMAINS'], 'max-age=31536000; includeSubDomains']
-  ] as const) t.equal(new Map(securityHeadersOf(directives)).get('strict-transport-security'), value)
+  ] as const) t.equal(new Map(await securityHeadersOf(await bareServer(), { strictTransportSecurity: directives })).get('strict-transport-security'), value)
 })
 
 t.test('the directives of HSTS are sent as given', async t => {
   const fastify = await build(t, { strictTransportSecurity: ['max-age=31536000', 'includeSubDomains', 'preload'] })
   t.equal((await fastify.inject('/refused')).headers['strict-transport-security'], 'max-age=31536000; includeSubDomains; preload')
+})
+
+t.test('a host may say more to @fastify/helmet, and in the place of what we say', async t => {
+  const fastify = await build(t, { strictTransportSecurity: ['max-age=10'], helmet: { xFrameOptions: { action: 'deny' }, contentSecurityPolicy: false, xPoweredBy: true } })
+  const { headers } = await fastify.inject('/refused')
+  t.equal(headers['x-frame-options'], 'DENY')
+  t.notOk(headers['content-security-policy'])
+  t.match(headers, { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=10' })
+  t.equal((await (await build(t, { helmet: { global: false } })).inject('/')).headers['x-content-type-options'], undefined)
+})
+
+t.test('what cannot be decided once is refused, as are options that @fastify/helmet refuses', async t => {
+  await t.rejects(build(t, { helmet: { enableCSPNonces: true } }), /enableCSPNonces/)
+  await t.rejects(build(t, { helmet: { strictTransportSecurity: { maxAge: -1 } } }), /max-?age/i)
+})
+
+t.test('@fastify/helmet sees no request, and its decorators stay in a scope of their own', async t => {
+  const fastify = await build(t)
+  t.notOk(fastify.hasReplyDecorator('helmet'))
+  t.notOk(fastify.hasReplyDecorator('cspNonce'))
 })
 
 t.test('CORS is off by default', async t => {

@@ -261,14 +261,6 @@ export class Reader {
     return (RECENT[slot] = this.#bytes.toString('latin1', start, stop))
   }
 
-  /** Text of which each byte is a character, such as a key. */
-  latin1 (end: number): string {
-    const stop = this.limit(end)
-    const start = this.at
-    this.at = stop
-    return this.#bytes.toString('latin1', start, stop)
-  }
-
   /** A view, not a copy. */
   bytes (end: number): Buffer {
     const stop = this.limit(end)

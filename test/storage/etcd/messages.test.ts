@@ -8,7 +8,7 @@ import { decodeRange, decodeRevision, decodeSize, decodeTxn, decodeWatch, encode
 import { random } from '../../random.js'
 import { encoded } from './protocol.js'
 
-// messages.proto says what we say, read by an independent implementation; etcd's own protocol file, as etcd3 brings it, says what etcd hears.
+// What is written is read by messages.proto and by etcd's own protocol file, as etcd3 brings it: the first says what we mean, the second what etcd hears.
 const loaded = (file: string): protobuf.Root => {
   const root = new protobuf.Root()
   root.resolvePath = (_, target) => path.join(path.dirname(file), path.basename(target))
@@ -128,7 +128,18 @@ t.test('answers of etcd are understood', async t => {
       events.map(event => [event.type === 1 ? 'delete' : 'put', wanted(event.kv), event.prev_kv && wanted(event.prev_kv)]))
     t.equal(decodeSize(encoded('StatusResponse', { header: head, version: '3.4.23', dbSize: count, leader: '10276657743932975437' })), count)
   }
+  t.same(decodeTxn(Buffer.alloc(0)), { revision: 0, succeeded: false, kv: undefined })
   t.match(decodeWatch(Buffer.alloc(0)), { revision: 0, created: false, canceled: false, compacted: 0, fragment: false, events: [] })
+})
+
+t.test('a value is a view of the answer it came in', async t => {
+  const answer = encoded('RangeResponse', { header: header(), kvs: [{ ...wireKv(), value: Buffer.alloc(1000, 'x') }] })
+  t.equal(decodeRange(answer).kvs[0]?.value.buffer, answer.buffer)
+})
+
+t.test('a revision that a number cannot hold is refused', async t => {
+  t.throws(() => decodeRange(encoded('RangeResponse', { header: { revision: '9007199254740992' } })), RangeError)
+  t.equal(decodeRange(encoded('RangeResponse', { header: { revision: '9007199254740991' } })).revision, Number.MAX_SAFE_INTEGER)
 })
 
 t.test('broken bytes end in a RangeError, never in a wrong length or a loop', async t => {
