@@ -1,7 +1,6 @@
 /**
  * Streams of HTTP/2 before Node's compatibility layer has them. A server made with a handler adds one listener of `stream`
- * that makes compatible requests of all (`setupCompat` in `lib/internal/http2/core.js`). Node has no option to choose by stream, in
- * any version from 20 to 26.
+ * that makes compatible requests of all (`setupCompat` in `lib/internal/http2/core.js`). Node has no option to choose by stream.
  */
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 

@@ -1,7 +1,7 @@
 /**
  * Bodies of HTTP/1.1 written to the connection itself, past `ServerResponse`. Node has no API for it: here is all we use of
  * `chunkedEncoding`, an undocumented field that says whether `write` and `end` frame what they write (`lib/_http_outgoing.js`).
- * True of every Node from 20 to 26.
+ * The test tells when a version of Node does it another way.
  */
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
