@@ -11,7 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
-import { continueInTurn, readAsStream } from '../serving/wire/pipelines.js'
+import { continueInTurn, isAnswering, readAsStream } from '../serving/wire/pipelines.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MOST_BODY_BYTES } from '../schemas/limits.js'
 
@@ -23,9 +23,6 @@ const KNOWN = Symbol('known connection')
 interface Connection extends Socket { [KNOWN]?: true, readonly server?: Served }
 
 const isBelow = (prefix: string, url: string): boolean => url.startsWith(prefix) && (prefix === '' || url.length === prefix.length || url[prefix.length] === '/' || url[prefix.length] === '?')
-
-/** Node keeps the answer that is being sent on its connection. */
-const isAnswering = (socket: Socket & { readonly _httpMessage?: unknown }): boolean => (socket._httpMessage ?? null) !== null
 
 /** For as long as there is the HTTP server: the listeners hold nothing else. Where the host answers expectations itself it goes on doing so. */
 function attach (server: Served, prefix: string): void {

@@ -3,14 +3,14 @@
  * that reads are answered from. The operations are functions over it and know what is stored alone; `as` gives the same
  * store as another representation of the type shows it, whose objects are derived from what is stored.
  */
-import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, encodeProtobufOnce, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls, UNBOUNDED } from '../schemas/index.js'
+import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls, UNBOUNDED } from '../schemas/index.js'
 import type { ApiObject, Representation, ResourceType, Strategy } from '../schemas/index.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
 import type { Backend, KeyValue, Revision, WriteOptions } from '../storage/backend.js'
-import { ownBytes, Slab } from '../storage/bytes.js'
+import { ownBytes } from '../storage/bytes.js'
 import { UnversionedJson } from '../storage/cache/unversioned.js'
 import type { Subscriber } from '../storage/cache/subscribers.js'
 import { Entry } from '../storage/cache/entry.js'
@@ -22,9 +22,6 @@ import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { SharedLease } from '../storage/shared-lease.js'
-
-/** Values on their way to the back end. */
-const written = new Slab()
 
 const NOTHING_ELSE: AdmissionReader = { get: async () => undefined, list: async () => [] }
 
@@ -113,7 +110,7 @@ export class ResourceStore {
       : new WatchCache({
         backend,
         scope: this.scope(''),
-        decode: (kv, revision, slab) => this.decode(kv, revision, slab),
+        decode: (kv, revision) => this.decode(kv, revision),
         windowSize: options.windowSize,
         observer,
         log: options.log
@@ -217,15 +214,15 @@ export class ResourceStore {
     const { message } = this.stored
     if (resourceVersion !== undefined) metadata.resourceVersion = '' // for now: a copy without it would cost more than all the rest
     try {
-      return this.#protobuf ? written.copy(encodeProtobufOnce(message, object)) : Buffer.from(toJson(message, object))
+      return this.#protobuf ? encodeProtobuf(message, object) : Buffer.from(toJson(message, object))
     } finally {
       if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion
     }
   }
 
   /** @throws StorageError 'Corrupt' */
-  decode (kv: KeyValue, revision: Revision, slab?: Slab): Entry {
-    return this.entry(kv.key, this.#object(kv), revision, slab)
+  decode (kv: KeyValue, revision: Revision): Entry {
+    return this.entry(kv.key, this.#object(kv), revision)
   }
 
   /** The enveloped protobuf of a shown version, made once. */
@@ -233,9 +230,8 @@ export class ResourceStore {
     return entry.derive('protobuf', ({ object }) => encodeProtobuf(this.representation.message, object))
   }
 
-  entry (key: string, object: ApiObject, revision: Revision, slab?: Slab): Entry {
-    const json = toJson(this.stored.message, object, String(revision))
-    return this.#entry(key, object, slab === undefined ? ownBytes(json) : slab.hold(json), revision)
+  entry (key: string, object: ApiObject, revision: Revision): Entry {
+    return this.#entry(key, object, ownBytes(toJson(this.stored.message, object, String(revision))), revision)
   }
 
   /** Of an object that was not stored, and so has no resourceVersion. */

@@ -3,12 +3,12 @@
  * the whole answer, and so that no turn of the loop is spent on one answer alone.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
 import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListBytes } from './list-bytes.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { ChunkWriter, CHUNK_BYTES, Chunks } from './chunks.js'
+import { unframedSocket } from '../serving/wire/raw-bodies.js'
 
 /** Answers below it are sent whole and not compressed. */
 export const LARGE_BYTES = 128 * 1024
@@ -64,8 +64,7 @@ export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): Serve
  */
 function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
   raw.flushHeaders()
-  if (raw.chunkedEncoding !== false || !(raw.socket instanceof Socket)) return raw
-  return raw.socket
+  return unframedSocket(raw) ?? raw
 }
 
 /** Takes the answer over and sends its head, compressed where the client takes that; the length is for those that are not. */

@@ -9,6 +9,7 @@ import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { ByteRate } from '../serving/wire/byte-rate.js'
+import { giveChunksBack, takeChunks } from '../serving/wire/raw-bodies.js'
 
 /** A connection that has taken no byte for this long, with bytes waiting, is ended; that is found within twice the time. */
 const STALLED_MS = 60_000
@@ -52,11 +53,9 @@ export class Sink {
     if (perSecond > 0) this.#rate = new ByteRate(perSecond)
     raw.flushHeaders()
     const stream = this.#stream = (raw as unknown as Partial<Http2ServerResponse>).stream
-    // With a null socket it waits for the answers before it.
-    this.chunked = stream === undefined && raw.chunkedEncoding && raw.socket instanceof Socket
-    this.#out = stream ?? (this.chunked ? raw.socket as Socket : raw)
-    // From here on the chunks are ours.
-    if (this.chunked) raw.chunkedEncoding = false
+    const socket = stream === undefined ? takeChunks(raw) : undefined
+    this.chunked = socket !== undefined
+    this.#out = stream ?? socket ?? raw
     raw.on('error', () => { listener.closed() })
     raw.once('close', () => {
       clearTimeout(this.#pause)
@@ -129,7 +128,7 @@ export class Sink {
   }
 
   #finish (): void {
-    if (this.chunked) this.#raw.chunkedEncoding = true // for the last chunk
+    if (this.chunked) giveChunksBack(this.#raw)
     if (this.#out.writableLength > 0) this.#arm()
     else this.#disarm()
     this.#raw.end()

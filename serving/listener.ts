@@ -5,10 +5,11 @@
  */
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
 import { continueInTurn, readAsStream } from './wire/pipelines.js'
 import { MOST_BODY_BYTES } from '../schemas/limits.js'
+import { stopAccepting } from './wire/stop-accepting.js'
 import { serveUpgrade } from './wire/upgrades.js'
 import { Farewells } from './farewells.js'
 import { serveSessions } from './sessions.js'
@@ -187,8 +188,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     stop: () => {
       if (stopping) return
       stopping = true
-      // Not the server's own close, which would end idle connections at once: that comes below.
-      if (server.listening) NetServer.prototype.close.call(server)
+      stopAccepting(server)
       parting = true
       for (const session of sessions) farewells.say(session)
       const end = (): void => {

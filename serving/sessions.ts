@@ -4,11 +4,12 @@
  * Requests that end with their headers are handed over without the compatibility layer of Node; others, which are
  * those with a body, through it.
  */
-import { constants, type Http2SecureServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2SecureServer, type Http2Session, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { CoreRequest, type ConnectionState } from './core-request.js'
 import { CoreResponse } from './core-response.js'
+import { takeStreams } from './wire/compatible-streams.js'
 
 /** How often in the time after which it is closed a connection is looked at. A timer of its own would be set anew with every frame. */
 const LOOKS = 3
@@ -24,8 +25,6 @@ interface Kept extends ConnectionState {
 
 /** What a ping and its record take at most: more bytes than that have left since the last look where a client still reads. */
 const OF_A_PING = 1024
-
-type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
 export interface Sessions extends Iterable<ServerHttp2Session> {
   /** Under way on a connection. */
@@ -73,11 +72,7 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
   look.unref()
   server.once('close', () => { clearInterval(look) })
 
-  // The one that the server has added for the handler.
-  const [compatible] = server.listeners('stream') as Array<StreamListener | undefined>
-  if (compatible === undefined) throw new Error('the HTTP/2 server of this Node takes its handler another way')
-  server.removeListener('stream', compatible)
-  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => {
+  const serveCompatibly = takeStreams(server, (stream, headers, flags, rawHeaders) => {
     const connection = stream.session === undefined ? undefined : connections.get(stream.session)
     if (connection === undefined) { // its connection has gone
       stream.destroy()
@@ -89,7 +84,7 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
     if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') || headers.expect !== undefined) {
       connection.open++
       stream.once('close', () => { connection.open-- })
-      compatible.call(server, stream, headers, flags, rawHeaders)
+      serveCompatibly(stream, headers, flags, rawHeaders)
       return
     }
     const request = new CoreRequest(stream, headers, rawHeaders, connection)

@@ -2,7 +2,7 @@
  * Static tokens from a CSV file: token, user name, user uid, then optionally the groups in one quoted
  * column. They last until the server restarts. (Interface: Static token file, Bearer header.)
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 
@@ -39,17 +39,15 @@ function fields (line: string, number: number): string[] {
 
 /**
  * Users by the digest of their token.
- * @param lengths takes how long the tokens of the file are
  * @throws Error naming the line, never the token
  */
-export function parseTokenFile (text: string, lengths = new Set<number>()): Map<string, UserInfo> {
+export function parseTokenFile (text: string): Map<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const [number, [token, username, uid, groups, ...rest]] of lines(text)) {
     if (token === undefined || username === undefined || uid === undefined) throw new Error(`line ${number}: at least 3 columns are needed: token, user name, user uid`)
     if (token === '') throw new Error(`line ${number}: the token is empty`)
     if (username === '') throw new Error(`line ${number}: the user name is empty`)
     const named = [groups ?? '', ...rest].join(',').split(',').map(group => group.trim()).filter(group => group !== '')
-    lengths.add(token.length)
     users.set(digest(token), { username, uid, groups: named, extra: {} })
   }
   return users
@@ -60,8 +58,8 @@ function lines (text: string): Array<readonly [number, string[]]> {
   return text.replace(/^\uFEFF/, '').split(/\r?\n/).flatMap((line, index) => line.trim() === '' || line.startsWith('#') ? [] : [[index + 1, fields(line, index + 1)] as const])
 }
 
-/** Tokens are looked up by digest, so that the time it takes tells nothing about them. */
-const digest = (token: string): string => createHash('sha256').update(token).digest('base64')
+/** Every token that is sent is digested whole before it is looked up, so the time depends on its length alone, not on the tokens of the file. */
+const digest = (token: string): string => hash('sha256', token, 'base64')
 
 const BEARER = /^bearer +/i
 
@@ -74,29 +72,13 @@ export function bearerToken (header: string | string[] | undefined): string | un
   return token === '' ? undefined : token
 }
 
-const MOST_REMEMBERED = 1000
-/** Characters of a header beside its token. */
-const MOST_BESIDE = 16
-
 export function tokenFileAuthenticator (text: string): Authenticator {
-  // A digest of each token of another method would cost more than all else that is done to know it.
-  const lengths = new Set<number>()
-  const users = parseTokenFile(text, lengths)
-  // Headers with good tokens seen lately, as they came: spares the parsing and the digest on each request. Only known
-  // tokens get in, in few ways to write them, so it can't be filled from outside.
-  const seen = new Map<string, UserInfo>()
+  const users = parseTokenFile(text)
   return {
     name: 'token-file',
     authenticate ({ headers }) {
-      const { authorization } = headers
-      if (typeof authorization !== 'string') return undefined
-      const known = seen.get(authorization)
-      if (known !== undefined) return known
-      const token = bearerToken(authorization)
-      if (token === undefined || !lengths.has(token.length)) return undefined
-      const user = users.get(digest(token))
-      if (user !== undefined && seen.size < MOST_REMEMBERED && authorization.length < token.length + MOST_BESIDE) seen.set(authorization, user)
-      return user
+      const token = bearerToken(headers.authorization)
+      return token === undefined ? undefined : users.get(digest(token))
     }
   }
 }

@@ -41,38 +41,25 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 /**
  * PUT.
  * @param object its own from now on
- * @param again the same once more, for an attempt that others have made necessary. Default it is copied for each
  * @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError
  */
-export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, again?: () => Promise<ApiObject>): Promise<Written> {
+export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
   matchTarget(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const sent = { metadata: { uid: object.metadata.uid } }
   const createOnUpdate = store.representation.createOnUpdate && (target.subresource ?? '') === ''
-  // Each attempt needs an object of its own: preparing it changes it. Most writes need one.
-  let unused: ApiObject | undefined = object
-  const own = (): ApiObject | Promise<ApiObject> => {
-    if (again === undefined) return clone(object)
-    const first = unused
-    unused = undefined
-    return first ?? again().then(other => {
-      matchTarget(store, other, target)
-      mergeOwnerReferences(other, () => {})
-      return other
-    })
-  }
   // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
   for (let attempts = 0; ; attempts++) {
     const replaced = await rewrite(store, target, context, base => attempt(store, base, target, context, (_, old) => {
       requireUid(store, sent, old, target)
-      return own()
+      return clone(object) // each attempt changes its own
     }), () => undefined)
     if (replaced !== undefined) return { entry: replaced, created: false }
     if (sent.metadata.uid) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: `)
     if (!createOnUpdate) throw notFound(store.resource, target.name)
     await context.mayCreate?.()
     try {
-      return { entry: await create(store, await own(), target, context), created: true }
+      return { entry: await create(store, clone(object), target, context), created: true }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
       if (attempts === MOST_ATTEMPTS) throw conflict(store.resource, target.name, MODIFIED)

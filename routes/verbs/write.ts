@@ -1,7 +1,7 @@
 /** POST, PUT and PATCH: body to object, object through its operation, the result to the wire. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, findingsOfJson, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
-import type { ApiObject, Decoded } from '../../schemas/index.js'
+import type { Decoded } from '../../schemas/index.js'
 import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../auth/refusal.js'
@@ -78,15 +78,8 @@ export function updateHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
     const validation = fieldValidation(request.orch.query, request.method)
-    const read = async (): Promise<ApiObject> => store.fromVersion(await decodeBody(request, store.representation.message, validation))
-    const again = async (): Promise<ApiObject> => {
-      const { warnings } = request.orch
-      const { length } = warnings
-      const object = await read()
-      warnings.length = length // what there is to say of the body has been said
-      return object
-    }
-    const { entry, created } = await update(store, await read(), targetOf(request), contextOf(request), again)
+    const object = store.fromVersion(await decodeBody(request, store.representation.message, validation))
+    const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry, created ? 201 : 200)
   }
 }

@@ -12,10 +12,17 @@ const readAsStreams = new WeakSet<Socket>()
 const noop = (): void => {}
 
 /**
+ * Whether an answer of HTTP/1.1 is under way on the connection. Node keeps it in a field of the socket (`assignSocket` in
+ * `lib/_http_server.js`) and tells of it in no other way.
+ */
+export const isAnswering = (socket: Socket & { readonly _httpMessage?: unknown }): boolean => (socket._httpMessage ?? null) !== null
+
+/**
  * Has a connection of TLS read as the stream that it is. Node's parser else takes the bytes below the stream, where
  * nothing keeps them back: when a pause is due, as answers wait to be read, what has been decrypted by then is
  * handed to a parser that takes nothing, and counts as bad HTTP (`HPE_PAUSED`). Node gives the bytes back to the stream,
- * which pauses as one does, as soon as anybody listens to them. Idempotent; to be called once the server knows the connection.
+ * which pauses as one does, as soon as anybody listens to them
+ * (`unconsume` in `lib/_http_server.js`), and offers no other way. Idempotent; to be called once the server knows the connection.
  */
 export function readAsStream (socket: Socket): void {
   if (readAsStreams.has(socket) || !(socket instanceof TLSSocket)) return

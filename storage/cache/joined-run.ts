@@ -1,6 +1,7 @@
 /**
  * The stored bytes of neighbours in the cache, joined as a list has them. The leaves of the ordered map are such
  * runs, and one that has not changed is the same array: the lists of all clients share its bytes, and copy nothing.
+ * Benchmark: 'LIST 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more CPU without it.
  */
 import type { Entry } from './entry.js'
 import { grow, now } from './forms.js'

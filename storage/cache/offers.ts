@@ -1,4 +1,7 @@
-/** What writers of this process know of the values they are storing, so that their events need not be decoded. */
+/**
+ * What writers of this process know of the values they are storing, so that their events need not be decoded.
+ * Benchmark: 'create, 64 writers, embedded, the operation, CPU': 29 to 46 % more CPU without it.
+ */
 import type { KeyValue, Revision } from '../backend.js'
 import type { Entry } from './entry.js'
 

@@ -10,7 +10,6 @@ import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '..
 import { futureRevision, isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { nextTurn, turnIsOver } from '../turns.js'
-import { Slab } from '../bytes.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
 import { Offers } from './offers.js'
@@ -30,7 +29,7 @@ export interface WatchCacheOptions {
   /** The path above all its keys. */
   readonly scope: string
   /** Bytes to entry; throws 'Corrupt'. `revision` is what the entry's resourceVersion will be. */
-  readonly decode: (kv: KeyValue, revision: Revision, slab?: Slab) => Entry
+  readonly decode: (kv: KeyValue, revision: Revision) => Entry
   /** Events kept at least. */
   readonly windowSize: number
   readonly observer?: Pick<StoreObserver, 'changed' | 'loaded' | 'progressed'> | undefined
@@ -253,7 +252,6 @@ export class WatchCache {
   async #list (): Promise<void> {
     const { backend, scope, decode } = this.#options
     const pairs: Array<[string, Entry]> = []
-    const slab = new Slab()
     const damaged = new Map<string, StorageError>()
     let { start, end } = rangeOf(scope)
     let revision: Revision | undefined
@@ -262,7 +260,7 @@ export class WatchCache {
       revision ??= page.revision
       for (const kv of page.kvs) {
         try {
-          pairs.push([kv.key, decode(kv, kv.modRevision, slab)])
+          pairs.push([kv.key, decode(kv, kv.modRevision)])
         } catch (error) {
           // One that can't be shown is no reason to withhold the others.
           if (!isStorageError(error, 'Corrupt')) throw error

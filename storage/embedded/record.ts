@@ -13,7 +13,6 @@
  * record's key before it, so that a value under another key is found too.
  */
 import { crc32 } from 'node:zlib'
-import { Slab } from '../bytes.js'
 import { isKey } from '../key.js'
 import type { StoredVersion } from './medium.js'
 
@@ -81,12 +80,9 @@ export function parseVersionKey (bytes: Uint8Array): StoredVersion & { readonly 
   return { kind: buffer[0] ?? 0, revision, created, lease: buffer.readUIntBE(13, 6), key }
 }
 
-/** Of records that are being written. */
-const slab = new Slab()
-
 /** What is stored for a value of kind `CHECKED`. */
 export function seal (recordKey: Uint8Array, value: Uint8Array): Buffer {
-  const sealed = slab.take(CHECKSUM + value.byteLength)
+  const sealed = Buffer.allocUnsafe(CHECKSUM + value.byteLength)
   sealed.writeUInt32BE(crc32(value, crc32(recordKey)), 0)
   sealed.set(value, CHECKSUM)
   return sealed
