@@ -1,12 +1,13 @@
 /** HorizontalPodAutoscaler as autoscaling/v1 has it, which is what is stored. */
-import { int32, int64, one } from '../../language/declare.js'
+import { apiPackage, int32, int64, one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { nonnegative } from '../../rules/findings.js'
 import { Time } from '../../meta/scalars.js'
 import { METRICS, listOf, read } from './kept-values.js'
 import { declareMetrics } from './named-metrics.js'
-import { kind, message } from './v1-package.js'
+
+const { kind, message } = apiPackage('autoscaling', 'v1', 'io.orch.api.autoscaling.v1')
 
 export const API_VERSION = 'autoscaling/v1'
 /** Percent of the request; taken where no metric is named at all. */

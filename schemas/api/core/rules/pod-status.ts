@@ -1,11 +1,11 @@
 /** Rules on what is told of a pod. */
-import { ipFamily } from '../addresses.js'
 import { checkName, duplicate, forbidden, invalid } from '../../../findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { Pod } from '../pods.js'
 import type { ContainerStatus, PodStatus } from '../pod-status.js'
 import { checkPodAnnotationChanges, checkPodAnnotations } from './annotations.js'
+import { parseAddress } from '../../../rules/net.js'
 
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
 
@@ -36,8 +36,8 @@ function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly Co
 
 /** At most one of each family. */
 function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
-  podIPs.forEach(({ ip = '' }, index) => { if (ipFamily(ip) === 0) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
-  const families = podIPs.map(({ ip = '' }) => ipFamily(ip))
+  podIPs.forEach(({ ip = '' }, index) => { if (parseAddress(ip) === undefined) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
+  const families = podIPs.map(({ ip = '' }) => parseAddress(ip)?.length)
   if (podIPs.length > 2 || (podIPs.length === 2 && families[0] === families[1])) invalid(report, at, podIPs, 'may specify no more than one IP for each IP family')
   const seen = new Set<string>()
   podIPs.forEach((address, index) => {
