@@ -1,5 +1,5 @@
 /** Rules on how pods resolve names. */
-import { checkName, invalid, required } from '../../../findings.js'
+import { named, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
 import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
@@ -21,7 +21,7 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
   nameservers.forEach((address, index) => { if (parseAddress(address) === undefined) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS) })
   if (searches.length > SEARCHES_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_MAX} search paths`)
   if (searches.join(' ').length > SEARCHES_LENGTH_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_LENGTH_MAX} characters (including spaces) in the search list`)
-  searches.forEach((domain, index) => checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
+  searches.forEach((domain, index) => named(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
   options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
 }
 
@@ -29,6 +29,6 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
 export function checkHostAliases (aliases: readonly HostAlias[], at: string, report: Report): void {
   for (const { ip = '', hostnames = [] } of aliases) {
     if (parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, NO_ADDRESS)
-    for (const name of hostnames) checkName(report, `${at}.hostnames`, name, dnsSubdomain)
+    for (const name of hostnames) named(report, `${at}.hostnames`, name, dnsSubdomain)
   }
 }
