@@ -1,48 +1,82 @@
-/** Every built-in resource type, a list of each group. What the server serves is this list, and nothing else in the house names one. */
-import { admissionRegistration } from './api/admissionregistration/index.js'
-import { apiExtensions } from './api/apiextensions/index.js'
-import { apiRegistration } from './api/apiregistration/index.js'
-import { apps } from './api/apps/index.js'
-import { authentication } from './api/authentication/index.js'
-import { authorization } from './api/authorization/index.js'
-import { autoscaling } from './api/autoscaling/index.js'
-import { batch } from './api/batch/index.js'
-import { certificates } from './api/certificates/index.js'
-import { coordination } from './api/coordination/index.js'
-import { core } from './api/core/index.js'
-import { discovery } from './api/discovery/index.js'
-import { flowcontrol } from './api/flowcontrol/index.js'
-import { internal } from './api/internal/index.js'
-import { networking } from './api/networking/index.js'
-import { node } from './api/node/index.js'
-import { policy } from './api/policy/index.js'
-import { rbac } from './api/rbac/index.js'
-import { scheduling } from './api/scheduling/index.js'
-import { storage } from './api/storage/index.js'
+/** Every built-in resource type, by group. What the server serves is this list, and nothing else in the house names one. */
+import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from './api/admissionregistration/webhooks.js'
+import { customResourceDefinitions } from './api/apiextensions/customresourcedefinitions.js'
+import { apiServices } from './api/apiregistration/apiservices.js'
+import { controllerRevisions } from './api/apps/controllerrevisions.js'
+import { daemonSets } from './api/apps/daemonsets.js'
+import { deployments } from './api/apps/deployments.js'
+import { replicaSets } from './api/apps/replicasets.js'
+import { statefulSets } from './api/apps/statefulsets.js'
+import { tokenReviews } from './api/authentication/tokenreviews.js'
+import { localSubjectAccessReviews, selfSubjectAccessReviews, subjectAccessReviews } from './api/authorization/accessreviews.js'
+import { selfSubjectRulesReviews } from './api/authorization/rulesreviews.js'
+import { horizontalPodAutoscalers } from './api/autoscaling/horizontalpodautoscalers.js'
+import { cronJobs } from './api/batch/cronjobs.js'
+import { jobs } from './api/batch/jobs.js'
+import { certificateSigningRequests } from './api/certificates/certificatesigningrequests.js'
+import { leases } from './api/coordination/leases.js'
+import { bindings } from './api/core/bindings.js'
+import { componentStatus } from './api/core/componentstatuses.js'
+import { configMaps } from './api/core/configmaps.js'
+import { endpoints } from './api/core/endpoints.js'
+import { events } from './api/core/events.js'
+import { limitRanges } from './api/core/limitranges.js'
+import { namespaces } from './api/core/namespaces.js'
+import { nodes } from './api/core/nodes.js'
+import { persistentVolumeClaims } from './api/core/persistentvolumeclaims.js'
+import { persistentVolumes } from './api/core/persistentvolumes.js'
+import { pods } from './api/core/pods.js'
+import { podTemplates } from './api/core/podtemplates.js'
+import { replicationControllers } from './api/core/replicationcontrollers.js'
+import { resourceQuotas } from './api/core/resourcequotas.js'
+import { secrets } from './api/core/secrets.js'
+import { serviceAccounts } from './api/core/serviceaccounts.js'
+import { services } from './api/core/services.js'
+import { endpointSlices } from './api/discovery/endpointslices.js'
+import { flowSchemas } from './api/flowcontrol/flowschemas.js'
+import { priorityLevelConfigurations } from './api/flowcontrol/prioritylevelconfigurations.js'
+import { storageVersions } from './api/internal/storageversions.js'
+import { ingressClasses } from './api/networking/ingressclasses.js'
+import { ingresses } from './api/networking/ingresses.js'
+import { networkPolicies } from './api/networking/networkpolicies.js'
+import { runtimeClasses } from './api/node/runtimeclasses.js'
+import { podDisruptionBudgets } from './api/policy/poddisruptionbudgets.js'
+import { podSecurityPolicies } from './api/policy/podsecuritypolicies.js'
+import { clusterRoleBindings } from './api/rbac/clusterrolebindings.js'
+import { clusterRoles } from './api/rbac/clusterroles.js'
+import { roleBindings } from './api/rbac/rolebindings.js'
+import { roles } from './api/rbac/roles.js'
+import { priorityClasses } from './api/scheduling/priorityclasses.js'
+import { csiDrivers } from './api/storage/csidrivers.js'
+import { csiNodes } from './api/storage/csinodes.js'
+import { csiStorageCapacities } from './api/storage/csistoragecapacities.js'
+import { storageClasses } from './api/storage/storageclasses.js'
+import { volumeAttachments } from './api/storage/volumeattachments.js'
 import { compareGroups, compareVersions, stageOf } from './groups.js'
 import type { Representation, ResourceType } from './resource.js'
 
 export const types: readonly ResourceType[] = [
-  ...apiRegistration,
-  ...core,
-  ...apps,
-  ...authentication,
-  ...authorization,
-  ...autoscaling,
-  ...batch,
-  ...certificates,
-  ...networking,
-  ...policy,
-  ...rbac,
-  ...storage,
-  ...admissionRegistration,
-  ...apiExtensions,
-  ...scheduling,
-  ...coordination,
-  ...node,
-  ...discovery,
-  ...flowcontrol,
-  ...internal
+  apiServices,
+  bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes, persistentVolumeClaims, persistentVolumes, pods, podTemplates,
+  replicationControllers, resourceQuotas, secrets, serviceAccounts, services,
+  controllerRevisions, daemonSets, deployments, replicaSets, statefulSets,
+  tokenReviews,
+  localSubjectAccessReviews, selfSubjectAccessReviews, selfSubjectRulesReviews, subjectAccessReviews,
+  horizontalPodAutoscalers,
+  cronJobs, jobs,
+  certificateSigningRequests,
+  ingressClasses, ingresses, networkPolicies,
+  podDisruptionBudgets, podSecurityPolicies,
+  clusterRoleBindings, clusterRoles, roleBindings, roles,
+  csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments,
+  mutatingWebhookConfigurations, validatingWebhookConfigurations,
+  customResourceDefinitions,
+  priorityClasses,
+  leases,
+  runtimeClasses,
+  endpointSlices,
+  flowSchemas, priorityLevelConfigurations,
+  storageVersions
 ]
 
 /** Every version of every type. */

@@ -37,8 +37,8 @@ export const errands = resource(Errand, { plural: 'errands', namespaced: true })
 `
     },
     edits: [
-      ['schemas/api/batch/index.ts', 'import { jobs }', "import { errands } from './errands.js'\nimport { jobs }"],
-      ['schemas/api/batch/index.ts', 'jobs]', 'jobs, errands]']
+      ['schemas/resources.ts', "import { jobs }", "import { errands } from './api/batch/errands.js'\nimport { jobs }"],
+      ['schemas/resources.ts', '  cronJobs, jobs,', '  cronJobs, jobs, errands,']
     ],
     lines: 2
   },

@@ -6,7 +6,7 @@
  */
 import { apiPackage, bool, list, one, string } from '../language/declare.js'
 import type { Report, Static } from '../language/declare.js'
-import { notSupported } from '../findings.js'
+import { invalid, named, notSupported, required } from '../rules/findings.js'
 import { dnsSubdomain } from '../names.js'
 import { ObjectMeta } from '../meta/object.js'
 
@@ -47,28 +47,28 @@ export const AuditPolicy = kind('Policy', 'Which requests are recorded, and how 
 
 function validatePolicy ({ rules = [], omitStages }: AuditPolicy, at: string, report: Report): void {
   const path = (field: string): string => at === '' ? field : `${at}.${field}`
-  if (rules.length === 0) report({ type: 'FieldValueRequired', field: path('rules'), detail: 'a policy without rules would record nothing; leave the flag out instead' })
+  if (rules.length === 0) required(report, path('rules'), 'a policy without rules would record nothing; leave the flag out instead')
   checkStages(omitStages, path('omitStages'), report)
   for (const [index, rule] of rules.entries()) validateRule(rule, path(`rules[${index}]`), report)
 }
 
 function validateRule ({ level = '', resources = [], namespaces = [], nonResourceURLs = [], omitStages }: AuditRule, at: string, report: Report): void {
-  if (level === '') report({ type: 'FieldValueRequired', field: `${at}.level`, detail: `one of ${LEVELS.join(', ')}` })
+  if (level === '') required(report, `${at}.level`, `one of ${LEVELS.join(', ')}`)
   else if (!LEVELS.some(one => one === level)) notSupported(report, `${at}.level`, level, LEVELS)
   for (const [index, { group = '', resources: names = [], resourceNames = [] }] of resources.entries()) {
     const field = `${at}.resources[${index}]`
-    if (group.includes('/')) report({ type: 'FieldValueInvalid', field: `${field}.group`, value: group, detail: 'is the name of a group without a version' })
-    else if (group !== '') for (const detail of dnsSubdomain(group)) report({ type: 'FieldValueInvalid', field: `${field}.group`, value: group, detail })
-    if (resourceNames.length > 0 && names.length === 0) report({ type: 'FieldValueRequired', field: `${field}.resources`, detail: 'names of objects need at least one resource' })
+    if (group.includes('/')) invalid(report, `${field}.group`, group, 'is the name of a group without a version')
+    else if (group !== '') named(report, `${field}.group`, group, dnsSubdomain)
+    if (resourceNames.length > 0 && names.length === 0) required(report, `${field}.resources`, 'names of objects need at least one resource')
   }
   if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0)) {
-    report({ type: 'FieldValueInvalid', field: `${at}.nonResourceURLs`, value: nonResourceURLs, detail: 'rules cannot apply to both regular resources and non-resource URLs' })
+    invalid(report, `${at}.nonResourceURLs`, nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs')
   }
   for (const [index, url] of nonResourceURLs.entries()) {
     if (url === '*') continue
     const field = `${at}.nonResourceURLs[${index}]`
-    if (!url.startsWith('/')) report({ type: 'FieldValueInvalid', field, value: url, detail: 'non-resource URL rules must begin with a \'/\' character' })
-    if (url.slice(0, -1).includes('*')) report({ type: 'FieldValueInvalid', field, value: url, detail: 'non-resource URL wildcards \'*\' must be the final character of the rule' })
+    if (!url.startsWith('/')) invalid(report, field, url, 'non-resource URL rules must begin with a \'/\' character')
+    if (url.slice(0, -1).includes('*')) invalid(report, field, url, 'non-resource URL wildcards \'*\' must be the final character of the rule')
   }
   checkStages(omitStages, `${at}.omitStages`, report)
 }

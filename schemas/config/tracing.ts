@@ -5,6 +5,7 @@
  */
 import { apiPackage, int32, string } from '../language/declare.js'
 import type { Report, Static } from '../language/declare.js'
+import { invalid } from '../rules/findings.js'
 
 const { kind } = apiPackage('apiserver.config.orch.io', 'v1alpha1', 'io.orch.apiserver.v1alpha1')
 
@@ -19,10 +20,9 @@ export const TracingConfiguration = kind('TracingConfiguration', 'Where spans ar
 
 function validateTracing ({ endpoint, samplingRatePerMillion: rate = 0 }: TracingConfiguration, at: string, report: Report): void {
   const path = (field: string): string => at === '' ? field : `${at}.${field}`
-  const invalid = (field: string, value: unknown, detail: string): void => { report({ type: 'FieldValueInvalid', field: path(field), value, detail }) }
-  if (rate < 0) invalid('samplingRatePerMillion', rate, 'sampling rate must be positive')
-  if (rate > MILLION) invalid('samplingRatePerMillion', rate, 'sampling rate per million must be less than or equal to one million')
+  if (rate < 0) invalid(report, path('samplingRatePerMillion'), rate, 'sampling rate must be positive')
+  if (rate > MILLION) invalid(report, path('samplingRatePerMillion'), rate, 'sampling rate per million must be less than or equal to one million')
   if (endpoint === undefined) return
   const scheme = endpoint.includes('//') ? /^([a-z][a-z\d+.-]*:)?\/\//i.exec(endpoint)?.[1]?.toLowerCase() ?? '' : 'dns:'
-  if (!SCHEMES.includes(scheme)) invalid('endpoint', endpoint, `unsupported scheme: ${scheme.slice(0, -1)}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`)
+  if (!SCHEMES.includes(scheme)) invalid(report, path('endpoint'), endpoint, `unsupported scheme: ${scheme.slice(0, -1)}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`)
 }

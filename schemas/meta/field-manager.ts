@@ -1,16 +1,17 @@
 /** The names of field managers: how long they may be, and of which characters. */
 import type { Report } from '../language/declare.js'
+import { invalid, tooLong } from '../rules/findings.js'
 
 const MOST_BYTES = 128
 /** Spaces other than the plain one count as unprintable, as convention. */
 const PRINTABLE = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
 
 export function validateFieldManager (manager: string, field: string, report: Report): void {
-  if (Buffer.byteLength(manager) > MOST_BYTES) report({ type: 'FieldValueTooLong', field, detail: `must have at most ${MOST_BYTES} bytes` })
+  if (Buffer.byteLength(manager) > MOST_BYTES) tooLong(report, field, MOST_BYTES)
   let position = 0
   for (const letter of manager) {
     if (position > MOST_BYTES) return
-    if (!PRINTABLE.test(letter)) report({ type: 'FieldValueInvalid', field, value: manager, detail: `invalid character ${codePoint(letter)} (at position ${position})` })
+    if (!PRINTABLE.test(letter)) invalid(report, field, manager, `invalid character ${codePoint(letter)} (at position ${position})`)
     position += Buffer.byteLength(letter)
   }
 }

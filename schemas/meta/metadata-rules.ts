@@ -1,6 +1,7 @@
 /** Rules on names within metadata that other declarations use too. */
 import type { Report } from '../language/declare.js'
 import { qualifiedName } from '../names.js'
+import { invalid, named } from '../rules/findings.js'
 
 /** Holds a namespace until its contents are gone. */
 export const NAMESPACE_FINALIZER = 'orch'
@@ -13,7 +14,7 @@ const STANDARD: ReadonlySet<string> = new Set([NAMESPACE_FINALIZER, ORPHAN_FINAL
 
 /** What every name has to keep to. */
 export function validateFinalizerName (name: string, at: string, report: Report): void {
-  for (const detail of qualifiedName(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail })
+  named(report, at, name, qualifiedName)
 }
 
 /** What most types ask of the finalizers of their objects. */
@@ -23,5 +24,5 @@ export function validateFinalizerDomains (finalizers: readonly string[] = [], re
 
 /** What is particular to finalizers. */
 export function validateFinalizerDomain (name: string, at: string, report: Report): void {
-  if (!name.includes('/') && !STANDARD.has(name)) report({ type: 'FieldValueInvalid', field: at, value: name, detail: 'name is neither a standard finalizer name nor is it fully qualified' })
+  if (!name.includes('/') && !STANDARD.has(name)) invalid(report, at, name, 'name is neither a standard finalizer name nor is it fully qualified')
 }

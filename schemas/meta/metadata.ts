@@ -9,6 +9,7 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, valida
 import { dnsLabel, labelValue, qualifiedName } from '../names.js'
 import type { NameRule } from '../names.js'
 import { sameValue } from '../language/values.js'
+import { forbidden, invalid, named, required, tooLong } from '../rules/findings.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
 const MAX_SUBRESOURCE = 256
@@ -20,9 +21,7 @@ interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, rea
 export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
   validateName(resource, metadata, report)
   validateNamespace(resource, metadata, report)
-  if ((metadata.generation ?? 0) < 0) {
-    report({ type: 'FieldValueInvalid', field: 'metadata.generation', value: metadata.generation, detail: 'must be greater than or equal to 0' })
-  }
+  if ((metadata.generation ?? 0) < 0) invalid(report, 'metadata.generation', metadata.generation, 'must be greater than or equal to 0')
   validateLabels(metadata.labels, 'metadata.labels', report)
   validateAnnotations(metadata.annotations, 'metadata.annotations', report)
   validateOwners(metadata.ownerReferences ?? [], report)
@@ -32,32 +31,32 @@ export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report:
 
 function validateName (resource: Ruled, { name, generateName }: ObjectMeta, report: Report): void {
   if (generateName) {
-    for (const detail of resource.nameRule(generateName, true)) report({ type: 'FieldValueInvalid', field: 'metadata.generateName', value: generateName, detail })
+    for (const detail of resource.nameRule(generateName, true)) invalid(report, 'metadata.generateName', generateName, detail)
   }
   if (!name) {
-    report({ type: 'FieldValueRequired', field: 'metadata.name', detail: 'name or generateName is required' })
+    required(report, 'metadata.name', 'name or generateName is required')
     return
   }
-  for (const detail of resource.nameRule(name)) report({ type: 'FieldValueInvalid', field: 'metadata.name', value: name, detail })
+  named(report, 'metadata.name', name, resource.nameRule)
 }
 
 function validateNamespace (resource: Ruled, { namespace }: ObjectMeta, report: Report): void {
   if (!resource.namespaced) {
-    if (namespace) report({ type: 'FieldValueForbidden', field: 'metadata.namespace', detail: 'not allowed on this type' })
+    if (namespace) forbidden(report, 'metadata.namespace', 'not allowed on this type')
     return
   }
   if (!namespace) {
-    report({ type: 'FieldValueRequired', field: 'metadata.namespace', detail: '' })
+    required(report, 'metadata.namespace')
     return
   }
-  for (const detail of dnsLabel(namespace)) report({ type: 'FieldValueInvalid', field: 'metadata.namespace', value: namespace, detail })
+  named(report, 'metadata.namespace', namespace, dnsLabel)
 }
 
 /** Of an object, or those that a selector looks for. */
 export function validateLabels (labels: ObjectMeta['labels'], at: string, report: Report): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
-    for (const detail of qualifiedName(key)) report({ type: 'FieldValueInvalid', field: at, value: key, detail })
-    for (const detail of labelValue(value)) report({ type: 'FieldValueInvalid', field: at, value, detail })
+    named(report, at, key, qualifiedName)
+    named(report, at, value, labelValue)
   }
 }
 
@@ -65,29 +64,24 @@ export function validateAnnotations (annotations: ObjectMeta['annotations'], at:
   let size = 0
   for (const [key, value] of Object.entries(annotations ?? {})) {
     // Annotation keys may have capitals in their domain, labels may not.
-    for (const detail of qualifiedName(key.toLowerCase())) report({ type: 'FieldValueInvalid', field: at, value: key, detail })
+    for (const detail of qualifiedName(key.toLowerCase())) invalid(report, at, key, detail)
     size += Buffer.byteLength(key) + Buffer.byteLength(value)
   }
-  if (size > MAX_ANNOTATIONS_SIZE) {
-    report({ type: 'FieldValueTooLong', field: at, detail: `must have at most ${MAX_ANNOTATIONS_SIZE} bytes` })
-  }
+  if (size > MAX_ANNOTATIONS_SIZE) tooLong(report, at, MAX_ANNOTATIONS_SIZE)
 }
 
 /** Findings stand at members of the list as a whole: which of the owners it is, its value says. */
 function validateOwners (owners: readonly OwnerReference[], report: Report): void {
   const field = 'metadata.ownerReferences'
-  const invalid = (member: string, value: unknown, detail: string) => report({ type: 'FieldValueInvalid', field: member === '' ? field : `${field}.${member}`, value, detail })
   let controller: string | undefined
   for (const owner of owners) {
     const { apiVersion, kind, name, uid } = owner
     const parts = apiVersion.split('/')
-    if (parts.length > 2 || parts.at(-1) === '') invalid('apiVersion', apiVersion, 'version must not be empty')
-    if (kind === '') invalid('kind', kind, 'kind must not be empty')
-    if (name === '') invalid('name', name, 'name must not be empty')
-    if (uid === '') invalid('uid', uid, 'uid must not be empty')
-    if (apiVersion === 'v1' && kind === 'Event') invalid('', owner, 'an Event of v1 cannot be an owner')
+    if (parts.length > 2 || parts.at(-1) === '') invalid(report, `${field}.apiVersion`, apiVersion, 'version must not be empty')
+    for (const [member, value] of Object.entries({ kind, name, uid })) if (value === '') invalid(report, `${field}.${member}`, value, `${member} must not be empty`)
+    if (apiVersion === 'v1' && kind === 'Event') invalid(report, field, owner, 'an Event of v1 cannot be an owner')
     if (owner.controller !== true) continue
-    if (controller !== undefined) invalid('', owners.slice(0, MOST_SHOWN), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
+    if (controller !== undefined) invalid(report, field, owners.slice(0, MOST_SHOWN), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
     controller ??= `${kind}/${name}`
   }
 }
@@ -99,23 +93,17 @@ function validateFinalizers (finalizers: readonly string[], any: boolean, report
     if (!any) validateFinalizerDomain(name, `${field}[${index}]`, report)
   })
   if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
-    report({ type: 'FieldValueInvalid', field, value: finalizers, detail: `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set` })
+    invalid(report, field, finalizers, `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`)
   }
 }
 
 export function validateManagedFields ({ managedFields }: ObjectMeta, report: Report): void {
   managedFields?.forEach((entry, index) => {
     const field = `metadata.managedFields[${index}]`
-    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
-      report({ type: 'FieldValueInvalid', field: `${field}.operation`, value: entry.operation ?? '', detail: 'must be `Apply` or `Update`' })
-    }
-    if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') {
-      report({ type: 'FieldValueInvalid', field: `${field}.fieldsType`, value: entry.fieldsType, detail: 'must be `FieldsV1`' })
-    }
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') invalid(report, `${field}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`')
+    if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') invalid(report, `${field}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`')
     validateFieldManager(entry.manager ?? '', `${field}.manager`, report)
-    if (Buffer.byteLength(entry.subresource ?? '') > MAX_SUBRESOURCE) {
-      report({ type: 'FieldValueTooLong', field: `${field}.subresource`, detail: `must have at most ${MAX_SUBRESOURCE} bytes` })
-    }
+    if (Buffer.byteLength(entry.subresource ?? '') > MAX_SUBRESOURCE) tooLong(report, `${field}.subresource`, MAX_SUBRESOURCE)
   })
 }
 
@@ -123,18 +111,12 @@ const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimest
 
 export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
   for (const name of FROZEN) {
-    if ((metadata[name] ?? '') !== (old[name] ?? '')) {
-      report({ type: 'FieldValueInvalid', field: `metadata.${name}`, value: metadata[name] ?? '', detail: 'field is immutable' })
-    }
+    if ((metadata[name] ?? '') !== (old[name] ?? '')) invalid(report, `metadata.${name}`, metadata[name] ?? '', 'field is immutable')
   }
-  if ((metadata.generation ?? 0) < (old.generation ?? 0)) {
-    report({ type: 'FieldValueInvalid', field: 'metadata.generation', value: metadata.generation ?? 0, detail: 'must not be decremented' })
-  }
+  if ((metadata.generation ?? 0) < (old.generation ?? 0)) invalid(report, 'metadata.generation', metadata.generation ?? 0, 'must not be decremented')
   if (old.deletionTimestamp !== undefined && !sameValue(metadata.finalizers, old.finalizers)) {
     const before = new Set(old.finalizers)
     const added = [...new Set(metadata.finalizers)].filter(name => !before.has(name)).sort()
-    if (added.length > 0) {
-      report({ type: 'FieldValueForbidden', field: 'metadata.finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` })
-    }
+    if (added.length > 0) forbidden(report, 'metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`)
   }
 }

@@ -1,26 +1,13 @@
 /** Findings in the words of the convention, for rules that stand beside messages. */
-import type { Report } from '../language/types.js'
+import type { Int64, Report } from '../language/types.js'
 import type { NameRule } from '../names.js'
 
-export function invalid (report: Report, field: string, value: unknown, detail: string): void {
-  report({ type: 'FieldValueInvalid', field, value, detail })
-}
-
-export function required (report: Report, field: string, detail = ''): void {
-  report({ type: 'FieldValueRequired', field, detail })
-}
-
-export function forbidden (report: Report, field: string, detail: string): void {
-  report({ type: 'FieldValueForbidden', field, detail })
-}
-
-export function duplicate (report: Report, field: string, value: unknown): void {
-  report({ type: 'FieldValueDuplicate', field, value, detail: '' })
-}
-
-export function tooLong (report: Report, field: string, most: number): void {
-  report({ type: 'FieldValueTooLong', field, detail: `must have at most ${most} bytes` })
-}
+export const invalid = (report: Report, field: string, value: unknown, detail: string): void => { report({ type: 'FieldValueInvalid', field, value, detail }) }
+export const required = (report: Report, field: string, detail = ''): void => { report({ type: 'FieldValueRequired', field, detail }) }
+export const forbidden = (report: Report, field: string, detail: string): void => { report({ type: 'FieldValueForbidden', field, detail }) }
+export const duplicate = (report: Report, field: string, value: unknown): void => { report({ type: 'FieldValueDuplicate', field, value, detail: '' }) }
+export const notFound = (report: Report, field: string, value: unknown): void => { report({ type: 'FieldValueNotFound', field, value, detail: '' }) }
+export const tooLong = (report: Report, field: string, most: number): void => { report({ type: 'FieldValueTooLong', field, detail: `must have at most ${most} bytes` }) }
 
 export function notSupported (report: Report, field: string, value: unknown, supported: readonly string[]): void {
   report({ type: 'FieldValueNotSupported', field, value, detail: `supported values: ${supported.map(one => JSON.stringify(one)).join(', ')}` })
@@ -37,6 +24,10 @@ export function requiredName (report: Report, field: string, value: string | und
   else named(report, field, value, rule)
 }
 
-export function nonnegative (report: Report, field: string, value: number | bigint | undefined): void {
+export function notNegative (report: Report, field: string, value: Int64 | undefined): void {
   if (value !== undefined && value < 0) invalid(report, field, value, 'must be greater than or equal to 0')
+}
+
+export function between (report: Report, field: string, value: Int64, least: number, most: number): void {
+  if (value < least || value > most) invalid(report, field, value, `must be between ${least} and ${most}, inclusive`)
 }

@@ -1,5 +1,5 @@
 /** Numbers of pods, told as they are or as a percentage of all. */
-import { invalid, notNegative } from '../findings.js'
+import { invalid, notNegative } from './findings.js'
 import type { Report } from '../language/types.js'
 import type { IntOrStringValue } from '../meta/int-or-string.js'
 

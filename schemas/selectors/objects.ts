@@ -3,6 +3,7 @@ import type { Report } from '../language/declare.js'
 import type { LabelSelector } from '../meta/options.js'
 import { validateLabels } from '../meta/metadata.js'
 import { labelValue, qualifiedName } from '../names.js'
+import { forbidden, invalid, named, required } from '../rules/findings.js'
 
 export function validateLabelSelector (selector: LabelSelector, at: string, report: Report): void {
   validateLabels(selector.matchLabels, `${at}.matchLabels`, report)
@@ -11,14 +12,14 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
     const values = requirement.values ?? []
     switch (requirement.operator) {
       case 'In': case 'NotIn':
-        if (values.length === 0) report({ type: 'FieldValueRequired', field: `${field}.values`, detail: 'must be specified when `operator` is \'In\' or \'NotIn\'' })
+        if (values.length === 0) required(report, `${field}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
         break
       case 'Exists': case 'DoesNotExist':
-        if (values.length > 0) report({ type: 'FieldValueForbidden', field: `${field}.values`, detail: 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'' })
+        if (values.length > 0) forbidden(report, `${field}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
         break
-      default: report({ type: 'FieldValueInvalid', field: `${field}.operator`, value: requirement.operator, detail: 'not a valid selector operator' })
+      default: invalid(report, `${field}.operator`, requirement.operator, 'not a valid selector operator')
     }
-    for (const detail of qualifiedName(requirement.key)) report({ type: 'FieldValueInvalid', field: `${field}.key`, value: requirement.key, detail })
+    named(report, `${field}.key`, requirement.key, qualifiedName)
   })
 }
 

@@ -1,6 +1,6 @@
 /** What objects of a type keep: whether a value, such as a default, has anything that its schema does not name. */
 import { isSchema } from './schemas.js'
-import { OF_EVERY_KIND } from './schema-types.js'
+import { OF_EVERY_KIND } from './schemas.js'
 import type { JSONSchemaProps as Schema } from './schemas.js'
 
 /** Without a schema nothing is kept of an object. */

@@ -4,6 +4,12 @@ import type { Message, Self, Static } from '../../language/declare.js'
 import { jsonValue } from '../../meta/scalars.js'
 import { alternatives, message, special } from './package.js'
 
+/** The types a schema may name. */
+export const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+
+/** What every object has, and its schema need not say. */
+export const OF_EVERY_KIND: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
+
 export type ExternalDocumentation = Static<typeof ExternalDocumentation>
 export const ExternalDocumentation = message('ExternalDocumentation', 'A link to further documentation.', {
   description: string(1, 'What is to be found there.'),

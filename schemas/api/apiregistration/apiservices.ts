@@ -1,6 +1,6 @@
 /** APIService (v1): who serves a group and version. */
 import { age, name, text } from '../../columns.js'
-import { bool, bytes, int32, list, one, string } from '../../language/declare.js'
+import { apiPackage, bool, bytes, int32, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
@@ -10,7 +10,8 @@ import { timestamp } from '../../meta/time.js'
 import { pathSegment } from '../../names.js'
 import { validateApiService, validateApiServiceStatus } from './rules/apiservices.js'
 import type { Column } from '../../resource.js'
-import { kind, message } from './package.js'
+
+const { kind, message } = apiPackage('apiregistration.orch.io', 'v1', 'io.orch.kube-aggregator.pkg.apis.apiregistration.v1')
 
 export type ServiceReference = Static<typeof ServiceReference>
 export const ServiceReference = message('ServiceReference', 'A service that serves an API.', {

@@ -7,7 +7,7 @@ import { RawExtension } from '../../meta/runtime.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
 import { kind } from './package.js'
-import { notNegative, required } from '../../findings.js'
+import { notNegative, required } from '../../rules/findings.js'
 
 export type ControllerRevision = Static<typeof ControllerRevision>
 export const ControllerRevision = kind('ControllerRevision', 'A snapshot of the state of a controller; does not change.', {

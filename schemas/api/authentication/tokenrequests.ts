@@ -1,9 +1,11 @@
 /** TokenRequest (v1): a token for a service account. */
-import { int64, list, one, string } from '../../language/declare.js'
+import { apiPackage, int64, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
-import { message, stockKind } from './package.js'
+
+/** Stock clients post it below the core group, whose path is the same, without asking what the group is called. */
+const { kind, message } = apiPackage('authentication.orch.io', 'v1', 'io.orch.api.authentication.v1', { alsoAs: 'authentication.k8s.io/v1' })
 
 export type BoundObjectReference = Static<typeof BoundObjectReference>
 export const BoundObjectReference = message('BoundObjectReference', 'The object a token is bound to.', {
@@ -27,7 +29,7 @@ export const TokenRequestStatus = message('TokenRequestStatus', 'The token that 
 })
 
 export type TokenRequest = Static<typeof TokenRequest>
-export const TokenRequest = stockKind('TokenRequest', 'Asks for a token of a service account.', {
+export const TokenRequest = kind('TokenRequest', 'Asks for a token of a service account.', {
   metadata,
   spec: one(2, 'What token is asked for.', TokenRequestSpec, { required: true }),
   status: one(3, 'The token that was issued; written by the system.', TokenRequestStatus)

@@ -1,10 +1,11 @@
 /** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview (v1): may they do that? */
-import { bool, list, map, one, string } from '../../language/declare.js'
+import { apiPackage, bool, list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
-import { kind, message, special } from './package.js'
+
+const { kind, message, special } = apiPackage('authorization.orch.io', 'v1', 'io.orch.api.authorization.v1')
 
 export const ExtraValue = special<string[]>('ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList)
 

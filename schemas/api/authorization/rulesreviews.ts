@@ -1,9 +1,10 @@
 /** SelfSubjectRulesReview (v1): what may I do? */
-import { bool, list, one, string } from '../../language/declare.js'
+import { apiPackage, bool, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { kind, message } from './package.js'
+
+const { kind, message } = apiPackage('authorization.orch.io', 'v1', 'io.orch.api.authorization.v1')
 
 export type NonResourceRule = Static<typeof NonResourceRule>
 export const NonResourceRule = message('NonResourceRule', 'Requests for other paths that are allowed.', {

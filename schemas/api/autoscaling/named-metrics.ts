@@ -6,7 +6,13 @@ import { apiPackage, int32, one, string } from '../../language/declare.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Quantity } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
-import { RESOURCE_NAMES } from './resource-names.js'
+
+/** Resources that autoscalers know of; others may be named too. */
+export const RESOURCE_NAMES = [
+  'cpu', 'memory', 'storage', 'ephemeral-storage', 'pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps', 'persistentvolumeclaims',
+  'services.nodeports', 'services.loadbalancers', 'requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage', 'limits.cpu', 'limits.memory',
+  'limits.ephemeral-storage'
+] as const
 
 /** The messages of one version. */
 export function declareMetrics (version: 'v1' | 'v2beta1') {

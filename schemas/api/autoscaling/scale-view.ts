@@ -6,6 +6,7 @@ import type { ApiObject, Column, Subresource } from '../../resource.js'
 import { selectorText } from '../../selectors/objects.js'
 import { scaleColumns } from './columns.js'
 import { Scale } from './scale.js'
+import { invalid } from '../../rules/findings.js'
 
 /** What there is to know of an object that can be scaled; a selector of labels alone is a map. */
 interface Scaled extends ApiObject {
@@ -28,7 +29,7 @@ export const scale = <T extends Scaled>(selectorOf: (object: T) => LabelSelector
     validate: (wanted, report) => {
       validateMetadata({ namespaced: true, nameRule: dnsSubdomain, anyFinalizer: false }, wanted.metadata, report)
       const { replicas = 0 } = (wanted as Scale).spec
-      if (replicas < 0) report({ type: 'FieldValueInvalid', field: 'spec.replicas', value: replicas, detail: 'must be greater than or equal to 0' })
+      if (replicas < 0) invalid(report, 'spec.replicas', replicas, 'must be greater than or equal to 0')
     }
   }
 })

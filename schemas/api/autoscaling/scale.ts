@@ -1,8 +1,9 @@
 /** Scale (autoscaling/v1): how many replicas something has, whatever it is. */
-import { int32, one, string } from '../../language/declare.js'
+import { apiPackage, int32, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { kind, message } from './v1-package.js'
+
+const { kind, message } = apiPackage('autoscaling', 'v1', 'io.orch.api.autoscaling.v1')
 
 export type ScaleSpec = Static<typeof ScaleSpec>
 export const ScaleSpec = message('ScaleSpec', 'How many pods are wanted.', {

@@ -1,12 +1,13 @@
 /** HorizontalPodAutoscaler as autoscaling/v1 has it, which is what is stored. */
-import { int32, int64, one } from '../../language/declare.js'
+import { apiPackage, int32, int64, one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { nonnegative } from '../../rules/findings.js'
+import { notNegative } from '../../rules/findings.js'
 import { Time } from '../../meta/scalars.js'
 import { METRICS, listOf, read } from './kept-values.js'
 import { declareMetrics } from './named-metrics.js'
-import { kind, message } from './v1-package.js'
+
+const { kind, message } = apiPackage('autoscaling', 'v1', 'io.orch.api.autoscaling.v1')
 
 export const API_VERSION = 'autoscaling/v1'
 /** Percent of the request; taken where no metric is named at all. */
@@ -35,7 +36,7 @@ export const HorizontalPodAutoscalerStatus = message('HorizontalPodAutoscalerSta
   currentReplicas: int32(3, 'Number of pods there are.', { required: true }),
   desiredReplicas: int32(4, 'Number of pods the autoscaler wants.', { required: true }),
   currentCPUUtilizationPercentage: int32(5, 'Average CPU use of the pods, in percent of the request.', { pointer: true })
-}, { validate: (status, at, report) => { for (const field of ['currentReplicas', 'desiredReplicas'] as const) nonnegative(report, `${at}.${field}`, status[field]) } })
+}, { validate: (status, at, report) => { for (const field of ['currentReplicas', 'desiredReplicas'] as const) notNegative(report, `${at}.${field}`, status[field]) } })
 
 export type HorizontalPodAutoscaler = Static<typeof HorizontalPodAutoscaler>
 export const HorizontalPodAutoscaler = kind('HorizontalPodAutoscaler', 'Adapts a number of pods to their load.', {

@@ -5,7 +5,7 @@ import { Time } from '../../meta/scalars.js'
 import { apiPackage, int32, int64, list, one, string } from '../../language/declare.js'
 import type { FieldOptions } from '../../language/types.js'
 import { metadata } from '../../meta/object.js'
-import { RESOURCE_NAMES } from './resource-names.js'
+import { RESOURCE_NAMES } from './named-metrics.js'
 
 interface Rules { stabilizationWindowSeconds?: number | undefined, selectPolicy?: string | undefined, policies?: Array<{ type: string, value: number, periodSeconds: number }> | undefined }
 

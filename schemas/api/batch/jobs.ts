@@ -1,7 +1,7 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
 import { age, containerColumns, milliseconds, name, selector, text, wide } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
-import { bool, int32, int64, list, one, string } from '../../language/declare.js'
+import { apiPackage, bool, int32, int64, list, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
@@ -11,8 +11,9 @@ import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
-import { kind, message } from './package.js'
 import { defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
+
+const { kind, message } = apiPackage('batch', 'v1', 'io.orch.api.batch.v1')
 
 export type JobSpec = Static<typeof JobSpec>
 export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {

@@ -1,5 +1,7 @@
-/** CronJob as batch/v1beta1 has it. */
+/** CronJob and JobTemplate as batch/v1beta1 has them. */
+import { apiPackage, one } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
+import { metadata } from '../../meta/object.js'
 import { declare } from './cronjob-declarations.js'
 
 export const API_VERSION = 'batch/v1beta1'
@@ -10,3 +12,10 @@ export type JobTemplateSpec = Static<typeof JobTemplateSpec>
 export type CronJobSpec = Static<typeof CronJobSpec>
 export type CronJobStatus = Static<typeof CronJobStatus>
 export type CronJob = Static<typeof CronJob>
+
+export type JobTemplate = Static<typeof JobTemplate>
+/** Nothing serves it. */
+export const JobTemplate = apiPackage('batch', 'v1beta1', 'io.orch.api.batch.v1beta1').kind('JobTemplate', 'A template from which jobs are made.', {
+  metadata,
+  template: one(2, 'The jobs that are made from it.', JobTemplateSpec)
+})

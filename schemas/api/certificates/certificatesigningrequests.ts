@@ -1,7 +1,7 @@
 /** CertificateSigningRequest (v1): a certificate that is asked for. */
 import { age, name, NONE, text } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
-import { bytes, int32, list, map, one, string } from '../../language/declare.js'
+import { apiPackage, bytes, int32, list, map, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList, Time } from '../../meta/scalars.js'
@@ -9,7 +9,8 @@ import { pathSegment } from '../../names.js'
 import { resource } from '../../resource.js'
 import { prepareRequest, prepareRequestUpdate, validateRequestSpec, validateRequestStatus, validateRequestUpdate } from './rules/certificatesigningrequests.js'
 import type { Column, Subresource } from '../../resource.js'
-import { kind, message, special } from './package.js'
+
+const { kind, message, special } = apiPackage('certificates.orch.io', 'v1', 'io.orch.api.certificates.v1')
 
 export const ExtraValue = special<string[]>('ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList)
 

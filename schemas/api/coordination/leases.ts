@@ -1,13 +1,14 @@
 /** Lease (v1): who holds something, and until when. */
 import { age, name, text } from '../../columns.js'
-import { int32, one, string } from '../../language/declare.js'
+import { apiPackage, int32, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { MicroTime } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
-import { invalid, nonnegative } from '../../rules/findings.js'
+import { invalid, notNegative } from '../../rules/findings.js'
 import type { Column } from '../../resource.js'
-import { kind, message } from './package.js'
+
+const { kind, message } = apiPackage('coordination.orch.io', 'v1', 'io.orch.api.coordination.v1')
 
 export type LeaseSpec = Static<typeof LeaseSpec>
 export const LeaseSpec = message('LeaseSpec', 'Who holds a lease, and how long.', {
@@ -19,7 +20,7 @@ export const LeaseSpec = message('LeaseSpec', 'Who holds a lease, and how long.'
 }, {
   validate: ({ leaseDurationSeconds: seconds, leaseTransitions }, at, report) => {
     if (seconds !== undefined && seconds <= 0) invalid(report, `${at}.leaseDurationSeconds`, seconds, 'must be greater than 0')
-    nonnegative(report, `${at}.leaseTransitions`, leaseTransitions)
+    notNegative(report, `${at}.leaseTransitions`, leaseTransitions)
   }
 })
 

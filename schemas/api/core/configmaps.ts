@@ -7,6 +7,7 @@ import { resource } from '../../resource.js'
 import { checkImmutable, checkKey, immutableFlag, MAX_SIZE } from './data.js'
 import { metadata } from '../../meta/object.js'
 import { kind } from './package.js'
+import { invalid, tooLong } from '../../rules/findings.js'
 
 export type ConfigMap = Static<typeof ConfigMap>
 export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or bytes by key.', {
@@ -19,9 +20,7 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
     let size = 0
     for (const [key, value] of Object.entries(config.data ?? {})) {
       checkKey('data', key, report)
-      if (config.binaryData !== undefined && Object.hasOwn(config.binaryData, key)) {
-        report({ type: 'FieldValueInvalid', field: `data[${key}]`, value: key, detail: 'duplicate of key present in binaryData' })
-      }
+      if (config.binaryData !== undefined && Object.hasOwn(config.binaryData, key)) invalid(report, `data[${key}]`, key, 'duplicate of key present in binaryData')
       size += Buffer.byteLength(value)
     }
     for (const [key, value] of Object.entries(config.binaryData ?? {})) {
@@ -29,7 +28,7 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
       size += byteLengthOfBase64(value)
     }
     // The limit is on both maps together, which have no field in common: the convention prints the empty path so.
-    if (size > MAX_SIZE) report({ type: 'FieldValueTooLong', field: '[]', detail: `must have at most ${MAX_SIZE} bytes` })
+    if (size > MAX_SIZE) tooLong(report, '[]', MAX_SIZE)
   },
   // Texts are there by default, bytes are not.
   validateUpdate: (config, old, at, report) => checkImmutable({ ...config, data: config.data ?? {} }, { ...old, data: old.data ?? {} }, ['data', 'binaryData'], report)

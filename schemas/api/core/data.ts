@@ -3,6 +3,7 @@ import { bool } from '../../language/declare.js'
 import type { Report } from '../../language/declare.js'
 import { sameHeard } from '../../language/values.js'
 import { configKey } from '../../names.js'
+import { forbidden, named } from '../../rules/findings.js'
 
 /** Of all values together, in bytes. */
 export const MAX_SIZE = 1024 * 1024
@@ -11,12 +12,12 @@ export const MAX_SIZE = 1024 * 1024
 export const immutableFlag = (number: number) => bool(number, 'True keeps the data as it is for good; can be set but never unset.', { pointer: true, immutable: 'ruled' })
 
 export function checkKey (field: string, key: string, report: Report): void {
-  for (const detail of configKey(key)) report({ type: 'FieldValueInvalid', field: `${field}[${key}]`, value: key, detail })
+  named(report, `${field}[${key}]`, key, configKey)
 }
 
 export function checkImmutable<T extends { immutable?: boolean | undefined }> (object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report): void {
   if (old.immutable !== true) return
-  const forbid = (field: string) => report({ type: 'FieldValueForbidden', field, detail: 'field is immutable when `immutable` is set' })
+  const forbid = (field: string) => forbidden(report, field, 'field is immutable when `immutable` is set')
   if (object.immutable !== true) forbid('immutable')
   for (const field of fields) if (!sameHeard(object[field], old[field])) forbid(field)
 }

@@ -9,6 +9,7 @@ import { NAMESPACE_FINALIZER, validateFinalizerDomain, validateFinalizerName } f
 import { dnsLabel } from '../../names.js'
 import { resource } from '../../resource.js'
 import { message, kind } from './package.js'
+import { invalid } from '../../rules/findings.js'
 
 /** Carries the name of each namespace, so that selectors can name one. */
 export const NAMESPACE_NAME_LABEL = 'orch.io/metadata.name'
@@ -62,7 +63,7 @@ interface Held { readonly metadata: ObjectMeta, readonly status: NamespaceStatus
 /** The phase follows from the deletionTimestamp and is nobody's to set. */
 function validatePhase ({ metadata, status: { phase } }: Held, report: Report): void {
   const due = metadata.deletionTimestamp === undefined ? 'Active' : 'Terminating'
-  if (phase !== due) report({ type: 'FieldValueInvalid', field: 'status.Phase', value: phase ?? '', detail: `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty` })
+  if (phase !== due) invalid(report, 'status.Phase', phase ?? '', `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty`)
 }
 
 function prepareForCreate (namespace: Namespace): void {

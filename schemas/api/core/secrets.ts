@@ -7,6 +7,7 @@ import { resource } from '../../resource.js'
 import { checkImmutable, checkKey, immutableFlag, MAX_SIZE } from './data.js'
 import { metadata } from '../../meta/object.js'
 import { kind } from './package.js'
+import { invalid, required, tooLong } from '../../rules/findings.js'
 
 const TYPES = ['Opaque', 'orch.io/service-account-token', 'orch.io/dockercfg', 'orch.io/dockerconfigjson', 'orch.io/basic-auth', 'orch.io/ssh-auth', 'orch.io/tls', 'bootstrap.orch.io/token'] as const
 const ACCOUNT_NAME = 'orch.io/service-account.name'
@@ -32,7 +33,7 @@ export const Secret = kind('Secret', 'Data only some may read, as bytes by key.'
       checkKey('data', key, report)
       size += byteLengthOfBase64(value)
     }
-    if (size > MAX_SIZE) report({ type: 'FieldValueTooLong', field: 'data', detail: `must have at most ${MAX_SIZE} bytes` })
+    if (size > MAX_SIZE) tooLong(report, 'data', MAX_SIZE)
     validateSecretType(secret, report)
   },
   validateUpdate: (secret, old, at, report) => checkImmutable(secret, old, ['data'], report)
@@ -41,30 +42,27 @@ export const Secret = kind('Secret', 'Data only some may read, as bytes by key.'
 function validateSecretType (secret: Secret, report: Report): void {
   const data = secret.data ?? {}
   const value = (key: string) => Object.hasOwn(data, key) ? data[key] : undefined
-  const required = (field: string) => report({ type: 'FieldValueRequired', field, detail: '' })
   const json = (key: string) => {
     const encoded = value(key)
-    if (encoded === undefined) return required(`data[${key}]`)
-    if (!isJsonObject(Buffer.from(encoded, 'base64').toString())) {
-      report({ type: 'FieldValueInvalid', field: `data[${key}]`, value: '<secret contents redacted>', detail: 'must be a JSON object' })
-    }
+    if (encoded === undefined) return required(report, `data[${key}]`)
+    if (!isJsonObject(Buffer.from(encoded, 'base64').toString())) invalid(report, `data[${key}]`, '<secret contents redacted>', 'must be a JSON object')
   }
   switch (secret.type) {
     case 'orch.io/service-account-token': {
       const annotations = secret.metadata.annotations ?? {}
-      if (!Object.hasOwn(annotations, ACCOUNT_NAME) || annotations[ACCOUNT_NAME] === '') required(`metadata.annotations[${ACCOUNT_NAME}]`)
+      if (!Object.hasOwn(annotations, ACCOUNT_NAME) || annotations[ACCOUNT_NAME] === '') required(report, `metadata.annotations[${ACCOUNT_NAME}]`)
       break
     }
     case 'orch.io/dockercfg': json('.dockercfg'); break
     case 'orch.io/dockerconfigjson': json('.dockerconfigjson'); break
     case 'orch.io/basic-auth':
       if (value('username') === undefined && value('password') === undefined) {
-        required('data[username]')
-        required('data[password]')
+        required(report, 'data[username]')
+        required(report, 'data[password]')
       }
       break
-    case 'orch.io/ssh-auth': if (!value('ssh-privatekey')) required('data[ssh-privatekey]'); break
-    case 'orch.io/tls': for (const key of ['tls.crt', 'tls.key']) if (value(key) === undefined) required(`data[${key}]`)
+    case 'orch.io/ssh-auth': if (!value('ssh-privatekey')) required(report, 'data[ssh-privatekey]'); break
+    case 'orch.io/tls': for (const key of ['tls.crt', 'tls.key']) if (value(key) === undefined) required(report, `data[${key}]`)
   }
 }
 

@@ -4,7 +4,7 @@ import { sameValue } from '../../language/values.js'
 import { dnsSubdomain } from '../../names.js'
 import { resource } from '../../resource.js'
 import type { Column } from '../../resource.js'
-import { HOSTNAME, otherTopology, ZONE } from './topology.js'
+import { HOSTNAME, otherTopology, ZONE } from './rules/endpointslices.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 

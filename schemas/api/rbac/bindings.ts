@@ -5,7 +5,7 @@ import { dnsSubdomain, pathSegment } from '../../names.js'
 import type { Column } from '../../resource.js'
 import { age, name } from '../../columns.js'
 import type { ApiObject } from '../../resource.js'
-import { notSupported } from '../../rules/findings.js'
+import { invalid, named, notSupported, required } from '../../rules/findings.js'
 import { message, RBAC_GROUP } from './package.js'
 
 export type Subject = Static<typeof Subject>
@@ -36,32 +36,30 @@ export const subjects = list(2, 'Who the role is granted to.', Subject)
 function validateSubject (subject: Subject, at: string, report: Report): void {
   const groupMustBe = (group: string) => {
     if ((subject.apiGroup ?? '') === group) return
-    report({ type: 'FieldValueNotSupported', field: `${at}.apiGroup`, value: subject.apiGroup ?? '', detail: `supported values: "${group}"` })
+    notSupported(report, `${at}.apiGroup`, subject.apiGroup ?? '', [group])
   }
   switch (subject.kind) {
     case 'ServiceAccount': {
-      if (subject.name !== '') for (const detail of dnsSubdomain(subject.name)) report({ type: 'FieldValueInvalid', field: `${at}.name`, value: subject.name, detail })
+      if (subject.name !== '') named(report, `${at}.name`, subject.name, dnsSubdomain)
       groupMustBe('')
       return
     }
     case 'User': case 'Group': groupMustBe(RBAC_GROUP); return
     default:
-      report({ type: 'FieldValueNotSupported', field: `${at}.kind`, value: subject.kind, detail: 'supported values: "ServiceAccount", "User", "Group"' })
+      notSupported(report, `${at}.kind`, subject.kind, ['ServiceAccount', 'User', 'Group'])
   }
 }
 
 /** Where a binding is in no namespace, that of an account has to be named. */
 export function validateClusterSubjects (subjects: readonly Subject[], report: Report): void {
   subjects.forEach(({ kind, namespace }, index) => {
-    if (kind === 'ServiceAccount' && !namespace) report({ type: 'FieldValueRequired', field: `subjects[${index}].namespace`, detail: '' })
+    if (kind === 'ServiceAccount' && !namespace) required(report, `subjects[${index}].namespace`)
   })
 }
 
 function validateRoleRef (ref: RoleRef, at: string, report: Report): void {
-  if (ref.apiGroup !== '' && ref.apiGroup !== RBAC_GROUP) {
-    report({ type: 'FieldValueNotSupported', field: `${at}.apiGroup`, value: ref.apiGroup, detail: `supported values: "${RBAC_GROUP}"` })
-  }
-  for (const detail of pathSegment(ref.name)) report({ type: 'FieldValueInvalid', field: `${at}.name`, value: ref.name, detail })
+  if (ref.apiGroup !== '' && ref.apiGroup !== RBAC_GROUP) notSupported(report, `${at}.apiGroup`, ref.apiGroup, [RBAC_GROUP])
+  named(report, `${at}.name`, ref.name, pathSegment)
 }
 
 /** Kinds of roles differ between the two. */
@@ -71,7 +69,7 @@ export function validateRoleKind ({ kind }: RoleRef, kinds: readonly string[], r
 
 function validateRoleRefUpdate (ref: RoleRef, old: RoleRef, at: string, report: Report): void {
   if (ref.apiGroup === old.apiGroup && ref.kind === old.kind && ref.name === old.name) return
-  report({ type: 'FieldValueInvalid', field: at, value: ref, detail: 'cannot change roleRef' })
+  invalid(report, at, ref, 'cannot change roleRef')
 }
 
 interface Binding extends ApiObject { subjects?: Subject[] | undefined, roleRef: RoleRef }

@@ -7,6 +7,7 @@ import { isSelector, validateLabelSelector } from '../../selectors/objects.js'
 import { metadata } from '../../meta/object.js'
 import { common, kind, message } from './package.js'
 import { rules, validateRule } from './rules.js'
+import { invalid, required } from '../../rules/findings.js'
 
 export type AggregationRule = Static<typeof AggregationRule>
 export const AggregationRule = message('AggregationRule', 'How the rules of a ClusterRole are gathered from others.', {
@@ -25,14 +26,12 @@ function validateClusterRole (role: ClusterRole, report: Report): void {
   const { aggregationRule } = role
   if (aggregationRule === undefined) return
   const selectors = aggregationRule.clusterRoleSelectors ?? []
-  if (selectors.length === 0) {
-    report({ type: 'FieldValueRequired', field: 'aggregationRule.clusterRoleSelectors', detail: 'at least one clusterRoleSelector required if aggregationRule is set' })
-  }
+  if (selectors.length === 0) required(report, 'aggregationRule.clusterRoleSelectors', 'at least one clusterRoleSelector required if aggregationRule is set')
   selectors.forEach((selector, index) => {
     const at = `aggregationRule.clusterRoleSelectors[${index}]`
     validateLabelSelector(selector, at, report)
     // As a whole it is held to more than its fields: values that no label can have. No value is shown, as clients know it.
-    if (!isSelector(selector)) report({ type: 'FieldValueInvalid', field: at, value: null, detail: 'invalid label selector.' })
+    if (!isSelector(selector)) invalid(report, at, null, 'invalid label selector.')
   })
 }
 

@@ -2,6 +2,7 @@
 import { list } from '../../language/declare.js'
 import type { Report, Static } from '../../language/declare.js'
 import { message } from './package.js'
+import { invalid, required } from '../../rules/findings.js'
 
 export type PolicyRule = Static<typeof PolicyRule>
 export const PolicyRule = message('PolicyRule', 'What may be done with which resources, or with which URLs.', {
@@ -16,18 +17,13 @@ export const rules = list(2, 'What is allowed.', PolicyRule, { written: true })
 
 /** A rule is about resources or about URLs, and within a namespace about resources alone. */
 export function validateRule (rule: PolicyRule, namespaced: boolean, at: string, report: Report): void {
-  const required = (field: string, detail: string) => report({ type: 'FieldValueRequired', field: `${at}.${field}`, detail })
   const none = (list: string[] | undefined) => list === undefined || list.length === 0
-  if (none(rule.verbs)) required('verbs', 'verbs must contain at least one value')
+  if (none(rule.verbs)) required(report, `${at}.verbs`, 'verbs must contain at least one value')
   if (!none(rule.nonResourceURLs)) {
-    if (namespaced) {
-      report({ type: 'FieldValueInvalid', field: `${at}.nonResourceURLs`, value: rule.nonResourceURLs, detail: 'namespaced rules cannot apply to non-resource URLs' })
-    }
-    if (!none(rule.apiGroups) || !none(rule.resources) || !none(rule.resourceNames)) {
-      report({ type: 'FieldValueInvalid', field: `${at}.nonResourceURLs`, value: rule.nonResourceURLs, detail: 'rules cannot apply to both regular resources and non-resource URLs' })
-    }
+    if (namespaced) invalid(report, `${at}.nonResourceURLs`, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs')
+    if (!none(rule.apiGroups) || !none(rule.resources) || !none(rule.resourceNames)) invalid(report, `${at}.nonResourceURLs`, rule.nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs')
     return
   }
-  if (none(rule.apiGroups)) required('apiGroups', 'resource rules must supply at least one api group')
-  if (none(rule.resources)) required('resources', 'resource rules must supply at least one resource')
+  if (none(rule.apiGroups)) required(report, `${at}.apiGroups`, 'resource rules must supply at least one api group')
+  if (none(rule.resources)) required(report, `${at}.resources`, 'resource rules must supply at least one resource')
 }

@@ -1,13 +1,14 @@
 /** PriorityClass (v1): how important pods are. */
 import { age, flag, integer, name } from '../../columns.js'
-import { bool, int32, string } from '../../language/declare.js'
+import { apiPackage, bool, int32, string } from '../../language/declare.js'
 import type { Report, Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import type { ObjectMeta } from '../../meta/object.js'
 import { resource } from '../../resource.js'
 import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
 import type { Column } from '../../resource.js'
-import { kind } from './package.js'
+
+const { kind } = apiPackage('scheduling.orch.io', 'v1', 'io.orch.api.scheduling.v1')
 
 export type PriorityClass = Static<typeof PriorityClass>
 export const PriorityClass = kind('PriorityClass', 'A name for a priority that pods may have.', {

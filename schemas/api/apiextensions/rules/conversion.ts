@@ -2,7 +2,7 @@
  * How a CustomResourceDefinition says that its objects are converted. Findings stand where the convention tells them: it has the
  * members of `webhook` beside the strategy, by other names.
  */
-import { notSupported, required } from '../../../rules/findings.js'
+import { forbidden, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateClientConfig, validateReviewVersions } from '../../admissionregistration/rules/webhooks.js'
 import type { CustomResourceConversion } from '../conversion.js'
@@ -17,8 +17,8 @@ export function validateConversion (conversion: CustomResourceConversion | undef
   if (strategy === '') required(report, `${at}.strategy`)
   else if (!STRATEGIES.includes(strategy)) notSupported(report, `${at}.strategy`, strategy, STRATEGIES)
   if (strategy !== 'Webhook') {
-    if (clientConfig !== undefined) report({ type: 'FieldValueForbidden', field: client, detail: UNWANTED })
-    if (versions.length > 0) report({ type: 'FieldValueForbidden', field: reviews, detail: UNWANTED })
+    if (clientConfig !== undefined) forbidden(report, client, UNWANTED)
+    if (versions.length > 0) forbidden(report, reviews, UNWANTED)
     return
   }
   if (clientConfig === undefined) required(report, client, 'required when strategy is set to Webhook')

@@ -4,7 +4,7 @@ import { forbidden, invalid, notSupported, required } from '../../../rules/findi
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 import type { Asked } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-lists.js'
-import { OF_EVERY_KIND, TYPES } from '../schema-types.js'
+import { OF_EVERY_KIND, TYPES } from '../schemas.js'
 import { eachWithin } from './schema-walk.js'
 
 /** Keywords of JSON Schema that are never followed. */

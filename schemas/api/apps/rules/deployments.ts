@@ -1,6 +1,6 @@
 /** Rules on deployments. */
 import { checkCollisions, checkCounts, checkReplicated } from '../../core/rules/workloads.js'
-import { forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
+import { forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../rules/int-or-percent.js'
 import type { Report } from '../../../language/declare.js'
 import type { Deployment, DeploymentSpec, DeploymentStrategy } from '../deployments.js'

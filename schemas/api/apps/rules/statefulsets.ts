@@ -1,7 +1,7 @@
 /** Rules on stateful sets. What is in the pods of one is judged when they are made, as convention. */
 import { checkRunsOn, checkTemplateMetadata, mismatch } from '../../core/rules/templates.js'
 import { checkCollisions, checkCounts, checkSelector } from '../../core/rules/workloads.js'
-import { forbidden, invalid, notNegative, notSupported, required } from '../../../findings.js'
+import { forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../rules/int-or-percent.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'

@@ -1,6 +1,6 @@
 /** Rules on cron jobs. */
 import { scheduleFault, isTimeZone } from '../cron.js'
-import { invalid, notNegative, notSupported } from '../../../findings.js'
+import { invalid, notNegative, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { CronJob, CronJobSpec } from '../v1.js'
 

@@ -1,7 +1,7 @@
 /** Rules on jobs, and how their selectors come about. */
 import { mismatch } from '../../core/rules/templates.js'
 import { PodTemplateSpec } from '../../core/pod-spec.js'
-import { duplicate, invalid, notNegative, notSupported, required } from '../../../findings.js'
+import { duplicate, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'

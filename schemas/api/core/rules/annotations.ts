@@ -1,5 +1,5 @@
 /** Rules on annotations that mean something to pods. */
-import { forbidden, invalid } from '../../../findings.js'
+import { forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { ObjectMeta } from '../../../meta/object.js'
 import type { PodSpec } from '../pod-spec.js'

@@ -1,5 +1,5 @@
 /** Rules on claims that are made for one pod. */
-import { forbidden, required } from '../../../findings.js'
+import { forbidden, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
 import type { ObjectMeta } from '../../../meta/object.js'

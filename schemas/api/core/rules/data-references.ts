@@ -1,5 +1,5 @@
 /** Rules on how containers and volumes point at fields of their pod and at data. */
-import { checkName, invalid, notSupported, required } from '../../../findings.js'
+import { named, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { configKey, dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { KeyToPath, ObjectFieldSelector, ResourceFieldSelector } from '../references-to-data.js'
@@ -52,8 +52,8 @@ export function checkResourceFieldRef ({ containerName = '', resource, divisor =
 }
 
 export function validateKeySelector ({ name = '', key }: { name?: string | undefined, key: string }, at: string, report: Report): void {
-  checkName(report, `${at}.name`, name, dnsSubdomain)
-  if (key !== '') checkName(report, `${at}.key`, key, configKey)
+  named(report, `${at}.name`, name, dnsSubdomain)
+  if (key !== '') named(report, `${at}.key`, key, configKey)
 }
 
 export function validateKeyToPath ({ path, mode }: KeyToPath, at: string, report: Report): void {

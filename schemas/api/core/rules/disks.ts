@@ -1,5 +1,5 @@
 /** Rules on volumes that are disks and directories of nodes, clouds and servers. */
-import { between, forbidden, invalid, notSupported, required } from '../../../findings.js'
+import { between, forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities } from '../../../meta/quantity.js'
 import type { EmptyDirVolumeSource, GitRepoVolumeSource } from '../pod-volumes.js'

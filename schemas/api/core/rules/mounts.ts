@@ -1,5 +1,5 @@
 /** Rules on what of the volumes of a pod is where in a container. */
-import { forbidden, invalid, notFound, notSupported } from '../../../findings.js'
+import { forbidden, invalid, notFound, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { Container, VolumeDevice, VolumeMount } from '../containers.js'
 import type { Volume } from '../pod-volumes.js'

@@ -1,5 +1,5 @@
 /** Rules on volumes on storage of the network. */
-import { between, checkName, invalid, required } from '../../../findings.js'
+import { between, invalid, named, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
 import type { NameRule } from '../../../names.js'
@@ -29,10 +29,10 @@ export const iscsiName: NameRule = name => {
 }
 
 export function validateISCSI ({ iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName }: ISCSIVolumeSource, at: string, report: Report): void {
-  if (iqn !== '') checkName(report, `${at}.iqn`, iqn, iscsiName)
+  if (iqn !== '') named(report, `${at}.iqn`, iqn, iscsiName)
   between(report, `${at}.lun`, lun, 0, LUN_MAX)
   if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
-  if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, iscsiName)
+  if (initiatorName !== undefined) named(report, `${at}.initiatorname`, initiatorName, iscsiName)
 }
 
 /** Some options are filled in by the system itself. */
@@ -50,8 +50,8 @@ export function validateScaleIO ({ volumeName = '' }: ScaleIOVolumeSource, at: s
 export function validateStorageOS (source: StorageOSVolumeSource, at: string, report: Report): void {
   const { volumeName = '', volumeNamespace = '' } = source
   if (volumeName === '') required(report, `${at}.volumeName`)
-  else checkName(report, `${at}.volumeName`, volumeName, dnsLabel)
-  if (volumeNamespace !== '') checkName(report, `${at}.volumeNamespace`, volumeNamespace, dnsLabel)
+  else named(report, `${at}.volumeName`, volumeName, dnsLabel)
+  if (volumeNamespace !== '') named(report, `${at}.volumeNamespace`, volumeNamespace, dnsLabel)
   validateSecretRef(source, at, report)
 }
 
@@ -59,7 +59,7 @@ const DRIVER_MAX = 63
 
 /** Of a CSI driver, in small letters or not. An empty one is reported as required by its field, and here as no name. */
 export function checkDriverName (driver: string, field: string, report: Report): void {
-  if (driver.length > DRIVER_MAX) report({ type: 'FieldValueTooLong', field, detail: `must have at most ${DRIVER_MAX} bytes` })
+  if (driver.length > DRIVER_MAX) tooLong(report, field, DRIVER_MAX)
   for (const detail of dnsSubdomain(driver.toLowerCase())) invalid(report, field, driver, detail)
 }
 
@@ -69,5 +69,5 @@ export function validateCSIVolume ({ driver, nodePublishSecretRef: secret }: CSI
   if (secret === undefined) return
   const { name = '' } = secret
   if (name === '') required(report, `${at}.nodePublishSecretRef.name`)
-  else checkName(report, `${at}.name`, name, dnsSubdomain)
+  else named(report, `${at}.name`, name, dnsSubdomain)
 }

@@ -1,9 +1,9 @@
 /** Rules on how pods resolve names. */
-import { ipFamily } from '../addresses.js'
-import { checkName, invalid, required } from '../../../findings.js'
+import { named, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
 import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
+import { parseAddress } from '../../../rules/net.js'
 
 /** What the resolver of Linux takes. */
 const NAMESERVERS_MAX = 3
@@ -18,17 +18,17 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
   }
   const { nameservers = [], searches = [], options = [] } = config ?? {}
   if (nameservers.length > NAMESERVERS_MAX) invalid(report, `${at}.nameservers`, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`)
-  nameservers.forEach((address, index) => { if (ipFamily(address) === 0) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS) })
+  nameservers.forEach((address, index) => { if (parseAddress(address) === undefined) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS) })
   if (searches.length > SEARCHES_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_MAX} search paths`)
   if (searches.join(' ').length > SEARCHES_LENGTH_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_LENGTH_MAX} characters (including spaces) in the search list`)
-  searches.forEach((domain, index) => checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
+  searches.forEach((domain, index) => named(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
   options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
 }
 
 /** Findings stand at members of the list as a whole: which of them it is, their value says. */
 export function checkHostAliases (aliases: readonly HostAlias[], at: string, report: Report): void {
   for (const { ip = '', hostnames = [] } of aliases) {
-    if (ipFamily(ip) === 0) invalid(report, `${at}.ip`, ip, NO_ADDRESS)
-    for (const name of hostnames) checkName(report, `${at}.hostnames`, name, dnsSubdomain)
+    if (parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, NO_ADDRESS)
+    for (const name of hostnames) named(report, `${at}.hostnames`, name, dnsSubdomain)
   }
 }

@@ -1,5 +1,5 @@
 /** Rules on paths of files. */
-import { invalid } from '../../../findings.js'
+import { invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 
 /** No part of it leads up. */

@@ -1,5 +1,5 @@
 /** Rules on what a pod is made of, beside those of its parts. */
-import { between, checkName, invalid, notSupported, required } from '../../../findings.js'
+import { between, named, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -26,7 +26,7 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   if (spec.hostNetwork === true) checkPortsOfHost(containers, `${at}.containers`, report)
   if (spec.hostPID === true && spec.shareProcessNamespace === true) invalid(report, `${at}.securityContext.shareProcessNamespace`, true, 'ShareProcessNamespace and HostPID cannot both be enabled')
   checkDNS(spec.dnsConfig, spec.dnsPolicy, `${at}.dnsConfig`, report)
-  readinessGates.forEach(({ conditionType }, index) => checkName(report, `${at}.readinessGates[${index}].conditionType`, conditionType, qualifiedName))
+  readinessGates.forEach(({ conditionType }, index) => named(report, `${at}.readinessGates[${index}].conditionType`, conditionType, qualifiedName))
   checkSpreads(spec.topologySpreadConstraints ?? [], `${at}.topologySpreadConstraints`, report)
   checkHostProcess(spec, at, report)
   checkNames(spec, at, report)
@@ -45,7 +45,7 @@ const NAMES: ReadonlyArray<readonly [field: 'serviceAccountName' | 'nodeName' | 
 function checkNames (spec: PodSpec, at: string, report: Report): void {
   for (const [field, rule] of NAMES) {
     const name = spec[field] ?? ''
-    if (name !== '') checkName(report, `${at}.${field}`, name, rule)
+    if (name !== '') named(report, `${at}.${field}`, name, rule)
   }
-  if (spec.runtimeClassName !== undefined) checkName(report, `${at}.runtimeClassName`, spec.runtimeClassName, dnsSubdomain)
+  if (spec.runtimeClassName !== undefined) named(report, `${at}.runtimeClassName`, spec.runtimeClassName, dnsSubdomain)
 }

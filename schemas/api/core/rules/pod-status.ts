@@ -1,11 +1,11 @@
 /** Rules on what is told of a pod. */
-import { ipFamily } from '../addresses.js'
-import { checkName, duplicate, forbidden, invalid } from '../../../findings.js'
+import { named, duplicate, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { Pod } from '../pods.js'
 import type { ContainerStatus, PodStatus } from '../pod-status.js'
 import { checkPodAnnotationChanges, checkPodAnnotations } from './annotations.js'
+import { parseAddress } from '../../../rules/net.js'
 
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
 
@@ -15,9 +15,9 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
   checkPodAnnotationChanges(metadata.annotations, old.metadata.annotations, 'metadata.annotations', report)
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', report)
   // Told under the metadata, as convention.
-  status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) checkName(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
+  status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) named(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
   const { nominatedNodeName: node = '' } = status
-  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) checkName(report, 'status.nominatedNodeName', node, dnsSubdomain)
+  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) named(report, 'status.nominatedNodeName', node, dnsSubdomain)
   checkEnded(status.containerStatuses, old.status.containerStatuses, restartPolicy, 'status.containerStatuses', report)
   checkEnded(status.initContainerStatuses, old.status.initContainerStatuses, restartPolicy, 'status.initContainerStatuses', report)
   checkEnded(status.ephemeralContainerStatuses, old.status.ephemeralContainerStatuses, 'Never', 'status.ephemeralContainerStatuses', report)
@@ -36,8 +36,8 @@ function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly Co
 
 /** At most one of each family. */
 function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
-  podIPs.forEach(({ ip = '' }, index) => { if (ipFamily(ip) === 0) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
-  const families = podIPs.map(({ ip = '' }) => ipFamily(ip))
+  podIPs.forEach(({ ip = '' }, index) => { if (parseAddress(ip) === undefined) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
+  const families = podIPs.map(({ ip = '' }) => parseAddress(ip)?.length)
   if (podIPs.length > 2 || (podIPs.length === 2 && families[0] === families[1])) invalid(report, at, podIPs, 'may specify no more than one IP for each IP family')
   const seen = new Set<string>()
   podIPs.forEach((address, index) => {

@@ -1,5 +1,5 @@
 /** Rules on pods that templates need not keep to, and on what may change of a pod. */
-import { between, forbidden, invalid } from '../../../findings.js'
+import { between, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import type { Toleration } from '../affinity.js'

@@ -1,5 +1,5 @@
 /** Rules on the ports of containers, and on ports that others name. */
-import { between, checkName, duplicate, invalid, required } from '../../../findings.js'
+import { between, named, duplicate, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { IntOrStringValue } from '../../../meta/int-or-string.js'
 import { portName } from '../../../names.js'
@@ -14,11 +14,11 @@ export function checkPortNumber (port: number, field: string, report: Report): v
 /** A number, or a name that stands for one. */
 export function checkPort (port: IntOrStringValue = 0, field: string, report: Report): void {
   if (typeof port === 'number') checkPortNumber(port, field, report)
-  else checkName(report, field, port, portName)
+  else named(report, field, port, portName)
 }
 
 export function validateContainerPort ({ name = '', containerPort, hostPort = 0 }: ContainerPort, at: string, report: Report): void {
-  if (name !== '') checkName(report, `${at}.name`, name, portName)
+  if (name !== '') named(report, `${at}.name`, name, portName)
   if (containerPort === 0) required(report, `${at}.containerPort`)
   else checkPortNumber(containerPort, `${at}.containerPort`, report)
   if (hostPort !== 0) checkPortNumber(hostPort, `${at}.hostPort`, report)

@@ -1,5 +1,5 @@
 /** Rules on data shown as files. */
-import { forbidden, invalid, required } from '../../../findings.js'
+import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { ConfigMapVolumeSource, DownwardAPIVolumeFile, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, ServiceAccountTokenProjection } from '../pod-volumes.js'
 import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_FILES } from './data-references.js'

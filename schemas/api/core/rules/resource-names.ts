@@ -1,5 +1,5 @@
 /** What names of compute resources mean. */
-import { checkName, invalid } from '../../../findings.js'
+import { named, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { qualifiedName } from '../../../names.js'
 
@@ -21,7 +21,7 @@ export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name)
 /** Names of resources, wherever they are. */
 export function checkResourceName (name: string, field: string, report: Report): void {
   const valid = qualifiedName(name).length === 0
-  if (!valid) checkName(report, field, name, qualifiedName)
+  if (!valid) named(report, field, name, qualifiedName)
   else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) && !name.startsWith('requests.hugepages-')) {
     invalid(report, field, name, 'must be a standard resource type or fully qualified')
   }

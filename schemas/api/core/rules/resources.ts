@@ -1,5 +1,5 @@
 /** Rules on how much of what a container needs and may use. */
-import { forbidden, invalid, required } from '../../../findings.js'
+import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities, isWhole, wholeUnits } from '../../../meta/quantity.js'
 import type { ResourceRequirements } from '../resource-requirements.js'

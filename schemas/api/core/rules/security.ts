@@ -1,5 +1,5 @@
 /** Rules on privileges and identities. */
-import { between, duplicate, invalid, required } from '../../../findings.js'
+import { between, duplicate, invalid, required } from '../../../rules/findings.js'
 import type { Int64, Report } from '../../../language/declare.js'
 import type { PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from '../security-contexts.js'
 import { checkRelativePath } from './paths.js'

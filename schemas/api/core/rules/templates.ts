@@ -1,5 +1,5 @@
 /** Rules on templates of pods, and on those of controllers that keep their pods running. */
-import { forbidden, invalid, notSupported } from '../../../findings.js'
+import { forbidden, invalid, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
 import type { PodTemplateSpec } from '../pod-spec.js'

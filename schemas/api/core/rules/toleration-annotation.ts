@@ -1,5 +1,5 @@
 /** Tolerations as old clients tell them: JSON in an annotation. */
-import { invalid } from '../../../findings.js'
+import { invalid } from '../../../rules/findings.js'
 import type { Plain, Report } from '../../../language/types.js'
 import type { Toleration } from '../affinity.js'
 import { validateToleration } from './scheduling.js'

@@ -1,5 +1,5 @@
 /** Rules on the volumes of a pod: their names, and that each comes from one place. */
-import { checkName, duplicate, forbidden, invalid, required } from '../../../findings.js'
+import { named, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
 import { Facts } from '../../../language/declare.js'
 import type { Message, Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
@@ -31,7 +31,7 @@ export function checkVolumes (volumes: readonly Volume[], at: string, report: Re
     }
     checkSource(volume, path, count)
     if (volume.name === '') required(count, `${path}.name`)
-    else checkName(count, `${path}.name`, volume.name, dnsLabel)
+    else named(count, `${path}.name`, volume.name, dnsLabel)
     if (valid.has(volume.name)) duplicate(count, `${path}.name`, volume.name)
     if (findings === 0) valid.set(volume.name, volume)
   })

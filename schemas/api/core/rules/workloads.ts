@@ -1,5 +1,5 @@
 /** Rules that controllers of pods have in common: what they select, what they make, what they tell. */
-import { invalid, notNegative, required } from '../../../findings.js'
+import { invalid, notNegative, required } from '../../../rules/findings.js'
 import type { Int64, Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import type { LabelSelector } from '../../../meta/options.js'

@@ -5,8 +5,18 @@ import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../name
 import type { NameRule } from '../../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
 import { isIPv6, parseAddress, validateNonSpecialAddress } from '../../../rules/net.js'
-import { otherTopology } from '../topology.js'
 import type { Endpoint, EndpointSlice } from '../v1beta1.js'
+
+/** Labels by which v1beta1 tells where an endpoint is, of which v1 has fields for the zone and the node. */
+export const ZONE = 'topology.orch.io/zone'
+export const HOSTNAME = 'orch.io/hostname'
+
+/** What of it v1 tells in no field of its own. */
+export function otherTopology ({ topology, nodeName }: Pick<Endpoint, 'topology' | 'nodeName'>): Record<string, string> {
+  const { [ZONE]: _, ...rest } = topology ?? {}
+  if (nodeName !== undefined && rest[HOSTNAME] === nodeName) delete rest[HOSTNAME]
+  return rest
+}
 
 type EndpointPort = NonNullable<EndpointSlice['ports']>[number]
 

@@ -3,7 +3,7 @@ import { checkAtMostAll, checkIntOrPercent } from '../../../rules/int-or-percent
 import type { Report } from '../../../language/types.js'
 import type { LabelSelector } from '../../../meta/options.js'
 import { validateConditions } from '../../../rules/conditions.js'
-import { invalid, nonnegative } from '../../../rules/findings.js'
+import { invalid, notNegative } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { PodDisruptionBudget } from '../v1.js'
 
@@ -21,7 +21,7 @@ export function validateBudget (spec: Spec, at: string, report: Report): void {
 
 /** Of v1 alone: clients of v1beta1 were never held to it. */
 export function validateBudgetStatus ({ status }: PodDisruptionBudget, report: Report): void {
-  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) nonnegative(report, `status.${field}`, status[field])
+  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) notNegative(report, `status.${field}`, status[field])
 }
 
 export function validateBudgetConditions ({ status }: PodDisruptionBudget, report: Report): void {

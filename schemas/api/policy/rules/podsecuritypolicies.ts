@@ -4,9 +4,19 @@ import { dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
 import { checkProfileAnnotations } from './profile-annotations.js'
-import { FS_TYPES, GROUP_RULES, GROUP_RULES_OF_CONTAINERS, PROC_MOUNTS, SELINUX_RULES, USER_RULES } from '../security-policy-values.js'
 import type { AllowedHostPath, IDRange, PodSecurityPolicy, PodSecurityPolicySpec, RunAsGroupStrategyOptions, RuntimeClassStrategyOptions } from '../podsecuritypolicies.js'
 import { checkSysctlOverlaps, checkSysctlPatterns } from './sysctls.js'
+
+export const USER_RULES = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny']
+export const GROUP_RULES = ['MayRunAs', 'MustRunAs', 'RunAsAny']
+export const SELINUX_RULES = ['MustRunAs', 'RunAsAny']
+export const PROC_MOUNTS = ['Default', 'Unmasked']
+/** Types of volume. */
+export const FS_TYPES = [
+  'azureFile', 'flocker', 'flexVolume', 'hostPath', 'emptyDir', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'secret', 'nfs', 'iscsi', 'glusterfs',
+  'persistentVolumeClaim', 'rbd', 'cinder', 'cephFS', 'downwardAPI', 'fc', 'configMap', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'storageos',
+  'projected', 'portworxVolume', 'scaleIO', 'csi', 'ephemeral', '*'
+]
 
 const ALL = '*'
 
@@ -66,7 +76,7 @@ function checkGroupOfContainers ({ rule, ranges = [] }: RunAsGroupStrategyOption
   } else if (rule === 'MustRunAs' || rule === 'MayRunAs') {
     if (ranges.length === 0) invalid(report, `${at}.ranges`, ranges, 'must provide at least one range')
     checkRanges(ranges, `${at}.ranges`, report)
-  } else notSupported(report, `${at}.rule`, rule, GROUP_RULES_OF_CONTAINERS)
+  } else notSupported(report, `${at}.rule`, rule, GROUP_RULES)
 }
 
 function checkCapabilities (spec: PodSecurityPolicySpec, report: Report): void {

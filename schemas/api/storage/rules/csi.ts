@@ -3,7 +3,7 @@ import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import type { LabelSelector } from '../../../meta/options.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
-import { duplicate, invalid, named, nonnegative, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, invalid, named, notNegative, notSupported, required } from '../../../rules/findings.js'
 import { isNegative } from '../../../rules/quantities.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
@@ -51,7 +51,7 @@ function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: C
   checkDriverName(name, `${at}.name`, report)
   if (nodeID === '') required(report, `${at}.nodeID`)
   if (Buffer.byteLength(nodeID) > MOST_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MOST_NODE_ID} characters or less`)
-  nonnegative(report, `${at}.allocatable.count`, allocatable?.count)
+  notNegative(report, `${at}.allocatable.count`, allocatable?.count)
   if (isTaken) duplicate(report, `${at}.name`, name)
   const keys = new Set<string>()
   for (const key of topologyKeys) {

@@ -1,4 +1,0 @@
-/** The resources of admissionregistration.orch.io. */
-import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from './webhooks.js'
-
-export const admissionRegistration = [mutatingWebhookConfigurations, validatingWebhookConfigurations]

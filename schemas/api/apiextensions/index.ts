@@ -1,4 +1,0 @@
-/** The resources of apiextensions.orch.io. */
-import { customResourceDefinitions } from './customresourcedefinitions.js'
-
-export const apiExtensions = [customResourceDefinitions]

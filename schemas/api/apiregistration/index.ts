@@ -1,4 +1,0 @@
-/** The resources of apiregistration.orch.io. */
-import { apiServices } from './apiservices.js'
-
-export const apiRegistration = [apiServices]

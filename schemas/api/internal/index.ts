@@ -1,4 +1,0 @@
-/** The resources of internal.apiserver.orch.io. */
-import { storageVersions } from './storageversions.js'
-
-export const internal = [storageVersions]

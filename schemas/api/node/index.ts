@@ -1,4 +1,0 @@
-/** The resources of node.orch.io. */
-import { runtimeClasses } from './runtimeclasses.js'
-
-export const node = [runtimeClasses]

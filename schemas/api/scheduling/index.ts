@@ -1,4 +1,0 @@
-/** The resources of scheduling.orch.io. */
-import { priorityClasses } from './priorityclasses.js'
-
-export const scheduling = [priorityClasses]
