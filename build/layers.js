@@ -51,7 +51,7 @@ const BACK_ENDS = {
 const PACKAGES = [
   [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
-  [/^protobufjs(?:\/|$)/, ['storage/etcd']],
+  [/^protobufjs(?:\/|$)/, ['storage/etcd', 'schemas/openapi']],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],

@@ -4,7 +4,7 @@
  * message. Each module stands in `dist/` beside what imports it; a declaration beside the .proto file says its types.
  *
  * A message is any object with the fields of the file, in camel case; a field that is missing is not written. What is read
- * has every field. Bytes that are read are views of the received ones. An int64 is a number, and one beyond 2^53 a RangeError.
+ * has every field. A field with the option `lazy` is the bytes of its message. Bytes that are read are views of the received ones. An int64 is a number, and one beyond 2^53 a RangeError.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,7 +22,10 @@ const messagesOf = parent => parent.nestedArray.flatMap(each => [...each instanc
 
 /** @param file with messages of one package */
 function moduleOf (file) {
-  const messages = messagesOf(new protobuf.Root().loadSync(join(root, file)).resolveAll())
+  const all = new protobuf.Root().loadSync(join(root, file))
+  // A message and its bytes are the same on the wire.
+  for (const { fieldsArray } of messagesOf(all)) for (const field of fieldsArray) if (field.getOption('lazy') === true) field.type = 'bytes'
+  const messages = messagesOf(all.resolveAll())
   const classes = messages.map(message => {
     const fields = message.fieldsArray
     const made = code => code.toString('')
@@ -31,7 +34,7 @@ function moduleOf (file) {
       .replaceAll('r.int64()', 'numberOf(r.int64())')
     return `
 export class ${message.name} {
-${fields.map(field => `  ${field.name} = ${missing(field)}\n`).join('')}}
+${fields.map(field => `  ${field.name} = ${missing(field)};\n`).join('')}}
 ${message.name}.encode = ${made(protobuf.encoder(message))}
 ${message.name}.decode = ${made(protobuf.decoder(message))}
 `
@@ -51,7 +54,7 @@ function numberOf (value) {
 ${classes.join('')}`
 }
 
-for (const file of ['storage/etcd/messages.proto']) {
+for (const file of ['storage/etcd/messages.proto', 'schemas/openapi/v2.proto']) {
   const to = join(root, 'dist', `${file}.js`)
   mkdirSync(dirname(to), { recursive: true })
   writeFileSync(to, moduleOf(file))

@@ -8,7 +8,6 @@ import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/index.js'
 import { OpenApi3 } from '../schemas/openapi/v3.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
-import { swaggerProtobuf } from '../schemas/openapi/v2-protobuf.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
 import { CachedDocument, inTurns } from './cached-document.js'
 import { discoveryPaths } from './issuer-discovery.js'
@@ -52,10 +51,15 @@ class Generation {
   v2 (format: Format): Promise<CachedDocument> {
     let made = this.#v2.get(format)
     if (made === undefined) {
-      const steps = (format === 'json' ? swaggerJson : swaggerProtobuf)(this.#resources, this.#info)
-      this.#v2.set(format, made = inTurns(steps).then(bytes => new CachedDocument(bytes)))
+      this.#v2.set(format, made = this.#make(format))
     }
     return made
+  }
+
+  /** protobufjs is loaded with the first request for its form. */
+  async #make (format: Format): Promise<CachedDocument> {
+    const write = format === 'json' ? swaggerJson : (await import('../schemas/openapi/v2-protobuf.js')).swaggerProtobuf
+    return new CachedDocument(await inTurns(write(this.#resources, this.#info)))
   }
 
   v3 (name: string): CachedDocument | undefined {

@@ -1,109 +1,104 @@
 /**
- * The Swagger document in protobuf, as the package openapi.v2 of the gnostic project numbers its messages (`v2.proto`):
- * what command-line clients ask for. Values of extensions, defaults and enumerations travel as YAML text, for which JSON serves.
+ * The Swagger document in protobuf, as the package openapi.v2 of the gnostic project has it (`v2.proto`): what command-line
+ * clients ask for. protobufjs writes it, by code that the build makes of that file. Here a member of the JSON form becomes the
+ * field of the message: a map becomes a list of pairs, one of several forms stands in a message around it, and values of
+ * extensions, defaults and enumerations travel as YAML text, for which JSON serves.
+ *
+ * Fields with the name and form that they have in JSON are taken as they are.
  */
+import protobuf from 'protobufjs/minimal.js'
 import type { Plain } from '../language/declare.js'
-import { Writer } from '../codec/protobuf/wire.js'
 import type { Representation } from '../resource.js'
-import { any, delimited, each, flag, float, integer, kept, many, message, one, pairs, text, texts, wrap } from './protobuf-messages.js'
-import type { Body } from './protobuf-messages.js'
+import { Document, ParametersItem, PathItem, Schema } from './v2.proto.js'
 import { swaggerParts } from './v2.js'
-import type { OpenApiInfo } from './v2.js'
-
-/** Bytes around the name and the value of a pair, at most. */
-const AROUND = 16
+import type { Entries, OpenApiInfo } from './v2.js'
 
 export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, Buffer> {
-  const writer = new Writer(64 * 1024)
-  const finished = (body: Body) => (value: unknown): Buffer => {
-    writer.reset()
-    body(writer, value)
-    return Buffer.from(writer.finish())
-  }
-  const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, { path: finished(pathItem), definition: finished(schemaBody) })
-  const size = [...paths, ...definitions].reduce((sum, [name, { length }]) => sum + name.length + length + AROUND, writer.size)
-  const all = new Writer(size)
-  documentBody(all, { ...head, paths: Object.fromEntries(paths), definitions: Object.fromEntries(definitions), ...tail })
-  return all.finish()
+  const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, {
+    path: item => PathItem.encode(pathItem(item)).finish(),
+    definition: definition => Schema.encode(schema(definition)).finish()
+  })
+  const writer = Document.encode(head, protobuf.Writer.create())
+  writeEntries(writer, 8, 2, paths)
+  writeEntries(writer, 9, 1, definitions)
+  return Document.encode({ security: (tail['security'] as Plain[]).map(requirement), securityDefinitions: securityDefinitions(tail['securityDefinitions'] as Plain) }, writer).finish() as Buffer // in Node it is one
 }
 
-const stringArray: Body = (writer, value) => texts(writer, 1, value)
+const LENGTH_DELIMITED = 2
+const tag = (field: number): number => field << 3 | LENGTH_DELIMITED
 
-const schema: Body = (writer, value) => schemaBody(writer, value)
-const schemaBody = message({
-  $ref: [1, text],
-  format: [2, text],
-  title: [3, text],
-  description: [4, text],
-  default: [5, one(any)],
-  maximum: [7, float],
-  minimum: [9, float],
-  maxLength: [11, integer],
-  pattern: [13, text],
-  required: [19, texts],
-  enum: [20, many(any)],
-  additionalProperties: [21, one(wrap(1, schema))],
-  type: [22, one((writer, value) => text(writer, 1, value))],
-  items: [23, one(wrap(1, schema))],
-  properties: [25, one(pairs(1, schema))]
-}, 31)
+/** A field of the document whose values are bytes already: Paths and Definitions are lists of pairs of a name and a message. */
+function writeEntries (writer: protobuf.Writer, field: number, pair: number, entries: Entries<Uint8Array>): void {
+  writer.uint32(tag(field)).fork()
+  for (const [name, bytes] of entries) writer.uint32(tag(pair)).fork().uint32(tag(1)).string(name).uint32(tag(2)).bytes(bytes).ldelim()
+  writer.ldelim()
+}
 
-const response = message({ description: [1, text], schema: [2, one(wrap(1, schema))] }, 5)
+let last: unknown
+let lastAny = { yaml: '' }
+/** Extensions come in pairs of one value. */
+function any (value: unknown): object {
+  if (value !== last) lastAny = { yaml: `${JSON.stringify(last = value)}\n` }
+  return lastAny
+}
 
-const bodyParameter = message({ description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, one(schema)] }, 6)
-const located = { required: [1, flag], in: [2, text], description: [3, text], name: [4, text] } as const
-const queryParameter = message({ ...located, type: [6, text], format: [7, text], uniqueItems: [20, flag] }, 23)
-const pathParameter = message({ ...located, type: [5, text], format: [6, text], uniqueItems: [19, flag] }, 22)
-
-/** ParametersItem → Parameter → body, or non-body → query or path. */
-const anyParameter = wrap(1, (writer, value) => {
-  switch ((value as Plain).in) {
-    case 'body': return delimited(writer, 1, bodyParameter, value)
-    case 'query': return delimited(writer, 2, wrap(3, queryParameter), value)
-    case 'path': return delimited(writer, 2, wrap(4, pathParameter), value)
-    default: throw new TypeError(`a parameter in ${String((value as Plain).in)} has no protobuf form here`)
+/** What becomes of a member; others are taken as they are. */
+type Forms = Readonly<Record<string, (value: never) => unknown>>
+/** A message from an object of the document, whose members have the values that `forms` takes. */
+function message (source: Plain, forms: Forms): Plain {
+  const fields: Plain = {}
+  const vendorExtension: object[] = []
+  for (const name of Object.keys(source)) {
+    const value = source[name]
+    const form = forms[name]
+    if (name.startsWith('x-')) vendorExtension.push({ name, value: any(value) })
+    else if (name === '$ref') fields['_ref'] = value
+    else if (value !== undefined) fields[name] = form === undefined ? value : form(value as never)
   }
-})
+  if (vendorExtension.length > 0) fields['vendorExtension'] = vendorExtension
+  return fields
+}
+const pairs = (map: Plain, of: (value: Plain) => object) => Object.keys(map).map(name => ({ name, value: of(map[name] as Plain) }))
+/** False is not written. */
+const flag = (value: unknown) => value === true ? true : undefined
 
-/* The same few stand in hundreds of operations and paths, under one number in each; bodies are of their operations. */
-const inPath = kept(one(anyParameter))
-const inOperation = kept(one(anyParameter))
-const body = one(anyParameter)
-const parameters = each((writer, number, value) => ((value as Plain).in === 'body' ? body : inOperation)(writer, number, value))
+const SCHEMA: Forms = {
+  default: any,
+  enum: (values: unknown[]) => values.map(any),
+  additionalProperties: (of: Plain) => ({ schema: schema(of) }),
+  type: (type: string) => ({ value: [type] }),
+  items: (of: Plain) => ({ schema: [schema(of)] }),
+  properties: (map: Plain) => ({ additionalProperties: pairs(map, schema) })
+}
+const schema = (source: Plain): object => message(source, SCHEMA)
 
-const operation = message({
-  tags: [1, texts],
-  summary: [2, text],
-  description: [3, text],
-  operationId: [5, text],
-  produces: [6, kept(texts)],
-  consumes: [7, kept(texts)],
-  parameters: [8, parameters],
-  responses: [9, one(pairs(1, wrap(1, response)))],
-  schemes: [10, kept(texts)],
-  deprecated: [11, flag]
-}, 13)
+const RESPONSE: Forms = { schema: (of: Plain) => ({ schema: schema(of) }) }
+const response = (source: Plain): object => ({ response: message(source, RESPONSE) })
 
-const pathItem = message({
-  get: [2, one(operation)],
-  put: [3, one(operation)],
-  post: [4, one(operation)],
-  delete: [5, one(operation)],
-  options: [6, one(operation)],
-  head: [7, one(operation)],
-  patch: [8, one(operation)],
-  parameters: [9, each(inPath)]
-}, 10)
+const PARAMETER: Forms = { required: flag, uniqueItems: flag, schema }
+function parameterOf (source: Plain): object {
+  const parameter = message(source, PARAMETER)
+  switch (source['in']) {
+    case 'body': return { bodyParameter: parameter }
+    case 'query': return { nonBodyParameter: { queryParameterSubSchema: parameter } }
+    case 'path': return { nonBodyParameter: { pathParameterSubSchema: parameter } }
+    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`)
+  }
+}
 
-const apiKey = message({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }, 5)
+/** The same few objects stand in hundreds of operations and paths: their bytes are kept. */
+const known = new WeakMap<Plain, Uint8Array>()
+function parameterBytes (source: Plain): Uint8Array {
+  let bytes = known.get(source)
+  if (bytes === undefined) known.set(source, bytes = ParametersItem.encode({ parameter: parameterOf(source) }).finish())
+  return bytes
+}
+const parameters = (list: Plain[]): Uint8Array[] => list.map(parameterBytes)
 
-const finishedBody: Body = (writer, value) => writer.bytes(value as Uint8Array)
+const OPERATION: Forms = { parameters, responses: (map: Plain) => ({ responseCode: pairs(map, response) }), deprecated: flag }
+const operation = (source: Plain): object => message(source, OPERATION)
+const PATH_ITEM: Forms = { get: operation, put: operation, post: operation, delete: operation, options: operation, head: operation, patch: operation, parameters }
+const pathItem = (source: Plain): object => message(source, PATH_ITEM)
 
-const documentBody = message({
-  swagger: [1, text],
-  info: [2, one(message({ title: [1, text], version: [2, text] }))],
-  paths: [8, one(pairs(2, finishedBody))],
-  definitions: [9, one(pairs(1, finishedBody))],
-  security: [12, many(pairs(1, stringArray))],
-  securityDefinitions: [13, one(pairs(1, wrap(2, apiKey)))]
-}, 16)
+const requirement = (source: Plain): object => ({ additionalProperties: pairs(source, value => ({ value })) })
+const securityDefinitions = (source: Plain): object => ({ additionalProperties: pairs(source, apiKey => ({ apiKeySecurity: message(apiKey, {}) })) })
