@@ -37,7 +37,7 @@ export const errands = resource(Errand, { plural: 'errands', namespaced: true })
 `
     },
     edits: [
-      ['schemas/resources.ts', "import { jobs }", "import { errands } from './api/batch/errands.js'\nimport { jobs }"],
+      ['schemas/resources.ts', 'import { jobs }', "import { errands } from './api/batch/errands.js'\nimport { jobs }"],
       ['schemas/resources.ts', '  cronJobs, jobs,', '  cronJobs, jobs, errands,']
     ],
     lines: 2

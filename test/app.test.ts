@@ -9,17 +9,6 @@ import type { ServerOptions } from '../app.js'
 import { BINDINGS, binding, client } from './build.js'
 import type { Client, Json, Test } from './build.js'
 
-/** The life of a request, as the architecture states it. */
-const ORDER = [
-  'requestLog', 'errors', 'http1Connections', 'requestInfo', 'tracing', 'http2Sessions', 'metrics', 'shutdown', 'deadline', 'securityHeaders',
-  'filterTimes', 'authentication', 'filterTimes', 'audit', 'filterTimes', 'impersonation', 'filterTimes', 'flowControl', 'filterTimes', 'inFlightLimits', 'authorization', 'filterTimes', 'requestBodies', 'negotiation', 'dryRun', 'health', 'storage', 'controllers', 'operations', 'connections', 'profiling', 'routes'
-]
-
-t.test('app.ts registers every concern in the order of the architecture', async t => {
-  const source = readFileSync(new URL('../../app.ts', import.meta.url), 'utf8')
-  t.same([...source.matchAll(/register\((\w+)/g)].map(match => match[1]), ['orch', ...ORDER], 'the first is the example in the docstring')
-})
-
 async function serve (t: Test, options: ServerOptions): Promise<Client & { events: () => Json[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-app-'))
   const path = join(folder, 'audit.log')
@@ -53,6 +42,22 @@ t.test('refused requests are audited as well as served ones', async t => {
   await server.app.close() // the last event is written after its answer
   const complete = server.events().filter(({ stage }) => stage === 'ResponseComplete').map(({ verb, responseStatus, user }) => `${verb} ${responseStatus.code} ${user.username}`)
   t.same(complete, ['get 404 ann', 'delete 403 ann', 'get 404 ann', 'create 201 ann'])
+})
+
+t.test('security headers and metrics come before authentication: refused requests have them too', async t => {
+  const server = await serve(t, { authentication: { tokens: TOKENS, anonymous: false }, securityHeaders: { allowedOrigins: ['example.com'] } })
+  const { code, headers } = await server.get(BINDINGS, { origin: 'https://example.com' })
+  t.equal(code, 401)
+  t.match(headers, { 'x-content-type-options': 'nosniff', 'access-control-allow-origin': 'https://example.com' })
+  t.ok(/^apiserver_request_total\{verb="LIST".*code="401"\} 1$/m.test((await server.get('/metrics', ANN)).body))
+})
+
+t.test('impersonation comes after audit, which names both, and before authorization, which asks about the other', async t => {
+  const server = await serve(t, { authentication: { tokens: TOKENS }, authorization: { authorizers: [{ name: 'boss', authorize: ({ user, info }) => ({ decision: user.username === 'ann' && info.verb !== 'impersonate' ? 'Deny' : 'Allow' }) }] } })
+  t.equal((await server.get(BINDINGS, ANN)).code, 403)
+  t.equal((await server.get(BINDINGS, { ...ANN, 'impersonate-user': 'bob' })).code, 200)
+  await server.app.close()
+  t.match(server.events().filter(({ stage }) => stage === 'ResponseComplete').at(-1), { user: { username: 'ann' }, impersonatedUser: { username: 'bob' } })
 })
 
 t.test('whether comes before how: a forbidden request is forbidden whatever its form and body', async t => {
