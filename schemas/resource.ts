@@ -19,6 +19,9 @@ export interface ApiObject extends TypeMembers { metadata: ObjectMeta }
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 const EVERY_VERB: readonly ResourceVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
+/** Rules on new objects that upstream does not hold updates of every type to: names made from generateName, domains of finalizers, rules on fields. */
+export type UpdateRule = 'generateName' | 'finalizers' | 'fields'
+
 /** A path below an object: a part of it, or something that is done with it. */
 export interface Subresource {
   readonly name: string
@@ -33,6 +36,8 @@ export interface Subresource {
   readonly keepsMetadata?: ReadonlyArray<keyof ObjectMeta>
   /** A connection to where the object runs, and none of its representations. */
   readonly connects?: true
+  /** Rules its updates are not held to. Default the rule on generateName. */
+  readonly notOnUpdate?: readonly UpdateRule[]
   /** Rules on what it changes, beside those of the fields. */
   readonly validateUpdate?: (object: ApiObject, old: ApiObject, report: Report) => void
   /** Another message than its object's, read from and written into it: `scale`. */
@@ -150,6 +155,8 @@ export interface ResourceOptions<T extends ApiObject> {
   readonly createOnUpdate?: boolean
   /** PUT without a resourceVersion is accepted. Default true. */
   readonly unconditionalUpdate?: boolean
+  /** Rules its updates are not held to. Default they are held to all. */
+  readonly notOnUpdate?: readonly UpdateRule[]
   /** Finalizers of its objects need not be of a domain, or of the server. Default they do. */
   readonly anyFinalizer?: true
   /** What a delete that removed the object answers. Default Status. */
@@ -202,6 +209,7 @@ export interface Representation<T extends ApiObject = ApiObject> {
   readonly createOnUpdate: boolean
   readonly unconditionalUpdate: boolean
   readonly anyFinalizer: boolean
+  readonly notOnUpdate: readonly UpdateRule[]
   readonly deleteReturns: 'Status' | 'Object'
   readonly nameRule: NameRule
   readonly columns: ReadonlyArray<Column<ApiObject>> | undefined
@@ -258,6 +266,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     createOnUpdate: options.createOnUpdate ?? false,
     unconditionalUpdate: options.unconditionalUpdate ?? true,
     anyFinalizer: options.anyFinalizer === true,
+    notOnUpdate: options.notOnUpdate ?? [],
     deleteReturns: options.deleteReturns ?? 'Status',
     nameRule: options.nameRule ?? dnsSubdomain
   } as const

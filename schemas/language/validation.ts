@@ -6,7 +6,8 @@ import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
 import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from './plan.js'
 import type { Plan, PlannedField } from './plan.js'
-import type { ApiObject, Representation, Subresource } from '../resource.js'
+import { pathSegment } from '../names.js'
+import type { ApiObject, Representation, Subresource, UpdateRule } from '../resource.js'
 import type { FieldError } from '../status.js'
 import type { Steps } from '../steps.js'
 import { sameValue, valueAt } from './values.js'
@@ -49,10 +50,9 @@ export function validateObject (resource: Representation, object: ApiObject): Fi
 /** What is wrong with an object that is to replace `old`: all that `validateObject` finds but for the rules on new objects, then what may not change. */
 export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject): FieldError[] {
   return collect(report => {
-    validateMetadata(resource, object.metadata, report)
-    validateMetadataUpdate(object.metadata, old.metadata, report)
+    validateUpdatedMetadata(resource, resource.notOnUpdate, object, old, report)
     const plan = planOf(resource.message)
-    walk(plan, asPlain(object), '', false, report)
+    if (!resource.notOnUpdate.includes('fields')) walk(plan, asPlain(object), '', false, report)
     compare(plan, asPlain(object), asPlain(old), '', report)
   })
 }
@@ -61,14 +61,19 @@ export function validateUpdate (resource: Representation, object: ApiObject, old
  * What is wrong with a change of an object by one of its subresources: in the metadata, in what the subresource changes, and
  * nowhere else; anywhere, where the subresource does not say what it changes.
  */
-export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate }: Subresource): FieldError[] {
+export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource): FieldError[] {
   return collect(report => {
-    validateMetadata(resource, object.metadata, report)
-    validateMetadataUpdate(object.metadata, old.metadata, report)
+    validateUpdatedMetadata(resource, notOnUpdate, object, old, report)
     if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, report)
     else for (const path of changes) walkValue(checkOf(fieldAt(resource.message, path)), valueAt(object, path), path, false, report)
     validate?.(object, old, report)
   })
+}
+
+function validateUpdatedMetadata ({ namespaced, nameRule, anyFinalizer }: Representation, notOnUpdate: readonly UpdateRule[], { metadata }: ApiObject, old: ApiObject, report: Report): void {
+  const rules = { namespaced, nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule, anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers') }
+  validateMetadata(rules, metadata, report)
+  validateMetadataUpdate(metadata, old.metadata, report)
 }
 
 /** Findings in a message that is no resource, such as options. */

@@ -141,6 +141,7 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
+  notOnUpdate: ['generateName'],
   namespaced: false,
   anyFinalizer: true,
   subresources: [

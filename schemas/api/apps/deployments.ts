@@ -83,6 +83,7 @@ export const deployments = resource(Deployment, {
   plural: 'deployments',
   shortNames: ['deploy'],
   categories: ['all'],
+  notOnUpdate: ['generateName'],
   namespaced: true,
   subresources: [
     scale<Deployment>(({ spec }) => spec.selector),

@@ -100,6 +100,7 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   plural: 'horizontalpodautoscalers',
   shortNames: ['hpa'],
   categories: ['all'],
+  notOnUpdate: ['generateName'],
   namespaced: true,
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number) => column.cell(asV2(object), now) })),

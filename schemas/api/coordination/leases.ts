@@ -34,6 +34,7 @@ const columns: ReadonlyArray<Column<Lease>> = [name, text('Holder', 'Who holds t
 
 export const leases = resource(Lease, {
   plural: 'leases',
+  notOnUpdate: ['generateName'],
   namespaced: true,
   createOnUpdate: true,
   unconditionalUpdate: false,

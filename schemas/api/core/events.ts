@@ -113,6 +113,7 @@ export const events = resource(Event, {
   createOnUpdate: true,
   nameRule: pathSegment,
   anyFinalizer: true,
+  notOnUpdate: ['generateName', 'fields'],
   rules: eventRules('reportingComponent'),
   ttlSeconds: HOUR,
   strategy: { dependents: 'none' },

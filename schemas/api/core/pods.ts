@@ -70,7 +70,7 @@ export const pods = resource(Pod, {
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
     { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], keepsMetadata: OWN_METADATA, validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
     { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
     { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connects: true },
     { name: 'log', verbs: ['get'], connects: true },

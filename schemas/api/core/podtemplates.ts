@@ -24,6 +24,7 @@ const columns: ReadonlyArray<Column<PodTemplate>> = [
 
 export const podTemplates = resource(PodTemplate, {
   plural: 'podtemplates',
+  notOnUpdate: ['generateName'],
   namespaced: true,
   deleteReturns: 'Object',
   generation: ({ template }) => template,

@@ -68,6 +68,7 @@ const columns: ReadonlyArray<Column<ResourceQuota>> = [
 export const resourceQuotas = resource(ResourceQuota, {
   plural: 'resourcequotas',
   shortNames: ['quota'],
+  notOnUpdate: ['generateName'],
   namespaced: true,
   subresources: [
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }

@@ -58,6 +58,7 @@ const columns: ReadonlyArray<Column<StorageVersion>> = [
 
 export const storageVersions = resource(StorageVersion, {
   plural: 'storageversions',
+  notOnUpdate: ['generateName'],
   namespaced: false,
   anyFinalizer: true,
   nameRule: storageVersionName,

@@ -85,7 +85,8 @@ export const networkPolicies = resource(NetworkPolicy, {
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      changes: ['status']
+      changes: ['status'],
+      notOnUpdate: ['generateName', 'finalizers']
     }
   ],
   generation: ({ spec }) => spec,

@@ -60,11 +60,13 @@ export const podDisruptionBudgets = resource(v1beta1.PodDisruptionBudget, {
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     changes: ['status'],
+    notOnUpdate: ['generateName', 'finalizers'],
     validateUpdate: (budget, _old, report) => { validateBudgetConditions(budget as v1beta1.PodDisruptionBudget, report) }
   }],
   unconditionalUpdate: false,
   nameRule: pathSegment,
   anyFinalizer: true,
+  notOnUpdate: ['generateName'],
   generation: ({ spec }) => spec,
   columns,
   deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'policy/v1 PodDisruptionBudget' },

@@ -123,6 +123,7 @@ const columns: ReadonlyArray<Column<PodSecurityPolicy>> = [
 export const podSecurityPolicies = resource(PodSecurityPolicy, {
   plural: 'podsecuritypolicies',
   shortNames: ['psp'],
+  notOnUpdate: ['generateName'],
   namespaced: false,
   deleteReturns: 'Object',
   storagePrefix: 'podsecuritypolicy',

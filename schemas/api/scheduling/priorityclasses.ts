@@ -54,6 +54,7 @@ export const priorityClasses = resource(PriorityClass, {
   plural: 'priorityclasses',
   shortNames: ['pc'],
   namespaced: false,
+  notOnUpdate: ['generateName', 'fields'],
   generation: () => undefined, // stays at the first
   strategy: { undeletable: name => Object.hasOwn(SYSTEM_CLASSES, name) ? 'this is a system priority class and cannot be deleted' : undefined },
   columns

@@ -51,6 +51,7 @@ const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unk
 
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
+  notOnUpdate: ['generateName'],
   namespaced: false,
   unconditionalUpdate: false,
   deleteReturns: 'Object',

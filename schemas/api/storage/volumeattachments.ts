@@ -60,7 +60,7 @@ export const volumeAttachments = resource(VolumeAttachment, {
   plural: 'volumeattachments',
   namespaced: false,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], notOnUpdate: [], keepsMetadata: OWN_METADATA }
   ],
   unconditionalUpdate: false,
   deleteReturns: 'Object',

@@ -84,3 +84,11 @@ t.test('finalizers are not added to what is going', async t => {
   t.equal((await server.patch(url, { metadata: { finalizers: null } })).code, 200)
   t.equal((await server.get(url)).code, 404)
 })
+
+t.test('generateName of updates is held to the rule of the kind where upstream does so', async t => {
+  const server = await build(t)
+  for (const [kind, code] of [['v1 configmaps', 422], ['apps/v1 deployments', 200], ['coordination.orch.io/v1 leases', 200], ['v1 services', 422]] as const) {
+    const { url } = await given(server, kind, {})
+    t.equal((await server.patch(`${url}?dryRun=All`, { metadata: { generateName: 'No_Name-' } })).code, code, kind)
+  }
+})
