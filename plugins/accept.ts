@@ -1,6 +1,6 @@
 /**
- * What an Accept header allows, as pure functions: the best clause that can be served. Not a plugin: the hook
- * that uses it is in negotiation.ts, and errors are rendered by it too. (Interface: Generic request shapes 3 and 4.)
+ * Chooses the response format from an Accept header. Pure functions, used by the hook in negotiation.ts and by the error handler.
+ * (Interface: Generic request shapes 3 and 4.)
  */
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Negotiated } from './context.js'
@@ -10,20 +10,20 @@ const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
 }
 export const MEDIA_TYPES = Object.keys(FORMATS)
 const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
-/** Ours, and that of stock clients, who look for it in the answer. */
+/** This server's own group and upstream's, which stock clients use. */
 const TRANSFORM_GROUPS = new Set<string | undefined>(['meta.orch.io', 'meta.k8s.io'])
 
 interface Clause { readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number }
 
 const MOST_HEADER = 4096
 
-/** As much of a header as anybody needs, in whole clauses. */
+/** Cuts an overlong header at the last complete clause. */
 const bounded = (header: string): string => header.length <= MOST_HEADER ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MOST_HEADER)))
 
-/** How much a clause leaves open: of those of the same quality what is named comes before what is not. */
+/** Wildcard rank: among clauses of equal quality, more specific types come first. */
 const range = ({ type }: Clause): number => type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
 
-/** The clauses of an Accept header, best first, those with q=0 last and marked by it. */
+/** Clauses of an Accept header, best first. Clauses with q=0 come last. */
 function parseAccept (header: string): Clause[] {
   const clauses = bounded(header).split(',').map(clause => {
     const [type = '', ...rest] = clause.split(';').map(part => part.trim())
@@ -39,15 +39,15 @@ function parseAccept (header: string): Clause[] {
   return clauses.sort((one, other) => other.quality - one.quality || range(one) - range(other))
 }
 
-/** What a resource can do: everything but protobuf is open to all. */
+/** What an endpoint can produce. JSON is always available. */
 export interface Offer {
   readonly protobuf: boolean
   readonly watch: boolean
-  /** `metadata` is all but tables. */
+  /** `metadata` allows all transforms except Table. */
   readonly transforms: boolean | 'metadata'
 }
 
-/** The first clause that can be served, undefined when none can. No header accepts JSON. */
+/** Returns the first clause that can be served, or undefined when none can. A missing header means JSON. */
 export function negotiate (header: string | undefined, offer: Offer): Negotiated | undefined {
   const clauses = header === undefined || header.trim() === '' ? [{ type: '*/*', parameters: {}, quality: 1 }] : parseAccept(header)
   for (const clause of clauses) {
@@ -61,21 +61,21 @@ export function negotiate (header: string | undefined, offer: Offer): Negotiated
   return undefined
 }
 
-/** The types a range stands for, the one we would choose first. */
+/** Concrete types that a media range matches, most preferred first. */
 const named = (type: string): readonly string[] => type === '*/*' || type === 'application/*' ? MEDIA_TYPES : [type]
 
 function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undefined {
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format === undefined) return undefined
   if (format === 'protobuf' && !offer.protobuf) return undefined
-  if (offer.watch && format === 'yaml') return undefined // a stream of YAML documents has no convention
+  if (offer.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
   if (parameters.stream && (!offer.watch || parameters.stream !== 'watch')) return undefined
   const { as, g, v } = parameters
   if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: indents(parameters.pretty) }
   if (!offer.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table' && (format === 'protobuf' || offer.transforms === 'metadata')) return undefined // the Table kind has no protobuf form
+  if (as === 'Table' && (format === 'protobuf' || offer.transforms === 'metadata')) return undefined // Table has no protobuf form
   return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: indents(parameters.pretty) }
 }
 
-/** Any value but `false` and `0` asks for indentation. */
+/** True for any value but `false` and `0`. */
 export const indents = (value: string | null | undefined): boolean => value != null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'

@@ -1,6 +1,6 @@
 /**
- * Names for requests: UUIDs of version 4 whose last 32 bits count, over 90 random ones that are drawn anew when the
- * count is through. Unique like any others, and a tenth of the cost of drawing all bits for each. They are no secret.
+ * Generates request IDs: version 4 UUIDs with 90 random bits and a 32-bit counter. The random bits are redrawn when the counter wraps. This
+ * costs a tenth of a fully random UUID. The IDs are not secret.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -11,13 +11,10 @@ const MOST = 0xffffffff
 let drawn = ''
 let count = MOST
 
-/** Of the name a request may bring: nothing that divides or ends a field of a log. */
+/** Accepts client-supplied IDs without characters that delimit log fields. */
 const NAME = /^[\w.:/+=@-]{1,256}$/
 
-/**
- * The name of a request, so that one may be followed through all the servers it passes: what whoever sent it calls it, where that
- * can be a name, else a new one.
- */
+/** Returns the client's Audit-ID header when it is valid, so that a request can be traced across servers; otherwise a new ID. */
 export function auditIdOf (headers: IncomingHttpHeaders): string {
   const sent = headers['audit-id']
   return typeof sent === 'string' && NAME.test(sent) ? sent : nextAuditId()

@@ -1,68 +1,65 @@
-/**
- * Where plugins and routes meet: what a request carries and what the server offers. It is not a plugin;
- * it is the one `declare module` of the repository and the interfaces behind its two decorators.
- */
+/** The request and instance decorators: `request.orch` and `fastify.orch`, and the repository's only `declare module`. Not a plugin. */
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Status, StatusError } from '../schemas/status.js'
 import type { Trace } from '../registry/trace.js'
 import type { OrchServer } from './server.js'
 
-/** The answer's form, chosen from Accept. */
+/** Response format chosen from the Accept header. */
 export interface Negotiated {
   readonly format: 'json' | 'yaml' | 'protobuf'
-  /** A transformation of the object, `as=…;g=meta.orch.io;v=…`. */
+  /** Requested transformation: `as=…;g=meta.orch.io;v=…`. */
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
-  /** Of what it is shown as: `meta.orch.io/v1`. */
+  /** apiVersion of the transformed object: `meta.orch.io/v1`. */
   readonly asVersion: string
   /** Indented JSON. */
   readonly pretty: boolean
 }
 
-/** What objects say of themselves. */
+/** The identifying metadata of an object. */
 export interface Recorded {
   readonly metadata?: { readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
 }
 
-/** Told of the objects of a request by whoever has them; keeps as much as the audit policy asks for. */
+/** Receives the objects of a request and keeps what the audit policy requires. */
 export interface ObjectRecorder {
-  /** Whether what was sent is kept. */
+  /** True if request objects are recorded. */
   readonly wantsRequest: boolean
-  /** Whether answers are kept, for who would have to put one together. */
+  /** True if response objects are recorded. Callers that would have to build one check this first. */
   readonly wantsResponse: boolean
-  /** What was sent, as it was decoded. @param json called at once or never */
+  /** Records the decoded request object. @param json called synchronously or never */
   request: (sent: Recorded | undefined, json: () => string) => void
   response: (json: () => string) => void
-  /** An answer that is a Status. */
+  /** Records a Status response. */
   status: (status: Omit<Status, 'code'>) => void
-  /** An answer is not given, as it would fill the memory. */
+  /** Records that the response was omitted because of its size. */
   tooLarge: () => void
 }
 
-/** What a request holds of a limit until it needs it no more. */
+/** A request's hold on a concurrency limit. */
 export interface HeldPlace {
-  /** As `handedOver` of the request. */
+  /** @see RequestContext.handedOver */
   readonly handedOver: (bytes: number) => void
-  /** The request is over, however far it got. */
+  /** The request has ended, successfully or not. */
   readonly closed: () => void
 }
 
 export interface RequestContext {
-  /** Parsed once by request info; every concern below reads it. */
+  /** Parsed once, by request info; all later plugins read it. */
   readonly info: RequestInfo
-  /** The query as sent, decoded; empty where there is none. */
+  /** The decoded query; empty if the request has none. */
   readonly query: URLSearchParams
-  /** Lets go of the query, for a request that lasts long and has read it. */
+  /** Frees the query of a long-running request after it has been read. */
   dropQuery: () => void
-  /** Wall clock of arrival, for audit. */
+  /** Arrival time, for audit. */
   readonly receivedAt: Date
-  /** Unique per request, unless whoever sent it has named it; echoed in the Audit-ID header. */
+  /** Unique per request, unless the client supplied one. Echoed in the Audit-ID header. */
   readonly auditId: string
-  /** What is done for it, step by step, since it arrived. */
+  /** Steps of the request with their times. */
   readonly trace: Trace
   /** Set by authentication. */
   user: UserInfo | undefined
-  /** Who acts as `user`: the one who was authenticated. Set by impersonation. */
+  /** The authenticated user that acts as `user`. Set by impersonation. */
   impersonator: UserInfo | undefined
   /** True for `dryRun=All`: every stage runs but persistence. */
   dryRun: boolean
@@ -70,35 +67,35 @@ export interface RequestContext {
   accept: Negotiated | undefined
   /** Sent as Warning headers (code 299). */
   readonly warnings: string[]
-  /** Annotations of the audit event. Who adds one replaces all. */
+  /** Annotations of the audit event. Immutable: add one by replacing the record. */
   annotations: Readonly<Record<string, string>>
-  /** The failure the request ended with, for audit and metrics. */
+  /** The error that ended the request, for audit and metrics. */
   failure: StatusError | undefined
-  /** The failure is a defect of ours. */
+  /** True if the failure is a server bug. */
   defect: boolean
-  /** Milliseconds that admission webhooks took, one after the other, and the most of those that were asked at once. */
+  /** Milliseconds spent in admission webhooks: in sequence, and the maximum of those called in parallel. */
   waited: number
   waitedTogether: number
-  /** On the clock of `performance`: when the last step before its route ended. Set by `filter-times.ts`. */
+  /** `performance.now()` at the end of the last filter. Set by `filter-times.ts`. */
   filterSince: number
-  /** The audit policy has been asked what of it is recorded. */
+  /** True once the audit policy has been evaluated. */
   audited: boolean
-  /** Undefined where nothing is recorded of objects. */
+  /** Undefined if no objects are recorded. */
   recorder: ObjectRecorder | undefined
-  /** Aborts when nobody waits for the answer any more: the client has gone or the deadline has passed. */
+  /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
-  /** Aborts `signal`, and calls `onEnd` before. */
+  /** Calls `onEnd`, then aborts `signal`. */
   end: () => void
-  /** Set by who receives the body, while it does: an AbortController for each body would cost more than a small one. */
+  /** Set by the body receiver while it reads. An AbortController per body would cost more than reading a small one. */
   onEnd: (() => void) | undefined
   /**
-   * Told by whoever sends the answer that all of it is out of our hands, or that the rest of it waits for the client, with
-   * so many bytes that are there and that the client has still to take. The last call holds. Of a watch: that it has begun.
+   * Called by the sender when the response has been written, with the bytes that the client has yet to read. The last call counts. For a
+   * watch: it has started.
    */
   handedOver: (bytes: number) => void
-  /** Takes the one place that it has among the requests under way. */
+  /** Registers the request's place in the concurrency limit. A request has at most one. */
   occupy: (place: HeldPlace) => void
-  /** Calls back, in order, when the answer has gone out or the connection has; at once when that is so already. Cheaper than a listener of each one's own. */
+  /** Runs callbacks in order when the response or its connection has closed, or immediately if it already has. Cheaper than one listener each. */
   onClosed: (then: () => void) => void
 }
 

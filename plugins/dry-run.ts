@@ -1,6 +1,6 @@
 /**
- * Reads `dryRun` once, before any body is read. Only `All` is a dry run, absent and empty are real
- * requests, anything else is refused; the operations in storage honour it. (Interface: Dry-run.)
+ * Parses `dryRun` before the body is read. Only `All` requests a dry run; any other non-empty value is an error. The operations act on it.
+ * (Interface: Dry-run.)
  */
 import fp from 'fastify-plugin'
 import { parseDryRun } from '../schemas/dry-run.js'
@@ -8,7 +8,7 @@ import { isConnection } from './request-kinds.js'
 
 export default fp(async fastify => {
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
-    if (request.method !== 'GET' && !isConnection(request.orch.info)) { // what is proxied may mean something else by it
+    if (request.method !== 'GET' && !isConnection(request.orch.info)) { // a proxied back end may define dryRun differently
       try {
         request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
       } catch (error) {

@@ -1,8 +1,7 @@
 /**
- * Every failure leaves as a Status, once, in the negotiated encoding; what is not a StatusError or a
- * StorageError is logged with its cause and leaves as InternalError. The not-found handler is set in our
- * own scope, because without one the hooks do not run for unmatched URLs and a 404 would skip
- * authentication and audit. First in app.ts: all that follows may fail.
+ * Renders every failure as a Status in the negotiated encoding. Errors other than StatusError and StorageError are logged with their cause
+ * and returned as InternalError. The not-found handler is set in this scope: without one Fastify skips the hooks for unmatched URLs, so
+ * that a 404 would bypass authentication and audit. Registered first in app.ts.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -17,29 +16,29 @@ import {
 import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './accept.js'
 
-/** The Status of a failure of storage that no operation has given a better one. */
+/** Status for a storage error that no operation has translated. */
 function statusOfStorage (error: StorageError): StatusError {
   switch (error.code) {
     case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
-    // What a client asks for is no failure of the store, and is not to hide one in the log.
+    // A client error, not a store failure: do not log it.
     case 'FutureRevision': return new StatusError('Timeout', `Timeout: ${error.message}`, {
       unlogged: true,
       details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
     })
-    // Without a Retry-After: clients don't repeat by themselves what waits for an operator.
+    // Without Retry-After: retries cannot succeed until an operator frees space.
     case 'NoSpace': return new StatusError('ServiceUnavailable', 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on', { cause: error })
     case 'TooLarge': return tooLarge(error.message)
     case 'Unavailable':
     case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
     case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
-    case 'NotFound': return internalError(error) // of a lease, which the server asks for itself
+    case 'NotFound': return internalError(error) // a lease, which only the server requests
   }
 }
 
 interface FastifyFailure extends Error { code?: string, statusCode?: number }
 
-/** Anything thrown, as the Status a client will see. */
+/** Converts any thrown value to the Status for the client. */
 export function statusOf (error: unknown): StatusError {
   if (error instanceof StatusError) return error
   if (isDecodeError(error)) return badRequest(error.message)
@@ -57,36 +56,36 @@ export function statusOf (error: unknown): StatusError {
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const accept = request.orch?.accept ?? negotiate(request.headers.accept, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
-  // Whoever is refused was warned all the same, of more than an early warning that is in the header already.
+  // Failed requests carry warnings too. This replaces an early Warning header.
   if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(request.orch.warnings))
   reply.code(failure.status.code)
   request.orch?.recorder?.status(failure.status)
-  // HTTP/2 knows no such header; the framework sets it beside a body that it will not read.
+  // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')
   if (accept?.format === 'protobuf') return reply.type(PROTOBUF_TYPE).send(statusToProtobuf(failure.status))
   if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(failure.status))
   return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }
 
-/** Milliseconds between two lines about a store that fails requests: while it is away, each would be one. */
+/** Minimum milliseconds between log lines about a failing store: an outage fails every request. */
 const STORE_LINES_EVERY = 1000
 
 export default fp(async fastify => {
-  /** The plain paths of ours: the router itself is never asked with what a client sent, which it would take for a pattern. */
+  /** Served paths without parameters. A lookup in the router would interpret client input as a pattern. */
   const paths = new Set<string>()
   fastify.addHook('onRoute', ({ url }) => { if (!/[:*]/.test(url)) paths.add(url) })
 
-  let told = -Infinity
+  let lastLoggedAt = -Infinity
   let unlogged = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
     if (!isStorageError(cause) || cause.code === 'Corrupt') {
       log.error({ err: cause, url, status }, 'request failed')
-    } else if (performance.now() - told < STORE_LINES_EVERY) {
+    } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {
       unlogged++
     } else {
       log.error({ reason: reasonOf(cause), url, status, ...(unlogged === 0 ? {} : { unlogged }) }, 'the store failed a request')
-      told = performance.now()
+      lastLoggedAt = performance.now()
       unlogged = 0
     }
   }

@@ -1,11 +1,11 @@
 /**
- * How long each step took on a request's way to its route, `apiserver_request_filter_duration_seconds`. It is registered before the first
- * step and behind each, with the name of that one; who is refused by a step is counted for those before, and for authentication.
+ * Measures `apiserver_request_filter_duration_seconds`. Registered before the first filter and after each one, with that filter's name. A
+ * request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import fp from 'fastify-plugin'
 
 export interface FilterTimesOptions {
-  /** The step that has just ended. None where the first begins. */
+  /** The filter that has just run; undefined before the first. */
   readonly behind?: 'authentication' | 'audit' | 'impersonation' | 'priorityandfairness' | 'authorization'
 }
 

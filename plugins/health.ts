@@ -1,12 +1,7 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and one address per check: is the server well, alive, ready? Machines
- * read the code, people the text. Checks are added by whoever can fail, under `fastify.orch.health`; why
- * one failed goes to the log, once when it begins to fail and once when it is well again, and never into
- * the answer, which anybody may read.
- *
- * Concurrent requests share one run of a check, so that a flood of probes costs the store nothing more,
- * and a check that does not answer within `timeout` counts as failed.
- *
+ * Serves `/healthz`, `/livez`, `/readyz` and one path per check. Plugins register checks with `fastify.orch.health`. The log records when a
+ * check starts to fail and when it recovers; responses are public and never contain the reason.
+ * Concurrent requests share one run of a check, so that probes do not overload the store. A check that exceeds `timeout` fails.
  * @see interface, 'Health endpoints'
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -14,29 +9,26 @@ import fp from 'fastify-plugin'
 import { reasonOf } from '../storage/errors.js'
 import { HEALTH_ENDPOINTS } from './request-kinds.js'
 
-/** Fails by throwing or rejecting; the message of the reason is logged. */
+/** Fails by throwing or rejecting; the error's message is logged. */
 export type HealthCheck = () => unknown
 
 export type HealthEndpoint = (typeof HEALTH_ENDPOINTS)[number]
 
 export interface CheckOptions {
-  /** Endpoints the check belongs to; each is on unless it is switched off here. */
+  /** Endpoints that include the check. Default all. */
   healthz?: boolean
   livez?: boolean
   readyz?: boolean
-  /** Milliseconds it may take, instead of those for all. */
+  /** Milliseconds; overrides HealthOptions.timeout. */
   timeout?: number
 }
 
 export interface Health {
-  /**
-   * Adds a check under a name of its own (`etcd`, `informer-sync`); checks are printed in the order in
-   * which they were added. @throws Error when the name is taken
-   */
+  /** Adds a check under a unique name (`etcd`, `informer-sync`). Reports list checks in order of registration. @throws Error if the name is taken */
   add: (name: string, check: HealthCheck, options?: CheckOptions) => void
   /**
-   * Adds `poststarthook/NAME`, which fails until the work is done and for good if it fails. For
-   * `livezGracePeriod` after the start livez takes unfinished work for done.
+   * Adds `poststarthook/NAME`, which fails until the work completes, and permanently if it fails. livez ignores unfinished work for
+   * `livezGracePeriod` after start-up.
    */
   postStart: (name: string, work: PromiseLike<unknown>) => void
 }
@@ -46,7 +38,7 @@ export interface HealthOptions {
   livezGracePeriod?: number
   /** Milliseconds a check may take. Default 10,000. */
   timeout?: number
-  /** Milliseconds on a clock that never goes back. Default performance.now. */
+  /** Monotonic clock, milliseconds. Default performance.now. */
   now?: () => number
 }
 
@@ -55,26 +47,26 @@ interface Registered {
   readonly endpoints: ReadonlySet<HealthEndpoint>
   readonly run: HealthCheck
   readonly timeout: number
-  /** True while this endpoint does not ask. */
-  readonly excused: (endpoint: HealthEndpoint) => boolean
+  /** True while this endpoint skips the check. */
+  readonly isExcused: (endpoint: HealthEndpoint) => boolean
   pending: Promise<unknown> | undefined
   failing: boolean
 }
 
 export interface CheckResult { readonly name: string, readonly state: 'ok' | 'failed' | 'excluded' }
 
-/** The text people read: a line per check and the verdict. `unknown` are excluded names that no check has. */
+/** The verbose report: a line per check and the verdict. `unknown` are excluded names that match no check. */
 export function report (endpoint: HealthEndpoint, results: readonly CheckResult[], unknown: readonly string[]): string {
   const lines = results.map(({ name, state }) => state === 'failed'
     ? `[-]${name} failed: reason withheld`
     : state === 'excluded' ? `[+]${name} excluded: ok` : `[+]${name} ok`)
   if (unknown.length > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown.map(name => JSON.stringify(name)).join(',')}`)
-  // The document has one last line for the success of all three; of a failure it says nothing.
+  // The interface specifies one success line for all three endpoints, and none for failure.
   lines.push(results.some(({ state }) => state === 'failed') ? `${endpoint} check failed` : 'healthz check passed')
   return `${lines.join('\n')}\n`
 }
 
-/** `exclude` as it stands in the query: repeated, or several names with commas. Bounded, as it comes from outside. */
+/** Names in the `exclude` query parameter, repeated or comma-separated. Bounded, because clients control it. */
 export function excludedNames (values: readonly string[]): ReadonlySet<string> {
   const names = values.flatMap(one => one.split(',')).filter(name => name !== '')
   return new Set(names.slice(0, 100).map(name => name.slice(0, 200)))
@@ -87,14 +79,14 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   const started = now()
   const checks = new Map<string, Registered>()
 
-  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true, timeout = options.timeout ?? 10_000 }: CheckOptions = {}, excused: Registered['excused'] = () => false): void => {
+  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true, timeout = options.timeout ?? 10_000 }: CheckOptions = {}, isExcused: Registered['isExcused'] = () => false): void => {
     if (checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()
     if (healthz) endpoints.add('healthz')
     if (livez) endpoints.add('livez')
     if (readyz) endpoints.add('readyz')
-    checks.set(name, { name, run, timeout, excused, endpoints, pending: undefined, failing: false })
-    // The end of the server is printed at the end, whenever others add their checks.
+    checks.set(name, { name, run, timeout, isExcused, endpoints, pending: undefined, failing: false })
+    // Keep the shutdown check last in reports.
     const end = checks.get(SHUTDOWN)
     if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
   }
@@ -118,8 +110,8 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     if (fastify.orch.shutdown.state !== 'serving') throw new Error('the server is shutting down')
   }, { healthz: false, livez: false })
 
-  /** Probes come every few seconds for as long as the trouble lasts: only a change is worth a line. */
-  const note = (check: Registered, problem: unknown): void => {
+  /** Logs only changes: probes repeat every few seconds. */
+  const logChange = (check: Registered, problem: unknown): void => {
     const failing = problem !== undefined
     if (failing === check.failing) return
     check.failing = failing
@@ -128,7 +120,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   }
 
   const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
-    if (check.excused(endpoint)) return true
+    if (check.isExcused(endpoint)) return true
     try {
       if (check.pending === undefined) {
         const outcome = check.run()
@@ -136,10 +128,10 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
       }
       await check.pending
     } catch (error) {
-      note(check, error ?? 'no reason given')
+      logChange(check, error ?? 'no reason given')
       return false
     }
-    note(check, undefined)
+    logChange(check, undefined)
     return true
   }
 
@@ -159,7 +151,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   }
 
   const answerOne = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const params = request.params as Record<string, string | undefined> // the router fills it from the wildcard
+    const params = request.params as Record<string, string | undefined> // Fastify sets it from the wildcard
     const check = checks.get(params['*'] ?? '')
     if (check === undefined || !check.endpoints.has(endpoint)) {
       reply.callNotFound()

@@ -1,10 +1,9 @@
 /**
- * Connections of HTTP/1.1 to the server of a host: pipelined requests that Node would refuse for coming too early, and
- * the interim answer to `Expect: 100-continue`, which it would send amid another answer (`serving/wire/pipelines.ts`). The launcher's
- * own listener does the same for its connections, from their beginning.
- *
- * A host that listens on `localhost` has a second server that nobody is told of: it is known by the first request that comes
- * through it. The hook stands before request info, since requests that are refused there can be pipelined too.
+ * Adapts HTTP/1.1 connections of a host's server: accepts pipelined requests that Node would reject, and delays the interim response to
+ * `Expect: 100-continue` until earlier responses are sent (`serving/wire/pipelines.ts`). The launcher's own listener does this from the
+ * start of each connection.
+ * A host listening on `localhost` has a second server without a Fastify event; it is detected on its first request. Registered before
+ * request info, because rejected requests can be pipelined too.
  */
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -15,7 +14,7 @@ import { continueInTurn, isAnswering, readAsStream } from '../serving/wire/pipel
 import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MOST_BODY_BYTES } from '../schemas/limits.js'
 
-/** Where the server's paths begin, kept on each HTTP server that they are on: several may be in one host. */
+/** Mount prefixes, stored on each HTTP server: one host may mount several API servers. */
 const PREFIXES = Symbol('prefixes of the API')
 interface Served extends EventEmitter { [PREFIXES]?: Set<string> }
 
@@ -24,7 +23,7 @@ interface Connection extends Socket { [KNOWN]?: true, readonly server?: Served }
 
 const isBelow = (prefix: string, url: string): boolean => url.startsWith(prefix) && (prefix === '' || url.length === prefix.length || url[prefix.length] === '/' || url[prefix.length] === '?')
 
-/** For as long as there is the HTTP server: the listeners hold nothing else. Where the host answers expectations itself it goes on doing so. */
+/** Attaches listeners once per HTTP server. A host that handles `checkContinue` or `upgrade` itself keeps doing so. */
 function attach (server: Served, prefix: string): void {
   const known = server[PREFIXES]
   if (known !== undefined) {
@@ -35,7 +34,7 @@ function attach (server: Served, prefix: string): void {
   server.on('secureConnection', (socket: TLSSocket) => { if (socket.alpnProtocol !== 'h2') readAsStream(socket) })
   if (server.listenerCount('upgrade') === 0) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      if (server.listenerCount('upgrade') > 1) return // the host has connections of its own to hand over
+      if (server.listenerCount('upgrade') > 1) return // the host handles upgrades itself
       serveUpgrade(request, socket, head, isAnswering(socket), (request, response) => { server.emit('request', request, response) })
     })
   }
@@ -58,7 +57,7 @@ export default fp(async fastify => {
       const socket: Connection = raw.socket
       if (socket[KNOWN] === undefined && socket instanceof Socket) {
         socket[KNOWN] = true
-        readAsStream(socket) // which looks whether it is one of TLS
+        readAsStream(socket) // ignores TLS sockets
         if (socket.server !== undefined) attach(socket.server, prefix)
       }
     }

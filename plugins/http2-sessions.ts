@@ -1,26 +1,24 @@
 /**
- * Requests that come through the HTTP/2 server of a host, and so through Node's compatibility classes: ended where Node
- * would leave them under way for ever. A stream that its client gives up without an error code never closes, not
- * even with its connection; and of a connection that broke the protocol Node neither reads nor says anything any more.
- * And an answer that is cut off is reset with an error: Node resets it without one, which clients take for its end.
- * The launcher's own listener does the same for its connections (`serving/sessions.ts`, `serving/core-response.ts`).
- *
- * It stands behind request info, whose `onClosed` tells when a request is over.
+ * Ends HTTP/2 requests that Node's compatibility API leaves open on a host's server. Without this, a stream that its client cancels without
+ * an error code never closes, even with its connection; Node stops reading a connection after a protocol error; and truncated responses end
+ * without an error, so clients take them for complete. The launcher's listener has its own handling (`serving/sessions.ts`,
+ * `serving/core-response.ts`).
+ * Registered after request info, which provides `onClosed`.
  */
 import { constants, Http2ServerResponse, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import fp from 'fastify-plugin'
 
 export interface Http2SessionsOptions {
-  /** Milliseconds between two questions to a client with requests under way whether it is still there. Default 30 seconds. */
+  /** Milliseconds between pings to clients with active requests. Default 30 seconds. */
   readonly interval?: number
 }
 
-/** So many questions in a row that were not answered, and the client has gone. */
+/** Unanswered pings after which the session is destroyed. */
 const MOST_UNANSWERED = 3
 
 interface Followed { underWay: number, unanswered: number }
 
-/** A client that gives up an answer without an error code ends the stream for Node, which waits for bytes to leave that never will. */
+/** Destroys a stream that its client cancelled without an error code: Node would wait forever for it to flush. */
 function ended (this: ServerHttp2Stream): void {
   if (this.closed && !this.writableFinished) this.destroy()
 }
@@ -32,9 +30,9 @@ function cutOff (this: Http2ServerResponse, error?: Error): Http2ServerResponse 
 
 export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) => {
   const sessions = new Map<Http2Session, Followed>()
-  let look: NodeJS.Timeout | undefined
+  let pingTimer: NodeJS.Timeout | undefined
 
-  const ask = (): void => {
+  const pingAll = (): void => {
     for (const [session, followed] of sessions) {
       if (session.destroyed || followed.unanswered >= MOST_UNANSWERED) {
         sessions.delete(session)
@@ -57,14 +55,14 @@ export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) =
         const followed = sessions.get(session) ?? { underWay: 0, unanswered: 0 }
         followed.underWay++
         sessions.set(session, followed)
-        look ??= setInterval(ask, interval).unref()
+        pingTimer ??= setInterval(pingAll, interval).unref()
         request.orch.onClosed(() => { if (--followed.underWay === 0) sessions.delete(session) })
       }
     }
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {
-    clearInterval(look)
+    clearInterval(pingTimer)
     done()
   })
 }, { name: 'orch/http2-sessions', fastify: '5.x', dependencies: ['orch/request-info'] })

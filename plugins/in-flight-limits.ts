@@ -1,13 +1,9 @@
 /**
- * How many requests are answered at a time, reading and changing ones counted apart. One too many is
- * refused with 429 and Retry-After rather than queued: cheap for the server, clear to the client.
- * A place is free again when the answer is handed over whole or waits for its client, so that a client that does not read
- * its answers keeps nobody out. The bytes that wait so are in plugins/unsent-responses.ts, which bounds them.
- * Long-running requests have their own bounds, probes of health have to be answered when it matters, and
- * administrators (system:masters) have to get in to mend what is wrong; none of these is counted.
- *
- * It stands behind authentication, which tells administrators from others, and before authorization.
- *
+ * Limits concurrent requests, separately for reads and mutations. Excess requests fail with 429 and Retry-After instead of queueing. A
+ * request frees its place once its response is written or waits only for the client, so slow readers block nobody;
+ * plugins/unsent-responses.ts bounds the bytes they hold.
+ * Long-running requests, health probes and administrators (system:masters) are exempt.
+ * Registered after authentication, which identifies administrators, and before authorization.
  * @see interface, 'Limits': --max-requests-inflight, --max-mutating-requests-inflight
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -21,15 +17,15 @@ import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
 import { NOWHERE, UnsentResponses, type UnsentResponse } from './unsent-responses.js'
 
 export interface InFlightOptions {
-  /** Reading requests at a time; 0 is no limit. Default 400. */
+  /** Concurrent reads; 0 means unlimited. Default 400. */
   reading?: number | undefined
-  /** Changing requests at a time; 0 is no limit. Default 200. */
+  /** Concurrent mutations; 0 means unlimited. Default 200. */
   mutating?: number | undefined
 }
 
 const RETRY_AFTER_SECONDS = 1
 
-/** Which limit holds for a request, if any. */
+/** The limit that applies to a request, or undefined. */
 export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnly' | 'mutating' | undefined {
   if (isLongRunning(info) || isAdministrator(user)) return undefined
   if (!info.isResourceRequest && isProbe(info.path)) return undefined
@@ -38,7 +34,7 @@ export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnl
 
 interface Pool { readonly limit: number, used: number, readonly kind: KindSeries }
 
-/** The place of one request, given back once: early where the answer waits for its client alone, at the latest when it is over. */
+/** One request's place, released once: early if the response waits only for its client, otherwise when the request ends. */
 class Place implements UnsentResponse, HeldPlace {
   readonly reply: FastifyReply
   at = NOWHERE
@@ -101,7 +97,7 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
     unsent.close()
     done()
   })
-  // What is written past Fastify is told by who writes it, as is the end of a stream.
+  // Code that bypasses Fastify to write, or that streams, calls `handedOver` itself.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
     if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
     done()

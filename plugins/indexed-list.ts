@@ -1,8 +1,6 @@
-/** Requests that are followed while they run, in no order. */
-
 /**
- * An array whose slots are reused: a map sheds tables as it churns, and each
- * keeps the requests of its time alive until the next full collection.
+ * An unordered list with O(1) removal. Slots are reused: a map that churns replaces its tables, and old ones keep requests alive until the
+ * next full collection.
  */
 export class IndexedList<T extends { at: number }> {
   readonly #all: T[] = []
@@ -12,10 +10,10 @@ export class IndexedList<T extends { at: number }> {
     this.#all.push(one)
   }
 
-  /** Does nothing for one that is not there any more. */
+  /** Does nothing if the item is absent. */
   remove (one: T): void {
     if (this.#all[one.at] !== one) return
-    const last = this.#all.pop() as T // not empty: `one` is in it
+    const last = this.#all.pop() as T // not empty: it contains `one`
     if (last === one) return
     this.#all[one.at] = last
     last.at = one.at

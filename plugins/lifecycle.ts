@@ -1,12 +1,12 @@
 /**
- * Starts what authenticates and authorizes before anybody is served, and closes it with the server. A start that fails or
- * takes too long ends the boot with the name of what it was.
+ * Starts authenticators and authorizers before requests are served, and closes them with the server. A failed or slow start fails the boot
+ * with the component's name.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Lifecycle } from '../auth/lifecycle.js'
 import { reasonOf } from '../storage/errors.js'
 
-/** Of the time that Fastify gives its hooks, which knows no names. */
+/** Share of Fastify's pluginTimeout, so that our error, which names the component, comes first. */
 const SHARE = 0.9
 
 /** @param kind `authenticator`, for errors and the log */

@@ -1,17 +1,16 @@
 /**
- * Counters, gauges and histograms that cost a few nanoseconds to move: a series is looked up by its label
- * values once and kept by whoever moves it. Its text is kept too until it moves, so that a scrape of tens of
- * thousands of lines is a matter of milliseconds. Label values must come from closed sets; a metric that grows past
- * `LIMIT` series regardless puts the rest into one series of 'other's rather than growing with its input.
+ * Counters, gauges and histograms that cost nanoseconds to update: callers look up a series once by its label values and keep it. Rendered
+ * text is cached until the series changes, so that large scrapes take milliseconds. Label values must come from closed sets; beyond `LIMIT`
+ * series a metric aggregates the rest under 'other'.
  */
 
 export interface Counter { add: (by?: number) => void }
 export interface Gauge { set: (value: number) => void, add: (by: number) => void }
-/** @param times how often the value was observed, 1 unless told */
+/** @param times number of observations. Default 1. */
 export interface Histogram { observe: (value: number, times?: number) => void }
 
 export interface Metric<T> {
-  /** The series with these label values, in the order of the label names. The same call gives the same series. */
+  /** The series with these label values, in the order of the label names. The same values return the same series. */
   with: (...values: string[]) => T
 }
 
@@ -21,13 +20,13 @@ const UNEXPECTED = 'unexpected'
 const escapedHelp = (help: string): string => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')
 const escapedValue = (value: string): string => /["\\\n]/.test(value) ? escapedHelp(value).replace(/"/g, '\\"') : value
 
-/** As the text format spells numbers. */
-export const written = (value: number): string => Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
+/** Formats a number for the text format. */
+export const formatNumber = (value: number): string => Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
 
 interface Series<T> {
   readonly labels: string
   readonly child: T
-  /** Its lines, and the stamp of when they were made. */
+  /** Cached lines, and the stamp at which they were rendered. */
   bytes: Buffer | undefined
   stamp: number
 }
@@ -38,10 +37,10 @@ export abstract class Family<T> implements Metric<T> {
 
   constructor (readonly name: string, readonly help: string, readonly labels: readonly string[]) {}
 
-  /** By label, in their order; undefined where none is bounded. */
+  /** Allowed values per label, in label order; undefined if no label is restricted. */
   #allowed: ReadonlyArray<ReadonlySet<string> | undefined> | undefined
 
-  /** Bounds what labels may be: other values are counted as `unexpected`. */
+  /** Restricts label values: others are counted as `unexpected`. */
   allow (valuesOf: (label: string) => readonly string[] | undefined): void {
     const allowed = this.labels.map(label => {
       const values = valuesOf(label)
@@ -54,7 +53,7 @@ export abstract class Family<T> implements Metric<T> {
   protected abstract create (): T
   /** @param labels `a="b",c="d"`, '' for none */
   protected abstract lines (child: T, labels: string): string
-  /** Another one whenever its lines are others. */
+  /** A value that differs whenever the rendered lines would. */
   protected abstract stamp (child: T): number
 
   with (...values: string[]): T {
@@ -73,10 +72,7 @@ export abstract class Family<T> implements Metric<T> {
     return child
   }
 
-  /**
-   * Adds it to `pieces` in the text format: its help and type, also where there is no series yet, so that whoever looks
-   * for the name finds what it is.
-   */
+  /** Appends the metric in text format. Writes help and type even without series, so that the metric is discoverable. */
   write (pieces: Buffer[]): void {
     pieces.push(this.#head ??= Buffer.from(`# HELP ${this.name} ${escapedHelp(this.help)}\n# TYPE ${this.name} ${this.type}\n`))
     for (const series of this.#series.values()) {
@@ -101,7 +97,7 @@ abstract class ValueFamily<T> extends Family<T> {
   protected stamp ({ value }: T & Value): number { return value }
 
   protected lines (child: T & Value, labels: string): string {
-    return `${this.name}${labels === '' ? '' : `{${labels}}`} ${written(child.value)}\n`
+    return `${this.name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(child.value)}\n`
   }
 }
 
@@ -136,7 +132,7 @@ class Distribution implements Histogram {
 
 export class HistogramFamily extends Family<Histogram> {
   protected readonly type = 'histogram'
-  /** The end of each bucket's labels. */
+  /** Rendered `le` label per bucket. */
   readonly #ends: readonly string[]
 
   constructor (name: string, help: string, labels: readonly string[], readonly bounds: readonly number[]) {
@@ -151,26 +147,26 @@ export class HistogramFamily extends Family<Histogram> {
     const bucket = `${this.name}_bucket{${labels}${labels === '' ? '' : ','}`
     let text = ''
     let below = 0
-    for (let index = 0; index < counts.length; index++) text += `${bucket}${this.#ends[index] as string}${below += counts[index] as number}\n` // both have an element for each bound
+    for (let index = 0; index < counts.length; index++) text += `${bucket}${this.#ends[index] as string}${below += counts[index] as number}\n` // both arrays have one element per bound
     const of = labels === '' ? '' : `{${labels}}`
-    return `${text}${bucket}le="+Inf"} ${count}\n${this.name}_sum${of} ${written(sum)}\n${this.name}_count${of} ${count}\n`
+    return `${text}${bucket}le="+Inf"} ${count}\n${this.name}_sum${of} ${formatNumber(sum)}\n${this.name}_count${of} ${count}\n`
   }
 }
 
-/** What `fastify.orch.metrics` offers (`plugins/metrics/`). */
+/** The interface of `fastify.orch.metrics` (`plugins/metrics/`). */
 export interface Metrics {
-  /** Declares a metric, or finds it when it is there already. Names and labels as in Prometheus; the stability is added to the help. */
+  /** Declares a metric, or returns the existing one. Names and labels as in Prometheus; the stability level is added to the help. */
   counter: (name: string, help: string, labels?: readonly string[]) => Metric<Counter>
   gauge: (name: string, help: string, labels?: readonly string[]) => Metric<Gauge>
   histogram: (name: string, help: string, bounds: readonly number[], labels?: readonly string[]) => Metric<Histogram>
-  /** Quantiles of the last hours. Costs more than a histogram. */
+  /** Quantiles over the last hours. More expensive than a histogram. */
   summary: (name: string, help: string, labels?: readonly string[]) => Metric<Histogram>
-  /** Called before each answer, for gauges that cost less to read than to keep. */
+  /** Registers a callback that updates gauges before each scrape. */
   beforeScrape: (read: () => void) => void
   /** Polls the number of stored objects of a resource (`clusterroles.rbac.authorization.orch.io`) into apiserver_storage_objects. */
   trackObjects: (resource: string, count: () => Promise<number>) => void
-  /** Polls the size of a store, in bytes, into apiserver_storage_size_bytes, and that of an etcd into etcd_db_total_size_in_bytes. */
+  /** Polls the size of a store, in bytes, into apiserver_storage_size_bytes, and for etcd into etcd_db_total_size_in_bytes. */
   trackStore: (name: string, status: () => Promise<{ size: number }>, endpoint?: string) => void
-  /** All of it in the text format, as `/metrics` answers. */
+  /** Renders all metrics in the text format of `/metrics`. */
   exposition: () => Promise<Buffer>
 }

@@ -1,7 +1,4 @@
-/**
- * What they accept. Accept is read before any work is done, so that an answer nobody can read is refused with 406
- * first. (Interface: Generic request shapes 4.)
- */
+/** Evaluates the Accept header before any work is done: a response that the client cannot read fails early with 406. (Interface: Generic request shapes 4.) */
 import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
@@ -13,28 +10,28 @@ import { isConnection } from './request-kinds.js'
 
 const OBJECT: Offer = { protobuf: true, watch: false, transforms: true }
 const STREAM: Offer = { protobuf: true, watch: true, transforms: true }
-/** Of types that are defined at run time. */
+/** Types defined at run time have no protobuf form. */
 const TEXT: Offer = { protobuf: false, watch: false, transforms: true }
 const TEXT_STREAM: Offer = { protobuf: false, watch: true, transforms: true }
-/** What is asked for and answered rather than kept. */
+/** Virtual types, which have no Table form. */
 const OPERATION: Offer = { protobuf: true, watch: false, transforms: 'metadata' }
 const DOCUMENT: Offer = { protobuf: false, watch: false, transforms: false }
 const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
 
-const MOST_REMEMBERED = 100
+const MAX_CACHED = 100
 
 export default fp(async fastify => {
-  // Clients send the same few headers over and over; the answers are remembered, up to a bound.
-  const remembered = new Map<Offer, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
+  // Clients repeat a few headers; results are cached, up to a limit.
+  const cache = new Map<Offer, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
     [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT].map(offer => [offer, [new Map(), new Map()]]))
   const choose = (header: string | undefined, offer: Offer, pretty: boolean): Negotiated | undefined => {
-    const all = remembered.get(offer)?.[pretty ? 1 : 0]
+    const all = cache.get(offer)?.[pretty ? 1 : 0]
     const known = all?.get(header ?? '')
     if (known !== undefined) return known ?? undefined
     const found = negotiate(header, offer)
     const made = found === undefined || !pretty ? found : { ...found, pretty: true }
-    if (all !== undefined && all.size < MOST_REMEMBERED && (header ?? '').length < 1000) all.set(header ?? '', made ?? null)
+    if (all !== undefined && all.size < MAX_CACHED && (header ?? '').length < 1000) all.set(header ?? '', made ?? null)
     return made
   }
 
@@ -50,11 +47,11 @@ export default fp(async fastify => {
     if (offer === undefined) return done()
     const pretty = query.size === 0 ? null : query.get('pretty')
     let accept = choose(request.headers.accept, offer, indents(pretty))
-    // Looked up for those alone who would get it.
+    // Look up the resource only if the response would be protobuf.
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false
     if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, indents(pretty))
     if (textOnly) accept = choose(request.headers.accept, offer === STREAM ? TEXT_STREAM : TEXT, indents(pretty))
-    // What is answered is what a pod or a node answers, in whatever form that has.
+    // The pod or node chooses the format of a proxied response.
     if (accept === undefined && !isConnection(info)) return done(notAcceptable(offer.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
     request.orch.accept = accept
     done()

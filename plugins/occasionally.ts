@@ -1,32 +1,32 @@
-/** What may happen with each request, told once in a while, or so many times. */
+/** Rate limits for reports of events that may occur on every request. */
 const EVERY_MS = 10_000
 
-export function occasionally<T> (tell: (what: T) => void, every = EVERY_MS): (what: T) => void {
-  let toldAt = -Infinity
+export function occasionally<T> (report: (what: T) => void, every = EVERY_MS): (what: T) => void {
+  let reportedAt = -Infinity
   return what => {
     const now = performance.now()
-    if (now - toldAt < every) return
-    toldAt = now
-    tell(what)
+    if (now - reportedAt < every) return
+    reportedAt = now
+    report(what)
   }
 }
 
-/** Told at most `most` times in `every` milliseconds. @param tell is told, too, of how many were left out since the one before */
-export function atMost<T> (most: number, every: number, tell: (what: T, leftOut: number) => void): (what: T) => void {
+/** Reports at most `most` events per `every` milliseconds. @param tell also receives the number of events suppressed since the last report */
+export function atMost<T> (most: number, every: number, report: (what: T, suppressed: number) => void): (what: T) => void {
   let since = -Infinity
-  let told = 0
-  let leftOut = 0
+  let reported = 0
+  let suppressed = 0
   return what => {
     const now = performance.now()
     if (now - since >= every) {
       since = now
-      told = 0
+      reported = 0
     }
-    if (told++ >= most) {
-      leftOut++
+    if (reported++ >= most) {
+      suppressed++
       return
     }
-    tell(what, leftOut)
-    leftOut = 0
+    report(what, suppressed)
+    suppressed = 0
   }
 }

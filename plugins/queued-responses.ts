@@ -1,11 +1,9 @@
 /**
- * Answers of HTTP/1.1 that wait behind another one on their connection. Node begins to handle a pipelined request at once
- * but gives its answer the connection only when those before it are sent, and until then the answer hears nothing of
- * it: when the connection closes it is forgotten without a `close`, and `destroy` waits for a turn that may never come.
- * Here such an answer ends with its connection, as one that is being sent does, for whoever listens to it.
- *
- * While many bytes wait Node stops reading from the connection, and what is not read does not say that its client has
- * gone. A connection that is not read and takes nothing either is ended after a while.
+ * Ends pipelined HTTP/1.1 responses with their connection. Node assigns a pipelined response its socket only after the earlier responses
+ * are sent. If the connection closes before that, the response never emits `close`, and `destroy` has no effect until its turn, which may
+ * never come. This module emits `close` on queued responses as Node does on active ones.
+ * Node stops reading a connection with many unsent bytes, and so does not notice that the client disconnected. Connections that neither
+ * read nor write for a while are destroyed.
  */
 import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -14,11 +12,11 @@ import { sentBytes } from './sent-bytes.js'
 const QUEUED = Symbol('answers that wait for their turn')
 interface Connection extends Socket { [QUEUED]?: Set<ServerResponse> }
 
-/** Milliseconds between two checks of the connections where answers wait. */
+/** Milliseconds between checks of connections with queued responses. */
 const CHECK_INTERVAL = 1000
-/** Checks at which a connection has been neither read nor written to, before it is ended. */
+/** Consecutive idle checks after which a connection is destroyed. */
 const MOST_IDLE_CHECKS = 15
-/** Connections on which answers have waited, with the bytes they had been sent at the last check. */
+/** Connections that have queued responses, with the bytes sent at the last check. */
 const tracked = new Map<Connection, { sent: number, idleChecks: number }>()
 let checking: NodeJS.Timeout | undefined
 
@@ -42,7 +40,7 @@ function track (connection: Connection): void {
   })
 }
 
-/** Costs nothing for an answer that is being sent. Idempotent. */
+/** Free for a response that already has its socket. Idempotent. */
 export function endWithConnection (response: ServerResponse): void {
   if (response.socket !== null || response.destroyed || !(response instanceof ServerResponse)) return
   const connection: Connection = response.req.socket
@@ -70,12 +68,12 @@ function close (response: ServerResponse): void {
   response.emit('close')
 }
 
-/** Nothing can follow on a connection in the place of this answer. */
+/** A queued response cannot be skipped: destroy its connection. */
 function destroy (this: ServerResponse, error?: Error): ServerResponse {
   if (this.destroyed) return this
   if (this.socket === null) {
     this.req.socket.destroy(error)
     return this
   }
-  return ServerResponse.prototype.destroy.call(this, error) as ServerResponse // its type does not say that it is itself
+  return ServerResponse.prototype.destroy.call(this, error) as ServerResponse // the declared return type is the base class
 }

@@ -1,14 +1,9 @@
 /**
- * How request bodies are received: as bytes, whatever their type, because the decoders are in schemas/ and the verbs know
- * which types they take. Nothing is read before the hooks of the chain have let the request in, and not where nothing
- * would answer it.
- *
- * Each body is bounded, and so are all of them together: what they hold is taken from one budget and given back when the
- * request is over, or is answered without waiting for the rest of its body. Where it is used up a body is refused with 429 and Retry-After. A part of it is kept for
- * administrators (system:masters), who have to get in to mend what is wrong. What a body holds is what it is charged:
- * its chunks are copied into one buffer that grows with them, because each chunk by itself, of a single byte perhaps,
- * would hold a hundred times as much.
- *
+ * Receives request bodies as bytes of any type; decoding is up to the verbs. Reads nothing until all hooks have accepted the request, and
+ * nothing for unmatched paths.
+ * Each body is bounded, and all bodies share one memory budget, returned when the request ends or is answered early. If it is exhausted,
+ * requests fail with 429 and Retry-After. A share is reserved for administrators (system:masters). A body is charged the size of its
+ * buffer: chunks are copied into one growing buffer, because many tiny chunks would use a hundred times their size.
  * @see interface, 'Generic request shapes' 3
  */
 import type { IncomingMessage } from 'node:http'
@@ -20,18 +15,18 @@ import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type Statu
 import { isAdministrator, isConnection } from './request-kinds.js'
 
 export interface RequestBodiesOptions {
-  /** Bytes of all bodies at a time; several times the largest. Default 256 MiB. */
+  /** Bytes of all concurrent bodies; several times the largest body. Default 256 MiB. */
   budget?: number | undefined
 }
 
 const DEFAULT_BUDGET = 256 * 1024 * 1024
-/** Part of the budget that is for administrators alone. */
+/** Fraction of the budget reserved for administrators. */
 const RESERVED = 1 / 8
-/** A buffer begins with so much, unless the body is known to be smaller. */
+/** Initial buffer size, unless the body is known to be smaller. */
 const FIRST_BYTES = 8 * 1024
 const RETRY_AFTER_SECONDS = 1
 
-/** Bytes that may still be taken, by everybody or by administrators. */
+/** Bytes still available, in total and to administrators. */
 export class Budget {
   readonly #reserved: number
   #left: number
@@ -56,14 +51,14 @@ export class Budget {
 
 type Done = (error: StatusError | null, body?: Buffer) => void
 
-/** One body on its way. Its listeners are methods of one object: closures of each would cost more than a small body. */
+/** Receives one body. Listeners are methods of one object, because closures would cost more than a small body. */
 class Receiving {
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
   readonly #budget: Budget
   readonly #administrator: boolean
   readonly #done: Done
-  /** NaN where it is not known beforehand. */
+  /** Content-Length, or NaN if unknown. */
   readonly #declared: number
   #bytes = NOTHING
   #length = 0
@@ -109,13 +104,13 @@ class Receiving {
     return true
   }
 
-  /** The request is answered without its body: what comes late takes nothing of the budget. */
+  /** The request ended without its body; discard late data. */
   readonly #stop = (): void => {
     this.#leave()
     this.#giveBack()
   }
 
-  /** A payload that nobody listens to goes on flowing, into nothing. */
+  /** The payload keeps flowing, and is discarded. */
   #leave (): void {
     this.#request.orch.onEnd = undefined
     this.#payload.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError)
@@ -141,8 +136,8 @@ const largerThanAllowed = () => tooLarge(`limit is ${MOST_BYTES}`)
 const noRoom = () => tooManyRequests('the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS)
 
 /**
- * Over HTTP/2 a body may come without a word about it in the headers, as that of `kubectl create --raw` does, and Fastify takes
- * one that names neither type nor length for none unless it is chunked, which in HTTP/2 nothing is called.
+ * Detects an HTTP/2 body without Content-Type and Content-Length, as `kubectl create --raw` sends it. Fastify assumes no body unless the
+ * transfer encoding is chunked, which HTTP/2 does not have.
  */
 function hidesItsBody (raw: IncomingMessage): boolean {
   if (raw.httpVersionMajor !== 2 || raw.method === 'GET') return false
@@ -161,20 +156,20 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', (request, payload, done: Done) => {
     const { info, user } = request.orch
-    // Its answer does not depend on what is in it.
+    // The response does not depend on the body.
     if (request.is404 || (info.isResourceRequest && !fastify.orch.knowsPath(info))) return done(null)
-    if (isConnection(info)) return done(null) // what is proxied is passed on as it comes
+    if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers
     if (encoding !== undefined && encoding !== 'identity') {
       return done(unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`))
     }
     const declared = Number(length ?? NaN)
     if (declared > MOST_BYTES) return done(largerThanAllowed())
-    const told: Done = (error, body) => {
+    const report: Done = (error, body) => {
       if (error?.status.reason === 'TooManyRequests') refused.add()
       done(error, body)
     }
-    if (!budget.fits(declared > 0 ? declared : 1, isAdministrator(user))) return told(noRoom())
-    new Receiving(request, payload, budget, declared, told) // eslint-disable-line no-new -- its listeners are what keeps it
+    if (!budget.fits(declared > 0 ? declared : 1, isAdministrator(user))) return report(noRoom())
+    new Receiving(request, payload, budget, declared, report) // eslint-disable-line no-new -- kept alive by its listeners
   })
 }, { name: 'orch/request-bodies', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authorization'] })

@@ -1,7 +1,6 @@
 /**
- * Parses what a request is about, once, before anybody decides anything: verb, group, version, resource,
- * subresource, namespace, name. Authorization and routing both read this one parse, so they can never
- * disagree about what was asked for. First in the chain; gives every request its `request.orch`.
+ * Parses verb, group, version, resource, subresource, namespace and name, once per request. Authorization and routing use the same result,
+ * so they cannot disagree. Registered first; creates `request.orch`.
  */
 import type { EventEmitter } from 'node:events'
 import fp from 'fastify-plugin'
@@ -20,23 +19,20 @@ import { endWithConnection } from './queued-responses.js'
 import { endWithAnswer } from './unread-bodies.js'
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
-/** Namespace subresources: below them a second segment is no resource of the namespace. */
+/** Subresources of a namespace; any other second segment is a resource inside the namespace. */
 const ofNamespace = (segment: string): boolean => segment === 'status' || segment === 'finalize'
 
-/** No group, namespace or object is called so: a path with one of them is no resource's, rather than that of a whole collection. */
+/** True for segments that cannot be names: such a path is a non-resource path, not a collection. */
 const unnamed = (segment: string): boolean => segment === '' || segment === '.' || segment === '..'
 
 const nonResource = (method: string, path: string): RequestInfo => ({
   path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
 })
 
-/** Where the path of a proxied request is ours; what is below belongs to what is proxied, and may have any segments. */
+/** The server's part of a proxied path; the rest belongs to the proxy target and may contain any segments. */
 const PROXIED = /^\/api\/[^/]+\/(?:nodes|namespaces\/[^/]+\/(?:pods|services))\/[^/]+\/proxy(?=\/|$)/
 
-/**
- * @param path raw, without query, below the mount prefix
- * @throws StatusError 400 for segments that are no valid percent-encoding or hide a slash
- */
+/** @param path raw, without query, below the mount prefix @throws StatusError 400 for invalid percent-encoding or an encoded slash */
 export function parseRequest (method: string, path: string, query: string): RequestInfo {
   const proxied = path.includes('/proxy') ? PROXIED.exec(path)?.[0] : undefined
   if (proxied === undefined) return parsePath(method, path, query)
@@ -53,9 +49,9 @@ function parsePath (method: string, path: string, query: string): RequestInfo {
   let at = core ? 3 : 4
   if ((!core && parts[1] !== 'apis') || parts.length <= at) return nonResource(method, plain)
   for (let index = 1; index < parts.length; index++) if (unnamed(parts[index] as string)) return nonResource(method, plain)
-  const group = core ? '' : parts[2] as string // there are more parts than `at`
+  const group = core ? '' : parts[2] as string // `parts` has more than `at` elements
   const version = parts[at - 1] as string
-  // The older way to ask for a watch, of one object too.
+  // The deprecated watch path, for collections and single objects.
   const watched = method === 'GET' && parts[at] === 'watch' && parts.length > at + 1
   if (watched) at++
   let namespace = ''
@@ -71,7 +67,7 @@ function parsePath (method: string, path: string, query: string): RequestInfo {
   return selected === undefined ? info : { ...info, name: selected, selected: true }
 }
 
-/** Who may read one object may list and watch it alone. */
+/** A list or watch restricted to one name is authorized like a get of that object. */
 function selectedName (query: string): string | undefined {
   const name = nameSelected(new URLSearchParams(query).get('fieldSelector') ?? '') ?? ''
   return name === '' || pathSegment(name, false).length > 0 ? undefined : name
@@ -95,35 +91,35 @@ function decodeSegment (segment: string): string {
 
 function verbOf (method: string, name: string, query: string): string {
   const verb = VERBS[method] ?? method.toLowerCase()
-  if (name !== '') return verb // the parameter is for collections
+  if (name !== '') return verb // `watch` applies only to collections
   if (verb === 'get') return watches(query) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
 /**
- * True when the route is that of the path, to the letter. A router of the host that folds case or cuts
- * paths short would otherwise serve another path than the one that is authorized.
+ * True if the route matches the path exactly. A host's router that ignores case or trailing slashes would otherwise serve another path than
+ * the authorized one.
  */
 export function agree (route: string, path: string): boolean {
-  const wanted = route.split('/')
+  const expected = route.split('/')
   const parts = path.split('/')
-  if (parts.length > 2 && parts.at(-1) === '' && wanted.at(-1) !== '') parts.pop()
-  const open = wanted.at(-1) === '*'
-  if (open ? parts.length < wanted.length : parts.length !== wanted.length) return false
-  return wanted.every((segment, at) => segment === '*' || segment.startsWith(':') || segment === parts[at])
+  if (parts.length > 2 && parts.at(-1) === '' && expected.at(-1) !== '') parts.pop()
+  const open = expected.at(-1) === '*'
+  if (open ? parts.length < expected.length : parts.length !== expected.length) return false
+  return expected.every((segment, at) => segment === '*' || segment.startsWith(':') || segment === parts[at])
 }
 
-/** The first one given counts. */
+/** The first value counts. */
 export function watches (query: string): boolean {
   return query.includes('watch') && isTrue(new URLSearchParams(query).get('watch'))
 }
 
-/** Shared by all requests without a query, and so never changed. */
+/** Shared by all requests without a query; must not be modified. */
 const NO_QUERY = new URLSearchParams()
 
 const NO_ANNOTATIONS = Object.freeze({})
 
-/** Why nobody waits for the outcome of a request: made once, as nearly each one that is waited for ends so. */
+/** Abort reason of ended requests; shared, because most requests with a signal end with it. */
 const OVER = new Error('the request has ended')
 
 class Context implements RequestContext {
@@ -150,7 +146,7 @@ class Context implements RequestContext {
   #ended = false
   readonly #received = Date.now()
   readonly #raw: EventEmitter
-  /** Emptied when it was closed, as it holds what belongs to the request. */
+  /** Emptied on close to release references to the request. */
   #closed: Array<() => void> | undefined
   #released = false
   #place: HeldPlace | undefined
@@ -197,7 +193,7 @@ class Context implements RequestContext {
     this.#query = undefined
   }
 
-  /** Made when first asked for: most requests never wait for anything. */
+  /** Created lazily: most requests never need it. */
   get signal (): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -214,8 +210,8 @@ class Context implements RequestContext {
   }
 }
 
-/** What a request line says is the client's word: over HTTP/2 there is none, and the connection of one that says so is of HTTP/1.1. */
-const notSpoken = (major: number): StatusError => major < 1
+/** Rejects a wrong HTTP version in the request line of HTTP/1. */
+const unsupportedVersion = (major: number): StatusError => major < 1
   ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: { connection: 'close' } })
   : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: { connection: 'close' } })
 
@@ -233,7 +229,7 @@ export default fp(async fastify => {
     const auditId = auditIdOf(request.headers)
     try {
       if (!('stream' in request.raw)) {
-        if (request.raw.httpVersionMajor !== 1) throw notSpoken(request.raw.httpVersionMajor)
+        if (request.raw.httpVersionMajor !== 1) throw unsupportedVersion(request.raw.httpVersionMajor)
         const fault = hostFault(request.raw)
         if (fault !== undefined) throw fault
       }
@@ -241,7 +237,7 @@ export default fp(async fastify => {
       request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, auditId, reply.raw)
     } catch (error) {
       request.orch = new Context(nonResource(request.method, path), search, auditId, reply.raw)
-      return done(error as Error) // parseRequest throws StatusErrors only
+      return done(error as Error) // parseRequest throws only StatusErrors
     }
     reply.header('audit-id', request.orch.auditId)
     const { info } = request.orch

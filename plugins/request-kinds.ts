@@ -1,32 +1,31 @@
 /**
- * Kinds of requests that several concerns treat apart. Long ones, watches and connections to pods and nodes: limits and
- * deadlines do not hold for them, and metrics and audit count them apart. Probes of health: they are answered when
- * everything else is refused. Pure functions, not a plugin.
+ * Request classes that limits, deadlines, metrics and audit treat differently: long-running requests, health probes and administrators.
+ * Pure functions, not a plugin.
  */
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 
-/** Subresources that lead to where their object runs, by resource of the core group. Those of other types that are merely called so are as short as any other. */
+/** Connecting subresources by core resource. Subresources of the same name on other types are ordinary requests. */
 const CONNECTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['pods', new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])],
   ['services', new Set(['proxy'])],
   ['nodes', new Set(['proxy'])]
 ])
 
-/** A request whose answer comes from a pod or a node: a log, an exec, a proxied request. */
+/** True if a pod or node produces the response: a log, an exec, a proxied request. */
 export const isConnection = ({ subresource, group, resource }: RequestInfo): boolean =>
   subresource !== '' && group === '' && CONNECTIONS.get(resource)?.has(subresource) === true
 
-/** A watch or a connection. A log is one whether it is followed or not, as convention: it may be of any length. */
+/** A watch or a connection. A log counts even if it does not follow, as upstream: its length is unbounded. */
 export const isLongRunning = (info: RequestInfo): boolean => info.verb === 'watch' || isConnection(info)
 
-/** What is counted as CONNECT: a connection that is made with any method, where a log is read like an object. */
+/** Counted as CONNECT whatever the method. Logs are excluded; they are read with get. */
 export const isConnect = (info: RequestInfo): boolean => info.subresource !== 'log' && isConnection(info)
 
-/** They have to get in to mend what is wrong, whatever others do. */
+/** Administrators must be able to repair an overloaded server. */
 export const isAdministrator = (user: UserInfo | undefined): boolean => user?.groups.includes('system:masters') === true
 
-/** What `health.ts` answers, and the checks below each. */
+/** Endpoints of `health.ts`; each check has a path below them. */
 export const HEALTH_ENDPOINTS = ['healthz', 'livez', 'readyz'] as const
 
 const PROBE = new RegExp(`^/(?:${HEALTH_ENDPOINTS.join('|')})(?:/|$)`)

@@ -1,7 +1,6 @@
 /**
- * One line a request, as `-v` asks for it: at 3 what was asked and answered, at 8 with the headers of both, at 9 and 10 with their
- * objects, cut to 1,000 and 10,000 characters. Credentials are never in it, and nothing of secrets and of tokens that are reviewed or given out.
- *
+ * Logs one line per request, depending on `-v`: from 3 method and status, from 8 also headers, at 9 and 10 also objects, cut to 1,000 and
+ * 10,000 characters. Never logs credentials, secrets, or tokens that are reviewed or issued.
  * @see interface, 'Server start-up options': -v
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
@@ -12,16 +11,16 @@ import type { ObjectRecorder, RequestContext } from './context.js'
 export interface RequestLogOptions {
   /** 3 to 10. */
   readonly verbosity: number
-  /** An address without what looks like a secret in it. */
+  /** Removes secrets from a URL. */
   readonly safe: (url: string) => string
 }
 
 const WITH_HEADERS = 8
-/** Characters of an object by verbosity. */
+/** Maximum object characters by verbosity. */
 const LONGEST: Readonly<Record<number, number>> = { 9: 1000, 10: 10_000 }
-/** Their values are credentials, or may hold some. */
+/** Headers whose values are or may contain credentials. */
 const MASKED = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'sec-websocket-protocol'])
-/** Resources whose objects are secrets, or have tokens in them. */
+/** Resources whose objects contain secrets or tokens. */
 const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 
 interface Kept { request?: string, response?: string }
@@ -60,7 +59,7 @@ export default fp<RequestLogOptions>(async (fastify, { verbosity, safe }) => {
 
 const isSecret = ({ info: { resource, subresource } }: RequestContext): boolean => SECRET.has(subresource === '' ? resource : `${resource}/${subresource}`)
 
-/** What others record goes on to them. */
+/** Wraps the audit recorder, if any. */
 function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, Kept>, request: FastifyRequest): ObjectRecorder {
   const kept: Kept = {}
   bodies.set(request, kept)
@@ -88,7 +87,7 @@ function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: We
   }
 }
 
-/** A line for people: `name: value`, one after the other. */
+/** Headers in one line: `name: value; …`. */
 function masked (headers: IncomingHttpHeaders | OutgoingHttpHeaders): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${MASKED.has(name) ? `${/^\w+(?= )/.exec(String(value))?.[0] ?? ''}…` : String(value)}`)

@@ -1,10 +1,10 @@
-/** How long services that are asked about users and access take, and with what they answer, under the conventional names. */
+/** Durations and status codes of delegated authentication and authorization calls, with upstream's names. */
 import { isClientError } from '../clients/errors.js'
 import type { OrchServer } from './server.js'
 
 const SECONDS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]
 
-/** Times a question, all its attempts together, and passes on what comes of it. */
+/** Measures a call including its retries, and returns its result. */
 export type TimeReview = <T>(answer: Promise<T>) => Promise<T>
 
 export function reviewMetrics ({ counter, histogram }: OrchServer['metrics'], of: 'authn' | 'authz'): TimeReview {
@@ -13,17 +13,17 @@ export function reviewMetrics ({ counter, histogram }: OrchServer['metrics'], of
   const durations = histogram(`apiserver_delegated_${of}_request_duration_seconds`, `Seconds that questions about ${what} to another service took, by status code.`, SECONDS, ['code'])
   return async answer => {
     const since = performance.now()
-    const told = (code: string): void => {
+    const record = (code: string): void => {
       requests.with(code).add()
       durations.with(code).observe((performance.now() - since) / 1000)
     }
     try {
       const answered = await answer
-      told('200')
+      record('200')
       return answered
     } catch (error) {
       const status = isClientError(error) ? error.status : undefined
-      told(status === undefined ? '<error>' : String(status))
+      record(status === undefined ? '<error>' : String(status))
       throw error
     }
   }

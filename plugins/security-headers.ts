@@ -1,15 +1,9 @@
 /**
- * Headers that tell browsers and caches what they may do with an answer, on every answer, refusals too: no caching, and
- * what @fastify/helmet decides. By default that is: no guessing of types, no answer is run or framed by a browser, and HSTS
- * where it is asked for. @fastify/helmet runs once, at the start: its answer is the same for every request, and running it
- * for each one costs 7 us of CPU where the kept headers cost 0.1.
- *
- * And CORS, off unless origins are given: then a call from a matching origin is allowed, and its preflight is answered
- * here, before anybody asks who is calling, as a preflight carries no credentials.
- *
- * Origins are matched by RE2: linear in the length of the header, whatever the expression. As in the
- * convention an expression matches anywhere in the origin unless it is anchored.
- *
+ * Sets security headers on every response, errors included: no caching, and @fastify/helmet's headers. By default: no type sniffing, no
+ * script execution or framing, and HSTS if enabled. Helmet's headers are the same for every request, so it runs once at start-up; running
+ * it per request costs 7 us of CPU instead of 0.1.
+ * CORS is disabled unless origins are configured. Preflights carry no credentials and are answered before authentication. Origins are
+ * matched by RE2, in linear time. As upstream, an expression matches anywhere in the origin unless anchored.
  * @see interface, 'Server start-up options': --cors-allowed-origins, --strict-transport-security-directives
  */
 import helmet from '@fastify/helmet'
@@ -18,13 +12,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
 export interface SecurityHeadersOptions {
-  /** Regular expressions. Default none: no CORS. */
+  /** Regular expressions. Default none: CORS is disabled. */
   allowedOrigins?: readonly string[]
-  /** Directives of Strict-Transport-Security: `max-age=SECONDS` (where it is missing a year), `includeSubDomains`, `preload`. Default none. */
+  /** Directives of Strict-Transport-Security: `max-age=SECONDS` (default one year), `includeSubDomains`, `preload`. Default none. */
   strictTransportSecurity?: readonly string[]
   /**
-   * Options of @fastify/helmet, each in the place of our own: `{ xFrameOptions: { action: 'deny' } }`. The headers are decided once, at the
-   * start, so nonces (`enableCSPNonces`) are refused. `global: false` sends none of them.
+   * Options of @fastify/helmet that override the defaults: `{ xFrameOptions: { action: 'deny' } }`. Headers are computed once, so nonces
+   * (`enableCSPNonces`) are rejected. `global: false` disables all of them.
    */
   helmet?: FastifyHelmetOptions
 }
@@ -36,7 +30,7 @@ const ALLOWED = {
   credentials: true
 }
 
-/** For an API: helmet's other headers are about pages, and this server has none. */
+/** Helmet's other headers concern pages, which this server does not have. */
 const FOR_AN_API = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xContentTypeOptions: true,
@@ -53,7 +47,7 @@ const FOR_AN_API = {
   xXssProtection: false
 } as const
 
-/** Options of @fastify/helmet for the directives of the flag. */
+/** Translates the flag's directives to options of @fastify/helmet. */
 function hstsOf (strictTransportSecurity: readonly string[]): FastifyHelmetOptions['strictTransportSecurity'] {
   const directives = strictTransportSecurity.map(directive => directive.toLowerCase())
   const [maxAge] = directives.flatMap(directive => directive.startsWith('max-age=') ? [Number(directive.slice('max-age='.length))] : [])
@@ -67,14 +61,13 @@ function hstsOf (strictTransportSecurity: readonly string[]): FastifyHelmetOptio
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => unknown
 
 /**
- * Names in lower case and values of the headers that every answer has. @fastify/helmet is registered in a scope of its own,
- * where its hooks are taken and called once, so that no request reaches them.
- *
- * @throws Error for options that it refuses, and for nonces
+ * Computes the headers of every response, names in lower case. @fastify/helmet is registered in its own scope, where its hooks are captured
+ * and run once.
+ * @throws Error for options that helmet rejects, and for nonces
  */
 export async function securityHeadersOf (fastify: FastifyInstance, { strictTransportSecurity = [], helmet: own = {} }: SecurityHeadersOptions): Promise<Array<[string, string]>> {
   if (own.enableCSPNonces === true) throw new Error('securityHeaders.helmet.enableCSPNonces: the headers are decided once, so no answer can have a nonce of its own')
-  // Helmet itself refuses an option under two names, which its types have as unions.
+  // The types model option aliases as unions; helmet itself rejects duplicates.
   const options = { ...FOR_AN_API, strictTransportSecurity: hstsOf(strictTransportSecurity), ...own } as FastifyHelmetOptions
   const hooks: Hook[] = []
   await fastify.register(async scope => {
@@ -90,18 +83,18 @@ export async function securityHeadersOf (fastify: FastifyInstance, { strictTrans
     setHeader: (name: string, value: string) => { headers.set(name.toLowerCase(), value) },
     removeHeader: () => {}
   }
-  // Helmet looks at no request, and of an answer it sets and removes headers alone; it would throw for anything else.
+  // Helmet ignores the request and only sets or removes response headers. Any other use would throw.
   const request = { raw: {}, routeOptions: { config: {} } } as unknown as FastifyRequest
   const reply = { raw } as unknown as FastifyReply
   for (const hook of hooks) await hook(request, reply, () => {})
   return [...headers]
 }
 
-/** No origin is longer than a host name and its port. */
+/** Longest accepted origin: a host name and a port. */
 const MAX_ORIGIN = 300
 const REMEMBERED = 1000
 
-/** Whether an origin is allowed; the answers for origins that are, are remembered. @throws Error for a bad expression */
+/** Returns a predicate for allowed origins; positive results are cached. @throws Error for an invalid expression */
 export async function originMatcher (expressions: readonly string[]): Promise<(origin: string) => boolean> {
   const { RE2JS } = await import('re2js')
   const patterns = expressions.map(expression => {
@@ -137,7 +130,7 @@ async function securityHeaders (fastify: FastifyInstance, options: SecurityHeade
     origin: (origin, answer) => { answer(null, origin !== undefined && matches(origin)) },
     strictPreflight: false
   })
-  // A cache must not hand one origin's answer to another, a refusal neither.
+  // Caches must not serve one origin's response to another, errors included.
   fastify.addHook('onRequest', (_request, reply, done) => {
     if (!reply.hasHeader('vary')) reply.header('vary', 'Origin')
     done()

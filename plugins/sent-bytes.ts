@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Bytes that have left a socket, without those that wait in it. A proxy of one, as HTTP/2 has it, may not know them. */
+/** Bytes that have left the socket, without buffered ones. HTTP/2 socket proxies may lack both counters. */
 export function sentBytes (socket: Partial<Pick<Socket, 'bytesWritten' | 'writableLength'>>): number {
   return (socket.bytesWritten ?? 0) - (socket.writableLength ?? 0)
 }

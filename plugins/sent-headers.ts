@@ -1,11 +1,11 @@
-/** Headers as they stand on the wire: several of one name, names in any case, and how they leave a request. */
+/** Raw headers: repeated, and in any case. Reads them and removes them from requests. */
 import type { IncomingMessage } from 'node:http'
 
-/** Takes headers out of a request, wherever it keeps them. @param isHidden is asked with names as they were sent */
+/** Removes headers from `headers` and `rawHeaders`. @param isHidden receives names in their original case */
 export function removeHeaders ({ headers, rawHeaders }: IncomingMessage, isHidden: (name: string) => boolean): void {
   let kept = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string // they are pairs
+    const name = rawHeaders[at] as string // names and values alternate
     if (isHidden(name)) {
       delete headers[name.toLowerCase()]
       continue
@@ -16,15 +16,12 @@ export function removeHeaders ({ headers, rawHeaders }: IncomingMessage, isHidde
     }
     kept += 2
   }
-  while (rawHeaders.length > kept) rawHeaders.pop() // which is faster than setting the length, for a few
+  while (rawHeaders.length > kept) rawHeaders.pop() // faster than setting the length, for a few
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * The text of a value, which Node hands over a character for each byte.
- * @throws Error for one that is no UTF-8: two users must not become one
- */
+/** Decodes a value as UTF-8; Node returns one character per byte. @throws Error for invalid UTF-8, which could make two users look the same */
 export function headerText (value: string, name: string): string {
   // eslint-disable-next-line no-control-regex -- ASCII is the same either way
   if (/^[\u0000-\u007f]*$/.test(value)) return value
@@ -35,7 +32,7 @@ export function headerText (value: string, name: string): string {
   }
 }
 
-/** Non-empty values of all headers of a name, in order. @param name in lower case. @throws Error for one that is no UTF-8 */
+/** Non-empty values of all headers with this name, in order. @param name in lower case. @throws Error for invalid UTF-8 */
 export function valuesOf (rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -45,7 +42,7 @@ export function valuesOf (rawHeaders: readonly string[], name: string): string[]
   return values
 }
 
-/** A key of extra out of the name of a header, which cannot hold all characters: percent-encoded, or as it is where that is malformed. */
+/** Decodes the percent-encoded key of an extra header; returns it unchanged if malformed. */
 export function extraKey (encoded: string): string {
   try {
     return decodeURIComponent(encoded)

@@ -1,4 +1,4 @@
-/** What the instance decorator `fastify.orch` offers to plugins and routes. Each member is set by the plugin that owns it. */
+/** The interface of `fastify.orch`. Each member is set by the plugin named in its comment. */
 import type { Authenticator } from '../auth/authenticator.js'
 import type { Attributes, Authorizer } from '../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
@@ -15,53 +15,53 @@ import type { Shutdown } from './shutdown.js'
 
 export interface OrchServer {
   /**
-   * `plugins/authentication/`: the chain of the server, in the group of all authenticated users; nobody is anonymous to it.
-   * Throws a StatusError 401 for credentials that were recognised and are bad. Synchronous where its authenticators are.
+   * `plugins/authentication/`: the authenticator chain. Adds the group of authenticated users; never returns the anonymous user. Throws a
+   * StatusError 401 for invalid credentials. Synchronous if its authenticators are.
    */
   authenticator: Authenticator
-  /** Of this server: those that `--api-audiences` names, or the issuers of service account tokens. */
+  /** Audiences of this server: `--api-audiences`, or the issuers of service account tokens. */
   audiences: readonly string[]
-  /** What servers behind this one are to know of it; undefined where it believes no certificates. */
+  /** Authentication settings published to aggregated servers; undefined if client certificates are disabled. */
   publishedAuthentication: PublishedAuthentication | undefined
-  /** `plugins/authentication/service-account/`: who issues tokens of service accounts, and what others may know of them. */
+  /** `plugins/authentication/service-account/`: issuers and public keys of service account tokens. */
   serviceAccountTokens: ServiceAccountTokens
-  /** `plugins/authorization/`: the chain of the server. Neither throws nor rejects: what failed is the `evaluationError`. */
+  /** `plugins/authorization/`: the authorizer chain. Never throws or rejects; failures are in `evaluationError`. */
   authorizer: Authorizer
-  /** The authorizers in words, for reviews that ask why. */
+  /** Explains a decision in words, for access reviews. */
   explain: (attributes: Attributes) => Promise<string>
   /** `plugins/metrics/index.ts` */
   metrics: Metrics
-  /** `plugins/flow-control/index.ts`; undefined where plain limits hold. */
+  /** `plugins/flow-control/index.ts`; undefined if the plain limits apply. */
   flowControl: FlowControl | undefined
-  /** `plugins/health.ts`: checks are added by whoever can fail. */
+  /** `plugins/health.ts` */
   health: Health
   /** `plugins/shutdown.ts` */
   shutdown: Shutdown
-  /** `plugins/storage/index.ts`: the served resource types, each added by its route. */
-  /** Where `--authorization-mode` has RBAC. */
+  /** Set if `--authorization-mode` includes RBAC. */
   rbac: RbacAuthorizer | undefined
+  /** `plugins/storage/index.ts`: the served resource types, each added by its route. */
   resources: ResourceRegistry
-  /** `plugins/storage/index.ts`: where services are given addresses. */
+  /** `plugins/storage/index.ts`: allocation of service addresses and ports. */
   services: ServiceAllocation | undefined
-  /** `plugins/connections/`: who answers requests that lead to where pods run. */
+  /** `plugins/connections/`: handles requests to pods, services and nodes. */
   connections: Connections
-  /** `plugins/errors.ts`: true where a path is served, if not with this method. */
+  /** `plugins/errors.ts`: true if the path is served with any method. */
   knowsPath: (info: RequestInfo) => boolean
-  /** What the server is doing, as fields of log lines. Set by `app.ts`. */
+  /** Returns the server's state as fields of log lines. Set by `app.ts`. */
   report: () => Array<Record<string, unknown>>
   /** Set by `app.ts` for the routes. */
   settings: RouteSettings
 }
 
 export interface RouteSettings {
-  /** Seconds; a watch ends at a random time between one and two of it. */
+  /** Seconds; a watch ends at a random time between one and two times this. */
   readonly minRequestTimeoutSeconds: number
   readonly deleteCollectionWorkers: number
-  /** Of each long-running request; 0 is no bound. */
+  /** Limit per long-running request; 0 means unlimited. */
   readonly connectionBytesPerSecond: number
-  /** `--feature-gates`. Throws for a name that is no gate. */
+  /** `--feature-gates`. Throws for an unknown gate. */
   readonly featureGates: { readonly enabled: (name: string) => boolean }
-  /** `group/version` that are not served. */
+  /** `group/version` pairs that are disabled. */
   readonly disabledApis: ReadonlySet<string>
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */

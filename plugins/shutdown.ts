@@ -1,15 +1,10 @@
 /**
- * The server's graceful end: serving → delaying → draining → closed.
- *
- * While *delaying* (`--shutdown-delay-duration`) every request is served as before and only readyz fails,
- * so that balancers turn away. When *draining* starts, `signal` aborts: watches end cleanly, idle
- * connections may be closed, and requests under way finish. With `sendRetryAfter` the listener stays open
- * meanwhile and new requests are answered 429 with Retry-After and Connection: close; otherwise whoever
- * owns the listener closes it on `signal`. Draining ends when no request is left or after `drainTimeout`.
- *
- * It stands early in the chain, so that a refused request costs nothing, but behind request info: probes of
- * health are answered to the very end.
- *
+ * Graceful shutdown: serving → delaying → draining → closed.
+ * While *delaying* (`--shutdown-delay-duration`) only readyz fails, so that load balancers remove the server. When *draining* starts,
+ * `signal` aborts: watches end, idle connections may be closed, active requests finish. With `sendRetryAfter` the listener stays open and
+ * new requests get 429 with Retry-After and Connection: close; otherwise the listener's owner closes it on `signal`. Draining ends when no
+ * request is left, or after `drainTimeout`.
+ * Registered right after request info, so that refused requests are cheap and health probes are still answered.
  * @see interface, 'Health endpoints' 5 and 'Errors' 429
  */
 import { setMaxListeners } from 'node:events'
@@ -21,41 +16,41 @@ import { isProbe } from './request-kinds.js'
 export type ShutdownState = 'serving' | 'delaying' | 'draining' | 'closed'
 
 export interface ShutdownOptions {
-  /** Milliseconds between the begin and draining. Default 0. */
+  /** Milliseconds between begin and draining. Default 0. */
   delay?: number
-  /** Answer 429 while draining. Default false. */
+  /** Respond 429 while draining. Default false. */
   sendRetryAfter?: boolean
-  /** Milliseconds that requests under way may take to finish. Default 60,000. */
+  /** Milliseconds for active requests to finish. Default 60,000. */
   drainTimeout?: number | undefined
 }
 
 export interface Shutdown {
   readonly state: ShutdownState
-  /** Aborts when the end has begun: whoever is sent here should go elsewhere. */
+  /** Aborts when shutdown begins: clients should use another server. */
   readonly leaving: AbortSignal
-  /** Aborts when draining starts. Watches and other long answers end on it. */
+  /** Aborts when draining starts. Watches and other long-running responses end on it. */
   readonly signal: AbortSignal
-  /** Requests whose answers have not gone out yet, long-running ones included. */
+  /** Requests without a complete response, including long-running ones. */
   readonly inFlight: number
-  /** True when the listener has to stay open while draining, to answer 429. */
+  /** True if the listener must stay open while draining, to respond 429. */
   readonly sendRetryAfter: boolean
   /**
-   * Runs the delay and the drain. Resolves to the number of requests that did not finish in time (0: all
-   * did). The second call gets the promise of the first. Closing the server is the caller's next step.
+   * Runs delay and drain. Resolves to the number of unfinished requests (0 if all finished). Further calls return the same promise. The
+   * caller then closes the server.
    */
   begin: () => Promise<number>
 }
 
-/** Seconds after which a refused client may try again: by then a balancer has another server for it. */
+/** Seconds after which refused clients may retry: by then the load balancer has removed this server. */
 const RETRY_AFTER_SECONDS = 5
 
-/** What a new request meets in each state: served, served on a connection that then closes, or refused. */
+/** How a new request is handled: served, served with Connection: close, or refused. */
 export function verdict (state: ShutdownState, sendRetryAfter: boolean, path: string): 'serve' | 'serve-and-close' | 'refuse' {
   if (state === 'serving' || state === 'delaying') return 'serve'
   return sendRetryAfter && !isProbe(path) ? 'refuse' : 'serve-and-close'
 }
 
-/** Every watch listens to it: thousands of listeners are no leak. */
+/** Every watch adds a listener; thousands are not a leak. */
 function unlimited (controller: AbortController): AbortController {
   setMaxListeners(0, controller.signal)
   return controller
@@ -89,7 +84,7 @@ class Drain implements Shutdown {
     if (--this.inFlight === 0) this.#idle?.()
   }
 
-  /** The server is being closed now, whether or not anybody began: no delay, no waiting. */
+  /** Skips the delay and the wait: the server is being closed. */
   drainNow (): void {
     this.#hurry?.()
     this.#leaving.abort()
@@ -102,7 +97,7 @@ class Drain implements Shutdown {
     this.#leaving.abort()
     await this.#wait(this.#options.delay, hurry => { this.#hurry = hurry })
     this.drainNow()
-    // Ending the watches gives their answers a turn of the loop to go out before anything is counted.
+    // Ended watches need a turn of the event loop to send their last bytes.
     await new Promise<void>(resolve => setImmediate(resolve))
     if (this.inFlight > 0) await this.#wait(this.#options.drainTimeout, idle => { this.#idle = idle })
     return this.inFlight

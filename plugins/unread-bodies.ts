@@ -1,23 +1,21 @@
 /**
- * Requests of HTTP/2 that are answered before their body has ended: a refusal, or a body that is too slow. Node closes
- * such a stream by itself only when nothing of the body was ever read; another one stays until its connection goes, which
- * is up to its client, and holds what its request holds. Here the rest of a body is read into nothing for a moment after
- * the whole answer has left; then the stream is reset without an error, which asks the client to send no more (RFC 9113,
- * 8.1). Not at once: a client of Node that is in the midst of its body takes such a reset for no end at all. What has not closed
- * as long again is destroyed.
+ * Closes HTTP/2 streams that are answered before their body ends. Node closes them only if it never read any of the body; others stay open
+ * as long as the connection. After the response the rest of the body is discarded for a while, then the stream is reset with NO_ERROR,
+ * which asks the client to stop sending (RFC 9113, 8.1). Not immediately: a Node client that is still sending does not take such a reset
+ * for the end. A stream still open after the same time again is destroyed.
  */
 import type { ServerResponse } from 'node:http'
 import { Http2ServerResponse, constants, type ServerHttp2Stream } from 'node:http2'
 
-/** Milliseconds for the rest of a body. */
+/** Milliseconds during which the rest of a body is discarded. */
 const LINGER = 3000
 
-/** A request that ended with its headers has no body, and one over HTTP/1 ends with its connection: these cost nothing. */
+/** Free for requests without a body, and for HTTP/1, whose connection ends instead. */
 export function endWithAnswer (response: ServerResponse): void {
   const raw: unknown = response
   if (!(raw instanceof Http2ServerResponse)) return
   const { stream } = raw
-  if (!stream.endAfterHeaders) stream.once('finish', end) // its answer's own `finish` comes when the stream has closed
+  if (!stream.endAfterHeaders) stream.once('finish', end) // the response emits `finish` only once the stream has closed
 }
 
 function end (this: ServerHttp2Stream): void {
@@ -27,9 +25,9 @@ function end (this: ServerHttp2Stream): void {
   const timers = [
     setTimeout(() => {
       this.close(constants.NGHTTP2_NO_ERROR)
-      this.resume() // it closes when what has come is read
+      this.resume() // it closes when buffered data has been read
     }, LINGER),
-    // Of a connection that its client cut off in the midst of the body Node may read no more, and never learn that it has gone.
+    // Node may stop reading a connection that was cut mid-body and never notice its end.
     setTimeout(() => { this.destroy() }, 2 * LINGER)
   ]
   for (const timer of timers) timer.unref()

@@ -1,12 +1,9 @@
 /**
- * Answers that only wait for their clients to take them, and the end of clients that do not. While more bytes wait than
- * `MANY`, each half second those connections are ended that hold the most, until no more than that would be left; but
- * none whose client reads: one that, at the speed of the last half second, has been sent within a minute what waits for it. Bytes
- * of a connection are what its answers hold, counted when they were handed over or had last to wait. Beyond `MOST`,
- * which a burst may reach before its clients are told from others, answers keep their places among the requests under way.
- *
- * Most answers close as soon as they are handed over: for them it is two steps in an array. Connections are told apart
- * only when there are too many bytes.
+ * Bounds responses that wait for slow clients. While more than `MANY` bytes wait, a check each half second destroys the connections that
+ * hold the most, until no more than that remains. It spares clients that read: those that, at their last speed, would receive everything
+ * within a minute. A connection's bytes are those of its responses when they were last reported. Beyond `MOST`, which a burst may reach
+ * between checks, responses keep their places in the concurrency limit.
+ * Most responses close immediately and cost two array operations; connections are examined only above the limit.
  */
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import type { Http2ServerResponse } from 'node:http2'
@@ -16,9 +13,9 @@ import { IndexedList } from './indexed-list.js'
 export interface UnsentResponse {
   readonly reply: FastifyReply
   bytes: number
-  /** NOWHERE until it is held. */
+  /** NOWHERE until added. */
   at: number
-  /** Its place is not needed. */
+  /** Releases the place in the concurrency limit. */
   give: () => void
 }
 
@@ -26,10 +23,10 @@ export const NOWHERE = -1
 const MANY = 64 * 1024 * 1024
 const MOST = 2 * MANY
 const CHECK_INTERVAL = 500
-/** Checks in which a client that reads has been sent everything. */
+/** Checks within which a reading client receives everything. */
 const SLOWEST = 60_000 / CHECK_INTERVAL
 
-/** A socket of HTTP/1 or a session of HTTP/2. */
+/** An HTTP/1 socket or an HTTP/2 session. */
 interface Connection { readonly destroyed: boolean, destroy: () => void }
 interface Holder { bytes: number, readonly sent: number }
 
@@ -38,12 +35,12 @@ export class UnsentResponses {
   readonly #log: FastifyBaseLogger
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
-  /** What connections had been sent at the last check. */
+  /** Bytes sent per connection at the last check. */
   #seen = new Map<Connection, number>()
 
   constructor (log: FastifyBaseLogger) { this.#log = log }
 
-  /** False where so much waits already that it keeps its place. */
+  /** False if the response must keep its place, because too many bytes wait. */
   hold (answer: UnsentResponse, bytes: number): boolean {
     if (answer.at === NOWHERE) this.#answers.add(answer)
     this.#bytes += bytes - answer.bytes

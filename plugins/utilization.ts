@@ -1,11 +1,10 @@
 /**
- * How much of what there is is in use, as two histograms that do not depend on when somebody looks: samples are what was in use at
- * the end of each millisecond, watermarks the least and the most within it. Both are made up when the number changes, up
- * to that moment: where nothing happens any more nothing is added.
+ * Utilization as two histograms that are independent of scrape times: samples hold the value at the end of each millisecond, watermarks its
+ * minimum and maximum within it. Both are brought up to date when the value changes; an idle series adds nothing.
  */
 import type { Histogram, Metric } from './metric-series.js'
 
-/** Parts of a whole. */
+/** Ratio buckets. */
 export const PARTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
 
 export interface UtilizationSeries {
@@ -14,7 +13,7 @@ export interface UtilizationSeries {
   readonly high: Histogram
 }
 
-/** @param values of the labels behind `mark` and `phase` */
+/** @param value of the label after `mark` and `phase` */
 export const utilizationSeries = (samples: Metric<Histogram>, watermarks: Metric<Histogram>, phase: string, value: string): UtilizationSeries => ({
   samples: samples.with(phase, value),
   low: watermarks.with('low', phase, value),
@@ -31,7 +30,7 @@ export class Utilization {
   #high = 0
   #tick: number
 
-  /** @param limit that the numbers are parts of, 1 for numbers as they are @param now milliseconds on a clock that never goes back */
+  /** @param limit converts numbers to ratios; 1 keeps counts @param now monotonic clock, milliseconds */
   constructor (series: UtilizationSeries, limit = 1, now: () => number = () => performance.now()) {
     this.#series = series
     this.#limit = limit
@@ -42,7 +41,7 @@ export class Utilization {
   /** @param now as in `set` */
   add (by: number, now?: number): void { this.set(this.#used + by, this.#limit, now) }
 
-  /** @param now on the same clock, from whoever has just looked at it */
+  /** @param now a recent reading of the same clock */
   set (used: number, limit = this.#limit, now?: number): void {
     if (used === this.#used && limit === this.#limit) return
     const tick = Math.floor(now ?? this.#now())

@@ -2,7 +2,7 @@
  * Summaries: quantiles of what was observed in the last hours, to within a fortieth, in a few kilobytes a series whatever is observed. Values fall
  * into steps of five hundredths between a microsecond and an hour; counts of an age are dropped together.
  */
-import { Family, written, type Histogram } from '../metric-series.js'
+import { Family, formatNumber, type Histogram } from '../metric-series.js'
 
 const QUANTILES = [0.5, 0.9, 0.99]
 const STEP = Math.log(1.05)
@@ -89,7 +89,7 @@ export class SummaryFamily extends Family<Histogram> {
 
   protected lines (child: Quantiles, labels: string): string {
     const of = labels === '' ? '' : `{${labels}}`
-    const quantiles = QUANTILES.map(quantile => `${this.name}{${labels}${labels === '' ? '' : ','}quantile="${quantile}"} ${written(child.at(quantile))}\n`)
-    return `${quantiles.join('')}${this.name}_sum${of} ${written(child.sum)}\n${this.name}_count${of} ${child.count}\n`
+    const quantiles = QUANTILES.map(quantile => `${this.name}{${labels}${labels === '' ? '' : ','}quantile="${quantile}"} ${formatNumber(child.at(quantile))}\n`)
+    return `${quantiles.join('')}${this.name}_sum${of} ${formatNumber(child.sum)}\n${this.name}_count${of} ${child.count}\n`
   }
 }
