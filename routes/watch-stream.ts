@@ -62,7 +62,7 @@ export class WatchStream implements OpenWatch {
   /** When its time is over. */
   readonly #until: number
   /** The state it begins with; let go of when it is sent, as it keeps alive what has changed since. */
-  #initial: Pick<ObjectWatch, 'range' | 'wanted'> & { readonly map: Snapshot['map'] } | undefined
+  #initial: Pick<ObjectWatch, 'range' | 'matches'> & { readonly map: Snapshot['map'] } | undefined
   /** Key to go on from in it. */
   #from: string
   #over = false
@@ -73,7 +73,7 @@ export class WatchStream implements OpenWatch {
   /** Its head is sent; `pump` begins it. */
   constructor (options: StreamOptions) {
     const { raw, watch, seconds, open } = options
-    const { initial, range, wanted } = watch
+    const { initial, range, matches } = watch
     this.#open = open
     this.#feed = watch.feed
     this.#everything = watch.everything
@@ -83,7 +83,7 @@ export class WatchStream implements OpenWatch {
     this.#log = options.log
     this.#observer = options.observer
     this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
-    this.#initial = initial === undefined ? undefined : { range, wanted, map: initial.map }
+    this.#initial = initial === undefined ? undefined : { range, matches, map: initial.map }
     this.#from = range.start
     this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }, undefined, options.bytesPerSecond)
     this.#encoder = options.encoder(this.#sink.chunked)
@@ -131,13 +131,13 @@ export class WatchStream implements OpenWatch {
   /** Sends a part of the state to begin with; true when all is sent and the client is not behind. */
   #state (): boolean {
     if (this.#initial === undefined) return true
-    const { map, range, wanted } = this.#initial
+    const { map, range, matches } = this.#initial
     let next: string | undefined
     let seen = 0
     let bytes = 0
     const entries: Entry[] = []
     map.forEach(this.#from, range.end, (entry: Entry, key) => {
-      if (wanted(entry)) {
+      if (matches(entry)) {
         entries.push(entry)
         bytes += entry.json.length
       }
