@@ -1,5 +1,5 @@
 /**
- * ABAC: policies from a file, one JSON object per line. What no line allows it has no opinion about.
+ * ABAC: policies from a file, one JSON object per line. Requests that no policy allows get NoOpinion.
  *
  * @see interface, 'Authorization flags', --authorization-policy-file
  */
@@ -26,7 +26,7 @@ const KNOWN = new Set<string>([...TEXTS, 'readonly'])
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @throws Error that names what is wrong with the line */
+/** @throws Error that describes the error in the line */
 function parseLine (line: string): Policy {
   let parsed: unknown
   try {
@@ -42,12 +42,12 @@ function parseLine (line: string): Policy {
     if (!KNOWN.has(name)) throw new Error(`spec.${name} is no property of a policy`)
     if (name === 'readonly' ? typeof value !== 'boolean' : typeof value !== 'string') throw new Error(`spec.${name} must be ${name === 'readonly' ? 'true or false' : 'a string'}`)
   }
-  const text = (name: typeof TEXTS[number]): string => (spec[name] ?? '') as string // just looked at
-  const anybody = text('user') === ANY || text('group') === ANY
+  const text = (name: typeof TEXTS[number]): string => (spec[name] ?? '') as string // checked above
+  const matchesAny = text('user') === ANY || text('group') === ANY
   return {
-    // A star is everybody who is authenticated, by either name.
-    user: anybody ? '' : text('user'),
-    group: anybody ? AUTHENTICATED : text('group'),
+    // `*` means every authenticated user, as user or as group.
+    user: matchesAny ? '' : text('user'),
+    group: matchesAny ? AUTHENTICATED : text('group'),
     readonly: spec['readonly'] === true,
     apiGroup: text('apiGroup'),
     resource: text('resource'),
@@ -56,7 +56,7 @@ function parseLine (line: string): Policy {
   }
 }
 
-/** Blank lines and lines that begin with # are passed over. @throws Error that names the line */
+/** Skips blank lines and lines that begin with #. @throws Error with the line number */
 export function parsePolicies (content: string): Policy[] {
   return content.split('\n').flatMap((line, index) => {
     const trimmed = line.trim()
@@ -69,19 +69,19 @@ export function parsePolicies (content: string): Policy[] {
   })
 }
 
-function isAbout ({ user, group }: Policy, { username, groups }: UserInfo): boolean {
+function appliesTo ({ user, group }: Policy, { username, groups }: UserInfo): boolean {
   if (user === '' && group === '') return false
   return (user === '' || user === username) && (group === '' || groups.includes(group))
 }
 
 const READ_ONLY = new Set(['get', 'list', 'watch'])
-const among = (pattern: string, value: string): boolean => pattern === ANY || pattern === value
+const matchesPattern = (pattern: string, value: string): boolean => pattern === ANY || pattern === value
 
 function allows (policy: Policy, info: RequestInfo): boolean {
   if (policy.readonly && !READ_ONLY.has(info.verb)) return false
-  if (info.isResourceRequest) return among(policy.namespace, info.namespace) && among(policy.resource, info.resource) && among(policy.apiGroup, info.group)
+  if (info.isResourceRequest) return matchesPattern(policy.namespace, info.namespace) && matchesPattern(policy.resource, info.resource) && matchesPattern(policy.apiGroup, info.group)
   const { nonResourcePath } = policy
-  return among(nonResourcePath, info.path) || (nonResourcePath.endsWith(ANY) && info.path.startsWith(nonResourcePath.slice(0, -1)))
+  return matchesPattern(nonResourcePath, info.path) || (nonResourcePath.endsWith(ANY) && info.path.startsWith(nonResourcePath.slice(0, -1)))
 }
 
 const ALLOW: Ruling = { decision: 'Allow' }
@@ -92,9 +92,9 @@ export function abacAuthorizer (content: string): Authorizer {
   const policies = parsePolicies(content)
   return {
     name: 'ABAC',
-    authorize: ({ user, info }) => policies.some(policy => isAbout(policy, user) && allows(policy, info)) ? ALLOW : NO_POLICY,
+    authorize: ({ user, info }) => policies.some(policy => appliesTo(policy, user) && allows(policy, info)) ? ALLOW : NO_POLICY,
     rules: user => {
-      const own = policies.filter(policy => isAbout(policy, user))
+      const own = policies.filter(policy => appliesTo(policy, user))
       const verbs = ({ readonly }: Policy): string[] => readonly ? [...READ_ONLY] : [ANY]
       return {
         resourceRules: own.filter(({ resource }) => resource !== '').map(policy => ({ verbs: verbs(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),

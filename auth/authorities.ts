@@ -1,4 +1,4 @@
-/** Certificates of authorities that are trusted, which may be replaced while the server runs. */
+/** Trusted CA certificates, replaceable while the server runs. */
 export class Authorities {
   #pem: string
   readonly #listeners: Array<() => void> = []
@@ -8,10 +8,10 @@ export class Authorities {
 
   get pem (): string { return this.#pem }
 
-  /** Called after each replacement by other ones. */
+  /** Calls `then` after each replacement with different certificates. */
   onChange (then: () => void): void { this.#listeners.push(then) }
 
-  /** @param pem known to be well formed */
+  /** @param pem must be well formed */
   replace (pem: string): void {
     if (pem === this.#pem) return
     this.#pem = pem

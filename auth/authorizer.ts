@@ -1,9 +1,9 @@
-/** May they: the contract of an authorizer, and of the chain of them that a server has. */
+/** The contract of an authorizer and of the server's chain of authorizers. */
 import type { Lifecycle } from './lifecycle.js'
 import type { RequestInfo } from './request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 
-/** What an authorizer is asked; the fields of a SubjectAccessReview, resolved. */
+/** The attributes of a request; the resolved fields of a SubjectAccessReview. */
 export interface Attributes {
   readonly user: UserInfo
   readonly info: RequestInfo
@@ -13,31 +13,31 @@ export type Decision = 'Allow' | 'Deny' | 'NoOpinion'
 
 export interface Ruling {
   readonly decision: Decision
-  /** For the one who asks. */
+  /** For the client. */
   readonly reason?: string
-  /** Why it may be wrong: something could not be looked up. Beside NoOpinion others are still asked. */
+  /** Why the decision may be wrong: a lookup failed. With NoOpinion the chain continues. */
   readonly evaluationError?: unknown
 }
 
-/** What somebody may do in a namespace, as an authorizer can list it. */
+/** The permissions of a user in a namespace, as far as an authorizer can list them. */
 export interface Rules {
   readonly resourceRules: ReadonlyArray<{ readonly verbs: readonly string[], readonly apiGroups: readonly string[], readonly resources: readonly string[], readonly resourceNames?: readonly string[] }>
   readonly nonResourceRules: ReadonlyArray<{ readonly verbs: readonly string[], readonly nonResourceURLs: readonly string[] }>
-  /** Whether there may be more than is listed. */
+  /** Whether there may be more permissions. */
   readonly incomplete: boolean
-  /** What could not be looked up. */
+  /** The failed lookup. */
   readonly evaluationError?: unknown
 }
 
 /**
- * Asked in order; the first Allow or Deny ends it; no Allow at all is a refusal. May not throw for a refusal: a throw ends
- * the question, as it may stand for a Deny. One that can answer at once returns no promise.
+ * Called in order; the first Allow or Deny decides, and without an Allow the request is refused. Must not throw to refuse: an error ends the chain, because
+ * the authorizer might have denied. Synchronous authorizers should not return a promise.
  */
 export interface Authorizer extends Lifecycle {
   readonly name: string
   authorize: (attributes: Attributes) => Ruling | Promise<Ruling>
-  /** For people who ask what they may do; decides nothing. Without it what is listed counts as incomplete. */
+  /** Lists permissions for users; decides nothing. Without it the list counts as incomplete. */
   rules?: (user: UserInfo, namespace: string) => Rules | Promise<Rules>
-  /** In words for whoever keeps the rules: what it goes by, or what it has looked at and how near that comes. Decides nothing. */
+  /** Explains for administrators which rules applied, or came closest. Decides nothing. */
   explain?: (attributes: Attributes) => string
 }

@@ -1,10 +1,10 @@
-/** Of authenticators and authorizers that hold something: connections, watched files, keys that are fetched. */
+/** Start and close of authenticators and authorizers with resources: connections, watched files, fetched keys. */
 export interface Lifecycle {
   /**
-   * Called once before the server serves anybody, one part after the other in the order of the chain. One that rejects ends
-   * the boot, in an error that begins with its kind and name. Waiting for another server does not belong here: it may come later.
+   * Called once before the server accepts requests, in the order of the chain. A rejection ends the start, with an error that begins with the kind and name.
+   * Must not wait for another server, which may start later.
    */
   start?: () => Promise<void>
-  /** Called once when the server closes, the last of the chain first; not after a start that failed. What it throws is logged. */
+  /** Called once at shutdown, in reverse order; not after a failed start. Errors are logged. */
   close?: () => void | Promise<void>
 }

@@ -1,21 +1,23 @@
-/** How somebody is told that they may not. */
 import { forbidden } from '../schemas/status.js'
 import type { StatusError } from '../schemas/status.js'
 import type { Attributes } from './authorizer.js'
 
-/** `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path for what is no resource. A namespace is in itself, as convention. */
+/**
+ * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource request. As upstream, a namespace counts
+ * as in itself.
+ */
 export function refusal ({ user, info }: Attributes, reason: string): StatusError {
   const why = reason === '' ? '' : `: ${reason}`
   if (!info.isResourceRequest) {
-    return forbidden({ group: '', resource: '' }, '', `User ${quoted(user.username)} cannot ${info.verb} path ${quoted(info.path)}${why}`)
+    return forbidden({ group: '', resource: '' }, '', `User ${quote(user.username)} cannot ${info.verb} path ${quote(info.path)}${why}`)
   }
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
-  const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace ${quoted(info.namespace)}`
+  const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(info.namespace)}`
   return forbidden({ group: info.group, resource: info.resource }, info.name,
-    `User ${quoted(user.username)} cannot ${info.verb} resource ${quoted(resource)} in API group ${quoted(info.group)} ${where}${why}`)
+    `User ${quote(user.username)} cannot ${info.verb} resource ${quote(resource)} in API group ${quote(info.group)} ${where}${why}`)
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Nothing that looks like HTML: it is told to whoever made the request, perhaps by a link. */
-const quoted = (text: string): string => JSON.stringify(text).replace(/[&<>]/g, letter => ENTITIES[letter] ?? letter)
+/** Escapes HTML, because a browser may display the message after following a link. */
+const quote = (text: string): string => JSON.stringify(text).replace(/[&<>]/g, letter => ENTITIES[letter] ?? letter)

@@ -1,9 +1,9 @@
-/** What is known of a request before anybody decides about it; plain facts, no HTTP library. */
+/** The attributes of a request that authorization and other stages use, independent of Fastify. */
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'proxy'
 
 export interface RequestInfo {
-  /** The path below the prefix the server is mounted at, decoded, without the query. */
+  /** The decoded path below the mount prefix, without the query. */
   readonly path: string
   /** True for paths below /api/VERSION and /apis/GROUP/VERSION that name a resource type. */
   readonly isResourceRequest: boolean
@@ -14,13 +14,13 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   readonly namespace: string
-  /** Of the object; of a list or watch that its field selector bounds to one name, that name. */
+  /** The object's name; for lists and watches the name that the field selector requires, if any. */
   readonly name: string
-  /** The name is that of the selector; the path has none. */
+  /** The name comes from the field selector, not from the path. */
   readonly selected?: true
-  /** Below the `proxy` of a pod, service or node: the path it is asked for, decoded. '' or with its leading slash. */
+  /** The decoded path below `proxy` of a pod, service or node: '' or with its leading slash. */
   readonly rest?: string
 }
 
-/** The verbs that change nothing. */
+/** Read-only verbs. */
 export const READ_ONLY: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])

@@ -1,8 +1,8 @@
-/** What a server does with tokens of service accounts beside accepting them; `fastify.orch.serviceAccountTokens`. */
+/** Service account tokens of the server, besides authentication; `fastify.orch.serviceAccountTokens`. */
 
 export interface NamedObject { readonly name: string, readonly uid: string }
 
-/** What a token is to say. Times in seconds. */
+/** The claims of a token; times in seconds. */
 export interface TokenClaims {
   readonly namespace: string
   readonly account: NamedObject
@@ -10,40 +10,40 @@ export interface TokenClaims {
   /** Since 1970. */
   readonly issuedAt: number
   readonly expirationSeconds: number
-  /** After how long its use is warned of. */
+  /** Seconds after which uses of the token get a warning. */
   readonly warnAfterSeconds?: number
-  /** The object that it ends with; at most one. */
+  /** The object that the token is bound to; at most one. */
   readonly pod?: NamedObject
   readonly secret?: NamedObject
 }
 
-/** Of one that lasts as long as the Secret it is kept in. */
+/** Claims of a token that is valid while its Secret exists. */
 export interface SecretTokenClaims { readonly namespace: string, readonly account: NamedObject, readonly secretName: string }
 
 export interface TokenSigner {
-  /** Makes a token. */
+  /** Signs a token. */
   readonly issue: (claims: TokenClaims) => Promise<string>
-  /** Makes a token for a Secret of type orch.io/service-account-token. */
+  /** Signs a token for a Secret of type orch.io/service-account-token. */
   readonly issueForSecret: (claims: SecretTokenClaims) => Promise<string>
 }
 
-/** A key as others are told of it, RFC 7517. */
+/** A public key in the form of RFC 7517. */
 export type JsonWebKey = Readonly<Record<string, unknown>> & { readonly kid: string, readonly alg: string }
 
 export interface ServiceAccountTokens {
-  /** Those that this server is meant by, `--api-audiences`. */
+  /** Audiences of this server, `--api-audiences`. */
   readonly audiences: readonly string[]
-  /** Of new tokens; the first of `--service-account-issuer`. */
+  /** Issuer of new tokens; the first `--service-account-issuer`. */
   readonly issuer: string
-  /** Undefined where the server has no key to sign with. */
+  /** Undefined without a signing key. */
   readonly signer: TokenSigner | undefined
-  /** `--service-account-max-token-expiration`; 0 is no limit. */
+  /** `--service-account-max-token-expiration`; 0 for no limit. */
   readonly maxExpirationSeconds: number
   /** `--service-account-extend-token-expiration` */
   readonly extendExpiration: boolean
-  /** PEM of the authority by which clients verify this server, for Secrets with tokens; where one is known. */
+  /** PEM of the CA with which clients verify this server, for token Secrets; undefined if unknown. */
   readonly certificateAuthority: string | undefined
-  /** Public keys that tokens are verified by. */
+  /** Public keys that verify tokens. */
   readonly keys: readonly JsonWebKey[]
   /** `--service-account-jwks-uri` */
   readonly keysUri: string | undefined

@@ -1,6 +1,6 @@
 /**
- * The levels and schemas that a server begins with. Two of each are mandatory: they are what requests go by when there is
- * nothing else. The others are suggestions, which an administrator may change (see `bootstrap.ts`).
+ * The default priority levels and flow schemas. Two of each are mandatory and apply when nothing else does; administrators may change the others, which are
+ * suggestions (see `controllers/flow-control/defaults.ts`).
  */
 import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject } from '../schemas/api/flowcontrol/v1beta1.js'
 
@@ -73,7 +73,7 @@ export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
   schema('probes', EXEMPT, 2, '', [{ subjects: EVERYBODY, nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }] }]),
   schema('system-leader-election', 'leader-election', 100, 'ByUser', [{ subjects: [...MANAGER, ...SCHEDULER, ...accounts('*')], resourceRules: [resources(KEEP, LEASES, ['leases'])] }]),
   schema('workload-leader-election', 'leader-election', 200, 'ByUser', [{ subjects: accounts('*'), resourceRules: [resources(KEEP, '', ['endpoints', 'configmaps']), resources(KEEP, LEASES, ['leases'])] }]),
-  // Before the one above, which would take endpoints for the locks of elections.
+  // Precedes workload-leader-election, which would treat endpoints as election locks.
   schema('endpoint-controller', 'workload-high', 150, 'ByUser', [{ subjects: [...MANAGER, ...accounts('endpoint-controller', 'endpointslicemirroring-controller')], resourceRules: [resources(KEEP, '', ['endpoints'])] }]),
   schema('orch-controller-manager', 'workload-high', 800, 'ByNamespace', everything(MANAGER)),
   schema('orch-scheduler', 'workload-high', 800, 'ByNamespace', everything(SCHEDULER)),

@@ -1,8 +1,7 @@
 /**
- * Priority and fairness as configured: levels, each with its share of the seats of the server, and flow schemas, which say
- * who belongs to which. All of it changes at once, and requests go on: those of a level that is no more are served until
- * none is left. What cannot be missed, a level and a schema for administrators and one for everybody, is there without
- * being stored.
+ * Priority and fairness: priority levels with their shares of the server's seats, and flow schemas that assign requests to levels. A new configuration takes
+ * effect at once; a removed level serves its pending requests first. The mandatory levels and schemas, for administrators and for everybody, exist even if
+ * they are not stored.
  */
 import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration } from '../schemas/api/flowcontrol/v1beta1.js'
 import type { RequestInfo } from '../auth/request-info.js'
@@ -14,18 +13,18 @@ import { QueueSet, type QueueObserver, type QueueSettings } from './queue-set.js
 
 export interface Level {
   readonly name: string
-  /** '' of one that is not stored. */
+  /** '' if it is not stored. */
   uid: string
-  /** Undefined where requests are exempt. */
+  /** Undefined for exempt levels. */
   readonly queues: QueueSet | undefined
   shares: number
-  /** It is no more, and serves who is still in it. */
+  /** Removed, but still serving pending requests. */
   quiescing: boolean
 }
 
 export interface Flow {
   readonly name: string
-  /** '' of one that is not stored. */
+  /** '' if it is not stored. */
   readonly uid: string
   readonly spec: FlowSchemaSpec
   readonly level: Level
@@ -34,12 +33,12 @@ export interface Flow {
 export interface FlowControlOptions {
   /** Of all levels together. */
   readonly seats: number
-  /** Milliseconds that a request may wait. */
+  /** Milliseconds a request may wait. */
   readonly waitLimit: number
   readonly clock: Clock
-  /** What is told of a level. Default nobody is. */
+  /** Creates the observer of a level. Default none. */
   readonly observe?: (level: string) => QueueObserver
-  /** Told of the seats of a level, 0 when it is gone. */
+  /** Receives the seats of a level, 0 on removal. */
   readonly limited?: (level: string, seats: number) => void
 }
 
@@ -56,22 +55,22 @@ export class FlowControl {
 
   get levels (): Level[] { return [...this.#levels.values()].sort((one, other) => one.name < other.name ? -1 : 1) }
 
-  /** Where a request belongs; there is always such a flow. */
+  /** The flow of a request; always found. */
   flow (user: UserInfo, info: RequestInfo): Flow {
-    return this.#matcher.match(user, info) ?? this.#fallback as Flow // configure makes one
+    return this.#matcher.match(user, info) ?? this.#fallback as Flow // set by configure
   }
 
-  /** From now on. @param levels and schemas as they are stored, one of each name */
+  /** Replaces the configuration. @param levels and schemas as stored, with unique names */
   configure (levels: readonly PriorityLevelConfiguration[], schemas: readonly FlowSchema[]): void {
-    const wanted = new Map<string, PriorityLevelConfiguration>()
-    for (const level of [...MANDATORY_LEVELS, ...levels]) if (isWhole(level)) wanted.set(level.metadata.name ?? '', level)
+    const desired = new Map<string, PriorityLevelConfiguration>()
+    for (const level of [...MANDATORY_LEVELS, ...levels]) if (isValid(level)) desired.set(level.metadata.name ?? '', level)
     for (const level of this.#levels.values()) {
-      if (wanted.has(level.name)) continue
+      if (desired.has(level.name)) continue
       if (level.queues?.idle === false) level.quiescing = true
       else this.#drop(level)
     }
-    for (const one of wanted.values()) this.#keep(one)
-    this.#share(wanted)
+    for (const one of desired.values()) this.#ensure(one)
+    this.#distributeSeats(desired)
     const flows = new Map<string, Flow>()
     for (const { metadata: { name = '', uid = '' }, spec } of [...MANDATORY_SCHEMAS, ...schemas]) {
       const level = this.#levels.get(spec.priorityLevelConfiguration.name)
@@ -81,12 +80,12 @@ export class FlowControl {
     this.#fallback = flows.get(CATCH_ALL)
   }
 
-  /** False where a schema that refers to it refers to nothing. */
+  /** Whether the level exists, so that schemas may refer to it. */
   hasLevel (name: string): boolean { return this.#levels.get(name)?.quiescing === false }
 
   close (): void { for (const { queues } of this.#levels.values()) queues?.close() }
 
-  #keep ({ metadata: { name = '', uid = '' }, spec: { limited } }: PriorityLevelConfiguration): void {
+  #ensure ({ metadata: { name = '', uid = '' }, spec: { limited } }: PriorityLevelConfiguration): void {
     const level = this.#levels.get(name)
     const shares = limited?.assuredConcurrencyShares ?? 0
     if (level !== undefined) {
@@ -97,20 +96,20 @@ export class FlowControl {
     const observer = observe?.(name) ?? {}
     const queues = limited === undefined
       ? undefined
-      : new QueueSet(clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit }, { ...observer, idle: () => { this.#reap(name) } })
+      : new QueueSet(clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit }, { ...observer, idle: () => { this.#removeIfIdle(name) } })
     this.#levels.set(name, { name, uid, queues, shares, quiescing: false })
   }
 
-  /** Gives each level its part of the seats, rounded up, so that each has one. */
-  #share (wanted?: ReadonlyMap<string, PriorityLevelConfiguration>): void {
+  /** Distributes the seats by shares, rounded up, so that each level has at least one. */
+  #distributeSeats (desired?: ReadonlyMap<string, PriorityLevelConfiguration>): void {
     const { seats, waitLimit, limited } = this.#options
     let sum = 0
     for (const { shares } of this.#levels.values()) sum += shares
     for (const { name, queues, shares } of this.#levels.values()) {
       if (queues === undefined) continue
       const limit = Math.ceil(seats * shares / sum)
-      const { queuing } = wanted?.get(name)?.spec.limited?.limitResponse ?? {}
-      const settings: Omit<QueueSettings, 'limit' | 'waitLimit'> = wanted?.has(name) !== true
+      const { queuing } = desired?.get(name)?.spec.limited?.limitResponse ?? {}
+      const settings: Omit<QueueSettings, 'limit' | 'waitLimit'> = desired?.has(name) !== true
         ? queues.settings
         : { queues: queuing?.queues ?? 0, handSize: queuing?.handSize ?? 0, lengthLimit: queuing?.queueLengthLimit ?? 0 }
       const { queues: number, handSize, lengthLimit } = settings
@@ -119,12 +118,12 @@ export class FlowControl {
     }
   }
 
-  /** Its last request is over: others have its seats. */
-  #reap (name: string): void {
+  /** Removes a quiescing level after its last request and redistributes its seats. */
+  #removeIfIdle (name: string): void {
     const level = this.#levels.get(name)
     if (level?.quiescing !== true || level.queues?.idle === false) return
     this.#drop(level)
-    this.#share()
+    this.#distributeSeats()
   }
 
   #drop (level: Level): void {
@@ -134,8 +133,8 @@ export class FlowControl {
   }
 }
 
-/** Whether it can be gone by: validation sees to that, but not every version of it saw what is stored. */
-function isWhole ({ metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration): boolean {
+/** Whether a stored level is usable; older servers may have stored it without today's validation. */
+function isValid ({ metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration): boolean {
   if ((type === 'Exempt') !== (limited === undefined) || (type === 'Exempt') !== (name === 'exempt')) return false
   if (limited === undefined) return true
   const { assuredConcurrencyShares: shares = 0, limitResponse: { type: response, queuing } } = limited
@@ -143,7 +142,7 @@ function isWhole ({ metadata: { name = '' }, spec: { type, limited } }: Priority
   return queuing === undefined || ((queuing.queues ?? 0) > 0 && (queuing.handSize ?? 0) > 0 && (queuing.queueLengthLimit ?? 0) > 0)
 }
 
-/** Which of the flows of a schema a request is of. */
+/** Identifies the flow of a request within its schema. */
 export function distinguisher ({ spec: { distinguisherMethod } }: Flow, user: UserInfo, info: RequestInfo): string {
   if (distinguisherMethod === undefined) return ''
   return distinguisherMethod.type === 'ByUser' ? user.username : info.namespace

@@ -1,6 +1,6 @@
 /**
- * Which flow schema a request belongs to: the first, in order, with a rule about who asks and what for. Schemas are compiled
- * once into an index by subject, so that a request is compared with the rules about its user alone, however many others there are.
+ * Finds the flow schema of a request: the first, in order, with a rule that matches user and request. An index by subject limits the comparison to the rules
+ * of the user, however many others exist.
  */
 import type { FlowSchemaSpec, NonResourcePolicyRule, ResourcePolicyRule, Subject } from '../schemas/api/flowcontrol/v1beta1.js'
 import type { RequestInfo } from '../auth/request-info.js'
@@ -8,10 +8,10 @@ import type { UserInfo } from '../schemas/meta/user-info.js'
 
 const ALL = '*'
 const ACCOUNT_PREFIX = 'system:serviceaccount:'
-/** Users with more rules about them have their last answers kept. */
-const MANY_RULES = 32
-const ANSWERS_KEPT = 1000
-const SETS_KEPT = 100
+/** Results are cached for users with more rules than this. */
+const CACHE_MIN_RULES = 32
+const MAX_CACHED_RESULTS = 1000
+const MAX_CACHED_SETS = 100
 
 interface Ordered { readonly spec: FlowSchemaSpec }
 
@@ -23,9 +23,9 @@ interface Rule<T> {
   readonly paths: ReadonlyArray<(info: RequestInfo) => boolean>
 }
 
-/** All rules about one subject. */
-interface About<T> { readonly id: number, readonly rules: Array<Rule<T>> }
-type Index<T> = Map<string, About<T>>
+/** All rules of one subject. */
+interface SubjectRules<T> { readonly id: number, readonly rules: Array<Rule<T>> }
+type Index<T> = Map<string, SubjectRules<T>>
 
 interface Candidates<T> { readonly rules: ReadonlyArray<Rule<T>>, readonly answers: Map<string, T | undefined> | undefined }
 
@@ -48,12 +48,12 @@ function resourceRule ({ verbs, apiGroups, resources, namespaces, clusterScope =
 
 function pathRule ({ verbs, nonResourceURLs = [] }: NonResourcePolicyRule): (info: RequestInfo) => boolean {
   const [verb, path] = [oneOf(verbs), oneOf(nonResourceURLs)]
-  // A path stands for all below it, with or without a star.
+  // A path covers everything below it, with or without a star.
   const prefixes = nonResourceURLs.map(url => `${url.replace(/\/?\*?$/, '')}/`)
   return info => verb(info.verb) && (path(info.path) || prefixes.some(prefix => info.path.startsWith(prefix)))
 }
 
-/** @returns `namespace/name`, undefined for other users; the name is whatever follows, as convention */
+/** @returns `namespace/name`, undefined for other users; as upstream, the name is everything after the namespace */
 function accountOf (username: string): string | undefined {
   if (!username.startsWith(ACCOUNT_PREFIX)) return undefined
   const [namespace = '', ...name] = username.slice(ACCOUNT_PREFIX.length).split(':')
@@ -63,15 +63,15 @@ function accountOf (username: string): string | undefined {
 export class Matcher<T extends Ordered> {
   readonly #users: Index<T> = new Map()
   readonly #groups: Index<T> = new Map()
-  /** By `namespace/name`, the name may be a star. */
+  /** By `namespace/name`; the name may be a star. */
   readonly #accounts: Index<T> = new Map()
   #subjects = 0
-  /** A user is the same object for as long as whoever authenticated it keeps it. */
+  /** Authenticators return the same user object while they cache it. */
   readonly #ofUser = new WeakMap<UserInfo, Candidates<T>>()
-  /** By the subjects that a user is. */
+  /** By the subjects that match a user. */
   readonly #ofSubjects = new Map<string, Candidates<T>>()
 
-  /** @param schemas in the order in which they match */
+  /** @param schemas in matching order */
   constructor (schemas: readonly T[]) {
     let order = 0
     for (const schema of schemas) {
@@ -82,7 +82,7 @@ export class Matcher<T extends Ordered> {
     }
   }
 
-  /** Undefined where no rule is about it. */
+  /** Undefined if no rule matches. */
   match (user: UserInfo, info: RequestInfo): T | undefined {
     let candidates = this.#ofUser.get(user)
     if (candidates === undefined) this.#ofUser.set(user, candidates = this.#about(user))
@@ -91,7 +91,7 @@ export class Matcher<T extends Ordered> {
     const key = info.isResourceRequest ? `${info.verb} ${info.group} ${info.resource} ${info.subresource} ${info.namespace}` : `${info.verb} ${info.path}`
     if (answers.has(key)) return answers.get(key)
     const found = first(rules, info)
-    if (answers.size >= ANSWERS_KEPT) answers.clear()
+    if (answers.size >= MAX_CACHED_RESULTS) answers.clear()
     answers.set(key, found)
     return found
   }
@@ -118,8 +118,8 @@ export class Matcher<T extends Ordered> {
     let candidates = this.#ofSubjects.get(key)
     if (candidates === undefined) {
       const rules = [...new Set(subjects.flatMap(({ rules }) => rules))].sort((one, other) => one.order - other.order)
-      if (this.#ofSubjects.size >= SETS_KEPT) this.#ofSubjects.clear()
-      this.#ofSubjects.set(key, candidates = { rules, answers: rules.length > MANY_RULES ? new Map() : undefined })
+      if (this.#ofSubjects.size >= MAX_CACHED_SETS) this.#ofSubjects.clear()
+      this.#ofSubjects.set(key, candidates = { rules, answers: rules.length > CACHE_MIN_RULES ? new Map() : undefined })
     }
     return candidates
   }
@@ -132,6 +132,6 @@ function first<T> (rules: ReadonlyArray<Rule<T>>, info: RequestInfo): T | undefi
   return undefined
 }
 
-/** The order in which schemas match: by precedence, then by name. */
+/** Matching order: by precedence, then by name. */
 export const inOrder = (one: { readonly name: string, readonly spec: FlowSchemaSpec }, other: { readonly name: string, readonly spec: FlowSchemaSpec }): number =>
   (one.spec.matchingPrecedence ?? 0) - (other.spec.matchingPrecedence ?? 0) || (one.name < other.name ? -1 : one.name > other.name ? 1 : 0)

@@ -1,14 +1,13 @@
 /**
- * The requests of one priority level: so many seats, and queues for those that find none. Whose turn it is goes by virtual
- * time, as in fair queuing of packets: it advances by what each busy queue could have been given, and the queue whose next
- * request would be finished first in it is served first. So a flow that asks for little waits for about one request of each
- * other queue, however many others wait there. What a request really cost is known when it is over, and is charged to its queue then.
+ * The requests of one priority level: its seats, and queues for requests that find none. The next request is chosen by virtual time, as in fair queuing of
+ * packets: virtual time advances by the share each busy queue could have received, and the queue whose next request would finish first is served first. A
+ * light flow therefore waits for about one request of each other queue, regardless of their lengths. The actual cost of a request is charged to its queue
+ * when it ends.
  *
- * All requests share one thread, so seats alone do not keep one flow from having all of it: those who wait are given seats one by one,
- * a few in a turn of the event loop, and when a turn has lasted long enough, newcomers wait too. Whoever comes meanwhile is chosen
- * among the next.
+ * All requests share one thread, so seats alone cannot prevent one flow from using all of it. Waiting requests get seats one by one, a few per event loop
+ * turn; once a turn has taken its budget, new requests wait as well and join the next choice.
  *
- * All calls are synchronous, times are the clock's.
+ * All calls are synchronous; times are the clock's.
  */
 import type { Clock } from '../storage/clock.js'
 import { begin, turnIsOver } from '../storage/turns.js'
@@ -17,33 +16,33 @@ import { EXPECTED_SECONDS, type Queue, type Refusal, type Ticket } from './queue
 import { WaitingLine } from './waiting-line.js'
 
 export interface QueueSettings {
-  /** Seats. */
+  /** Number of seats. */
   readonly limit: number
-  /** 0: who finds no seat is refused. */
+  /** 0: requests without a seat are refused. */
   readonly queues: number
   readonly handSize: number
-  /** Of those that may wait in one queue. */
+  /** Maximum number of waiting requests per queue. */
   readonly lengthLimit: number
-  /** Milliseconds that one may wait. */
+  /** Maximum wait in milliseconds. */
   readonly waitLimit: number
 }
 
 export interface QueueObserver {
-  /** Virtual time, now and at the start of what was dispatched, seat seconds. */
+  /** A request was dispatched: current virtual time and its virtual start, in seat seconds. */
   readonly dispatched?: (currentR: number, startR: number) => void
-  /** It was its turn and there were not enough seats. */
+  /** The next request did not get enough seats. */
   readonly notAccommodated?: (ticket: Ticket) => void
-  /** What waits or runs has changed, or how many seats there are. */
+  /** Waiting or executing requests, or the seats, have changed. */
   readonly changed?: (set: QueueSet) => void
-  /** Nothing waits or runs any more. */
+  /** No request waits or executes. */
   readonly idle?: () => void
 }
 
-/** The event loop, so that a test can hold it. */
+/** The event loop, replaceable in tests. */
 export interface Turns {
-  /** Enough was begun in this one. */
+  /** Whether this turn's budget is used up. */
   readonly isOver: () => boolean
-  /** Calls back when others have been heard. */
+  /** Calls back in a later turn. */
   readonly next: (run: () => void) => void
 }
 
@@ -54,13 +53,13 @@ export class QueueSet {
   readonly #observer: QueueObserver
   readonly #turns: Turns
   readonly #queues: Queues
-  readonly #line: WaitingLine
+  readonly #waitingLine: WaitingLine
   #settings: QueueSettings
   #currentR = 0
   #syncedAt: number
   #executing = 0
   #seatsInUse = 0
-  /** Somebody is about to be given a seat. */
+  /** A dispatch is scheduled. */
   #dispatching = false
 
   constructor (clock: Clock, settings: QueueSettings, observer: QueueObserver = {}, turns = TURNS) {
@@ -69,22 +68,25 @@ export class QueueSet {
     this.#observer = observer
     this.#turns = turns
     this.#queues = new Queues(settings.queues, settings.handSize)
-    this.#line = new WaitingLine(clock, settings.waitLimit, late => { this.#refuse(late) })
+    this.#waitingLine = new WaitingLine(clock, settings.waitLimit, expired => { this.#refuse(expired) })
     this.#syncedAt = clock.elapsed()
   }
 
   get executing (): number { return this.#executing }
-  get waiting (): number { return this.#line.size }
+  get waiting (): number { return this.#waitingLine.size }
   get seatsInUse (): number { return this.#seatsInUse }
-  get idle (): boolean { return this.#executing === 0 && this.#line.size === 0 }
-  /** Milliseconds of the clock at the last call. */
+  get idle (): boolean { return this.#executing === 0 && this.#waitingLine.size === 0 }
+  /** The clock at the last call, in milliseconds. */
   get now (): number { return this.#syncedAt }
   get settings (): QueueSettings { return this.#settings }
 
-  /** By number; those that are missing are idle. */
+  /** By number; missing ones are idle. */
   queues (): Queue[] { return this.#queues.all() }
 
-  /** Virtual starts of what is next in its queue, the least and the most, without and with what runs of the same queue; undefined where nothing waits. */
+  /**
+   * Smallest and largest virtual start of the next requests of all queues, also reduced by the executing requests of the same queue; undefined if nothing
+   * waits.
+   */
   get nextStarts (): { readonly least: number, readonly most: number, readonly leastDiscounted: number, readonly mostDiscounted: number } | undefined {
     if (!this.#queues.anyPending) return undefined
     const pending = this.#queues.all().filter(({ waiting }) => waiting.size > 0)
@@ -93,19 +95,18 @@ export class QueueSet {
     return { least: Math.min(...starts), most: Math.max(...starts), leastDiscounted: Math.min(...discounted), mostDiscounted: Math.max(...discounted) }
   }
 
-  /** From now on. */
   configure (settings: QueueSettings): void {
     this.#sync()
     this.#settings = settings
     this.#queues.configure(settings.queues, settings.handSize)
-    this.#line.configure(settings.waitLimit)
+    this.#waitingLine.configure(settings.waitLimit)
     this.#dispatch()
     this.#observer.changed?.(this)
   }
 
   /**
-   * @param now on the clock, from whoever has just looked at it
-   * @returns 'executing' where it may run at once; where it waits, the ticket is told later
+   * @param now the clock, if the caller has just read it
+   * @returns 'executing' if it may run now; if 'waiting', the ticket is notified later
    */
   enter (ticket: Ticket, now = this.#clock.elapsed()): 'executing' | 'waiting' | Refusal {
     this.#sync(now)
@@ -125,21 +126,21 @@ export class QueueSet {
     }
     const queue = this.#queues.choose(ticket)
     if (queue.waiting.size >= lengthLimit) return 'queue-full'
-    // A queue that was quiet is not owed the time in which it was.
+    // A queue that was idle gets no credit for that time.
     if (queue.idle || (queue.waiting.size === 0 && queue.nextR < this.#currentR)) queue.nextR = this.#currentR
     ticket.queue = queue
-    if (this.#line.size === 0 && this.#fits(ticket) && !this.#turns.isOver()) {
+    if (this.#waitingLine.size === 0 && this.#fits(ticket) && !this.#turns.isOver()) {
       this.#begin(ticket)
       return 'executing'
     }
     ticket.state = 'waiting'
     this.#queues.enqueue(ticket, queue)
-    this.#line.add(ticket)
+    this.#waitingLine.add(ticket)
     this.#dispatch()
     return 'waiting'
   }
 
-  /** It has run, or is not to run any more. Does nothing the second time. */
+  /** The request has ended or was cancelled. Idempotent. */
   leave (ticket: Ticket): void {
     if (ticket.state === 'executing') {
       this.#sync()
@@ -148,13 +149,13 @@ export class QueueSet {
       this.#sync()
       this.#forget(ticket)
     } else return
-    this.#goOn()
+    this.#dispatchNext()
   }
 
-  /** Nobody is told any more. */
-  close (): void { this.#line.close() }
+  /** Stops notifications. */
+  close (): void { this.#waitingLine.close() }
 
-  /** Virtual time goes on by what each busy queue could have had since of the seats that were taken: those that stay free for a turn serve nobody. */
+  /** Advances virtual time by each busy queue's possible share of the occupied seats; seats that stay free for a turn serve no request. */
   #sync (now = this.#clock.elapsed()): void {
     const passed = now - this.#syncedAt
     if (passed <= 0) return
@@ -163,7 +164,7 @@ export class QueueSet {
     if (busy > 0) this.#currentR += passed / 1000 * Math.min(this.#seatsInUse, this.#settings.limit) / busy
   }
 
-  /** One wider than the level runs alone. */
+  /** A request wider than the level runs alone. */
   #fits ({ seats }: Ticket): boolean {
     return this.#seatsInUse + seats <= this.#settings.limit || this.#seatsInUse === 0
   }
@@ -174,7 +175,7 @@ export class QueueSet {
       this.#observer.dispatched?.(this.#currentR, queue.nextR)
       this.#queues.begin(ticket, queue)
     }
-    if (ticket.state === 'waiting') this.#line.delete(ticket)
+    if (ticket.state === 'waiting') this.#waitingLine.delete(ticket)
     ticket.state = 'executing'
     ticket.startedAt = this.#syncedAt
     this.#executing++
@@ -186,7 +187,7 @@ export class QueueSet {
     if (queue !== undefined) queue.seatsInUse += seats
   }
 
-  /** Charges what it cost in place of what it was taken to cost, and frees its seats when what follows from it is over too. */
+  /** Charges the actual instead of the expected cost, and frees the seats after the final work. */
   #settle (ticket: Ticket): void {
     const { queue, work: { seats, finalSeats, finalMs } } = ticket
     if (queue !== undefined) {
@@ -199,7 +200,7 @@ export class QueueSet {
     this.#clock.after(finalMs, () => {
       this.#sync()
       this.#end(ticket, finalSeats)
-      this.#goOn()
+      this.#dispatchNext()
     })
   }
 
@@ -213,24 +214,24 @@ export class QueueSet {
 
   #forget (ticket: Ticket): void {
     ticket.state = 'over'
-    this.#line.delete(ticket)
+    this.#waitingLine.delete(ticket)
     if (ticket.queue !== undefined) this.#queues.dequeue(ticket, ticket.queue)
   }
 
-  #refuse (late: readonly Ticket[]): void {
+  #refuse (expired: readonly Ticket[]): void {
     this.#sync()
-    for (const ticket of late) this.#forget(ticket)
-    for (const ticket of late) ticket.refused('time-out')
-    this.#goOn()
+    for (const ticket of expired) this.#forget(ticket)
+    for (const ticket of expired) ticket.refused('time-out')
+    this.#dispatchNext()
   }
 
-  #goOn (): void {
+  #dispatchNext (): void {
     this.#dispatch()
     this.#observer.changed?.(this)
     if (this.idle) this.#observer.idle?.()
   }
 
-  /** Gives a seat to whoever's turn it is when others have been heard, then to the next one. */
+  /** Gives a seat to the next request in a later turn, and then to the following one. */
   #dispatch (): void {
     if (this.#dispatching || this.#next() === undefined) return
     this.#dispatching = true
@@ -246,7 +247,7 @@ export class QueueSet {
     })
   }
 
-  /** Whose turn it is, where there are seats for it. */
+  /** The next request, if its seats are free. */
   #next (): Ticket | undefined {
     const ticket = this.#queues.next()
     if (ticket === undefined || this.#fits(ticket)) return ticket

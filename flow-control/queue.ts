@@ -1,12 +1,12 @@
-/** One request on its way through the queues of a priority level, and the queue it waits in: how far its flows have got in virtual time. */
+/** A request in the queues of a priority level, and a queue with its progress in virtual time. */
 
-/** What a request is expected to cost. */
+/** The expected cost of a request. */
 export interface Work {
   /** Seats while it runs, at least 1. */
   readonly seats: number
-  /** Seats for what follows from it. 0 for most. */
+  /** Seats for work that follows the response; usually 0. */
   readonly finalSeats: number
-  /** Milliseconds that what follows takes. */
+  /** Milliseconds of that work. */
   readonly finalMs: number
 }
 
@@ -14,13 +14,13 @@ export const ONE_SEAT: Work = Object.freeze({ seats: 1, finalSeats: 0, finalMs: 
 
 export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
 
-/** Seconds a request is taken to run until it is known better. */
+/** Assumed run time in seconds, until the actual one is known. */
 export const EXPECTED_SECONDS = 0.003
 
 export abstract class Ticket {
-  /** Of the queue set: others only read. */
+  /** Set by the queue set only. */
   state: 'new' | 'waiting' | 'executing' | 'finishing' | 'over' = 'new'
-  /** Undefined where the level has no queues. */
+  /** Undefined for levels without queues. */
   queue: Queue | undefined = undefined
   /** Virtual time of its arrival. */
   arrivalR = 0
@@ -28,9 +28,9 @@ export abstract class Ticket {
   arrivedAt = 0
   startedAt = 0
 
-  /** What it may have at most at a time. */
+  /** Maximum seats at a time. */
   readonly seats: number
-  /** Seat seconds it is taken to cost before it has run. */
+  /** Expected cost in seat seconds. */
   readonly expectedWork: number
 
   constructor (
@@ -43,11 +43,11 @@ export abstract class Ticket {
     this.expectedWork = seats * EXPECTED_SECONDS + finalSeats * finalMs / 1000
   }
 
-  /** It is to run now; called once, and only for one that had to wait. */
+  /** Called once when a waiting request may run. */
   abstract dispatched (): void
-  /** It has waited too long; called at most once, and only for one that had to wait. */
+  /** Called at most once when a waiting request times out. */
   abstract refused (reason: Refusal): void
-  /** Its seats are free, what followed from it included. */
+  /** Called when its seats are free, after any final work. */
   abstract released (): void
 }
 
@@ -55,11 +55,11 @@ export class Queue {
   readonly index: number
   /** In order of arrival. */
   readonly waiting = new Set<Ticket>()
-  /** Virtual time at which its next request starts, in seat seconds. */
+  /** Virtual start of its next request, in seat seconds. */
   nextR = 0
   executing = 0
   seatsInUse = 0
-  /** Of those that wait. */
+  /** Of waiting requests. */
   seatsWaiting = 0
   workWaiting = 0
 
@@ -69,7 +69,7 @@ export class Queue {
 
   get oldest (): Ticket | undefined { return this.waiting.size === 0 ? undefined : this.waiting.values().next().value }
 
-  /** Seat seconds before a request that joined it now. */
+  /** Seat seconds of work before a new request. */
   get load (): number { return this.workWaiting + this.seatsInUse * EXPECTED_SECONDS }
 
   add (ticket: Ticket): void {
@@ -81,12 +81,12 @@ export class Queue {
   delete (ticket: Ticket): void {
     if (!this.waiting.delete(ticket)) return
     this.seatsWaiting -= ticket.seats
-    // Sums of fractions leave crumbs.
+    // Reset to avoid accumulated rounding errors.
     this.workWaiting = this.waiting.size === 0 ? 0 : this.workWaiting - ticket.expectedWork
     this.bound()
   }
 
-  /** Nobody is served for a time before it came: a queue that was quiet gathers no right to more than its part. */
+  /** Keeps the virtual start from preceding the oldest arrival, so that an idle queue gains no credit. */
   bound (): void {
     const { oldest } = this
     if (oldest !== undefined && oldest.arrivalR > this.nextR) this.nextR = oldest.arrivalR

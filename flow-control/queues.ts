@@ -1,19 +1,19 @@
-/** The queues of a priority level: which one a request joins, whose turn it is, and which are kept. Idle ones cost nothing, whatever their configured number. */
+/** The queues of a priority level: assigns requests to queues and chooses the next request. Idle queues cost nothing, whatever their configured number. */
 import { Dealer } from './shuffle-sharding.js'
 import { Queue, type Ticket } from './queue.js'
 
-/** Idle queues that are kept, so that a busy level makes none. */
-const IDLE_QUEUES_KEPT = 256
+/** Idle queues kept for reuse. */
+const MAX_IDLE_QUEUES = 256
 
 export class Queues {
   readonly #queues = new Map<number, Queue>()
-  /** Those with somebody waiting. */
+  /** Queues with waiting requests. */
   readonly #pending = new Set<Queue>()
   #number: number
   #handSize: number
   #dealer: Dealer
   #dealt = 0
-  /** Those that are not idle. */
+  /** Number of busy queues. */
   busy = 0
 
   constructor (number: number, handSize: number) {
@@ -24,10 +24,10 @@ export class Queues {
 
   get anyPending (): boolean { return this.#pending.size > 0 }
 
-  /** By number; those that are missing are idle. */
+  /** By number; missing ones are idle. */
   all (): Queue[] { return [...this.#queues.values()].sort((one, other) => one.index - other.index) }
 
-  /** Who waits in a queue that there is no more goes on waiting in it. */
+  /** Requests in removed queues keep waiting there. */
   configure (number: number, handSize: number): void {
     if (number === this.#number && handSize === this.#handSize) return
     this.#number = number
@@ -35,23 +35,23 @@ export class Queues {
     this.#dealer = new Dealer(number, handSize)
   }
 
-  /** That of the hand of its flow with the least before it; of equal ones another each time. */
+  /** The least loaded queue of the flow's hand; equal ones are used in turn. */
   choose ({ schema, distinguisher }: Ticket): Queue {
     const hand = this.#dealer.hand(schema, distinguisher)
     const offset = this.#dealt++ % hand.length
     let best: Queue | undefined
-    let least = Infinity
+    let minLoad = Infinity
     for (let at = 0; at < hand.length; at++) {
       const index = hand[(offset + at) % hand.length] ?? 0
       const queue = this.#queues.get(index)
-      if (queue === undefined) return this.#make(index)
+      if (queue === undefined) return this.#createQueue(index)
       const { load } = queue
       if (load === 0) return queue
-      if (load >= least) continue
-      least = load
+      if (load >= minLoad) continue
+      minLoad = load
       best = queue
     }
-    return best ?? this.#make(0)
+    return best ?? this.#createQueue(0)
   }
 
   enqueue (ticket: Ticket, queue: Queue): void {
@@ -64,10 +64,10 @@ export class Queues {
   dequeue (ticket: Ticket, queue: Queue): void {
     queue.delete(ticket)
     if (queue.waiting.size === 0) this.#pending.delete(queue)
-    this.#rest(queue)
+    this.#releaseIfIdle(queue)
   }
 
-  /** One that does not wait, or no more, runs. */
+  /** Starts a new or waiting request. */
   begin (ticket: Ticket, queue: Queue): void {
     if (queue.idle) this.busy++
     queue.executing++
@@ -77,10 +77,10 @@ export class Queues {
 
   end (queue: Queue): void {
     queue.executing--
-    this.#rest(queue)
+    this.#releaseIfIdle(queue)
   }
 
-  /** Whose turn it is: the first of the queue whose first would be finished the soonest in virtual time. */
+  /** The oldest request of the queue that would finish first in virtual time. */
   next (): Ticket | undefined {
     if (this.#pending.size === 0) return undefined
     let best: Ticket | undefined
@@ -96,15 +96,15 @@ export class Queues {
     return best
   }
 
-  #make (index: number): Queue {
+  #createQueue (index: number): Queue {
     const queue = new Queue(index)
     this.#queues.set(index, queue)
     return queue
   }
 
-  #rest (queue: Queue): void {
+  #releaseIfIdle (queue: Queue): void {
     if (!queue.idle) return
     this.busy--
-    if (this.#queues.size > IDLE_QUEUES_KEPT || queue.index >= this.#number) this.#queues.delete(queue.index)
+    if (this.#queues.size > MAX_IDLE_QUEUES || queue.index >= this.#number) this.#queues.delete(queue.index)
   }
 }

@@ -1,45 +1,41 @@
-/**
- * Which queues a flow may use: a few of them, dealt like a hand of cards by a hash of the flow, so that two flows share some
- * of their queues now and then and hardly ever all of them.
- */
+/** Shuffle sharding: a hash of the flow deals it a hand of queues, so that two flows rarely share all of their queues. */
 import { createHash } from 'node:crypto'
 
-/** 64 bits that are the same for the same flow on every server. */
+/** A 64-bit hash of the flow, the same on every server. */
 export function hashOf (schema: string, distinguisher: string): bigint {
   return createHash('sha256').update(schema).update('\0').update(distinguisher).digest().readBigUInt64LE(0)
 }
 
 /**
- * Distinct numbers of queues. The hash is a number with digits of falling bases, one for each card: its place among those
- * that are left.
- * @param queues how many there are
- * @param hand how many are dealt, at most `queues`
+ * Deals distinct queue numbers. The hash is read as a number in mixed radix: each digit selects one of the remaining queues.
+ * @param queues total number
+ * @param hand number to deal, at most `queues`
  */
 export function deal (hash: bigint, queues: number, hand: number): readonly number[] {
-  const taken: number[] = [] // ascending
+  const sorted: number[] = [] // ascending
   const cards: number[] = []
   let rest = hash
-  for (let left = queues; cards.length < hand; left--) {
-    let card = Number(rest % BigInt(left))
-    rest /= BigInt(left)
+  for (let remaining = queues; cards.length < hand; remaining--) {
+    let card = Number(rest % BigInt(remaining))
+    rest /= BigInt(remaining)
     let place = 0
-    while (place < taken.length && card >= (taken[place] ?? 0)) {
+    while (place < sorted.length && card >= (sorted[place] ?? 0)) {
       card++
       place++
     }
-    taken.splice(place, 0, card)
+    sorted.splice(place, 0, card)
     cards.push(card)
   }
   return cards
 }
 
-const HANDS_KEPT = 1000
+const MAX_HANDS = 1000
 
-/** Hands of the flows that came last, as a hash costs as much as a small request. */
+/** Caches the hands of recent flows, because the hash costs as much as a small request. */
 export class Dealer {
   readonly #queues: number
   readonly #hand: number
-  /** By schema, then by what tells its flows apart: keys that are there already cost no new text. */
+  /** By schema, then by distinguisher, to avoid building a combined key. */
   readonly #dealt = new Map<string, Map<string, readonly number[]>>()
   #kept = 0
 
@@ -52,7 +48,7 @@ export class Dealer {
     let ofSchema = this.#dealt.get(schema)
     let hand = ofSchema?.get(distinguisher)
     if (hand === undefined) {
-      if (this.#kept >= HANDS_KEPT) {
+      if (this.#kept >= MAX_HANDS) {
         this.#dealt.clear()
         this.#kept = 0
         ofSchema = undefined

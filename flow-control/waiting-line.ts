@@ -1,19 +1,19 @@
-/** All who wait at a priority level, in order of arrival, and the end of their patience: one timer for all. */
+/** All waiting requests of a priority level in order of arrival, with one timer for their time limits. */
 import type { Clock } from '../storage/clock.js'
 import type { Ticket } from './queue.js'
 
 export class WaitingLine {
   readonly #clock: Clock
   readonly #tickets = new Set<Ticket>()
-  readonly #expired: (tickets: readonly Ticket[]) => void
+  readonly #onExpired: (tickets: readonly Ticket[]) => void
   #limit: number
   #cancel: (() => void) | undefined
 
-  /** @param limit milliseconds that one may wait @param expired told of those that are still in it and have waited so long */
-  constructor (clock: Clock, limit: number, expired: (tickets: readonly Ticket[]) => void) {
+  /** @param limit maximum wait in milliseconds @param onExpired receives requests that have waited that long */
+  constructor (clock: Clock, limit: number, onExpired: (tickets: readonly Ticket[]) => void) {
     this.#clock = clock
     this.#limit = limit
-    this.#expired = expired
+    this.#onExpired = onExpired
   }
 
   get size (): number { return this.#tickets.size }
@@ -41,17 +41,17 @@ export class WaitingLine {
   #schedule (): void {
     this.close()
     const first = this.#tickets.values().next().value
-    if (first !== undefined) this.#cancel = this.#clock.after(Math.max(0, first.arrivedAt + this.#limit - this.#clock.elapsed()), () => { this.#look() })
+    if (first !== undefined) this.#cancel = this.#clock.after(Math.max(0, first.arrivedAt + this.#limit - this.#clock.elapsed()), () => { this.#expire() })
   }
 
-  #look (): void {
+  #expire (): void {
     const now = this.#clock.elapsed()
-    const late: Ticket[] = []
+    const expiredTickets: Ticket[] = []
     for (const ticket of this.#tickets) {
       if (ticket.arrivedAt + this.#limit > now) break
-      late.push(ticket)
+      expiredTickets.push(ticket)
     }
-    if (late.length > 0) this.#expired(late)
+    if (expiredTickets.length > 0) this.#onExpired(expiredTickets)
     this.#schedule()
   }
 }

@@ -6,7 +6,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
-import { LONGEST_TIMER } from '../storage/clock.js'
+import { MAX_TIMER_MS } from '../storage/clock.js'
 import { isLongRunning } from './request-kinds.js'
 import { IndexedList } from './indexed-list.js'
 
@@ -65,7 +65,7 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     }
     const one = { request, reply, until: orch.trace.startedAt + allowed, at: 0 }
     if (allowed < longest) {
-      const timer = setTimeout(expire, Math.min(one.until - performance.now(), LONGEST_TIMER), one).unref()
+      const timer = setTimeout(expire, Math.min(one.until - performance.now(), MAX_TIMER_MS), one).unref()
       orch.onClosed(() => { clearTimeout(timer) })
     } else if (allowed < Infinity) {
       running.add(one)

@@ -1,7 +1,6 @@
 /**
- * Admission: the last word on a change before it is validated and stored. Called from inside the operation, on every
- * attempt of an update, so that it always judges what will really be written. First all plugins that may change the
- * object, in the order of the catalogue; when it is validated, all that only judge.
+ * The interface of admission, the last check before a write is validated and stored. Operations call it on every attempt of an update, so it always judges
+ * what will be written. Mutating plugins run first, in catalogue order; validating plugins run after validation.
  */
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { ApiObject, Representation, ResourceType } from '../schemas/index.js'
@@ -10,89 +9,89 @@ import type { Backend, Revision } from '../storage/backend.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** An object that a judgement rests on, at the version that was looked at. */
+/** An object that an admission decision depends on, at the version that was read. */
 export interface Precondition {
   readonly backend: Backend
   readonly key: string
   readonly revision: Revision
-  /** Looks again, at the newest state: whether the judgement would still be the same. */
+  /** Reads the newest state and returns whether the decision would still be the same. */
   readonly holds: () => Promise<boolean>
 }
 
-/** Other objects of the server, as they are stored: from the caches, from the store where a cache has none. */
+/** Reads other stored objects, from the caches or, without a cache, from the store. */
 export interface AdmissionReader {
-  /** Undefined for an object that is not there and for a resource that is unknown. Shared: treat it as frozen. */
+  /** Undefined for a missing object or an unknown resource. The result is shared: treat it as frozen. */
   get: (group: string, resource: string, namespace: string, name: string) => Promise<ApiObject | undefined>
-  /** '' for all namespaces. Shared: treat each as frozen. */
+  /** '' for all namespaces. The results are shared: treat them as frozen. */
   list: (group: string, resource: string, namespace: string) => Promise<ApiObject[]>
 }
 
 export interface AdmissionRequest {
   readonly operation: Operation
-  /** Of what is stored; a request may have been made in another version. */
+  /** Group and version of the stored object; the request may use another version. */
   readonly group: string
   readonly version: string
   readonly resource: string
   readonly subresource: string
   readonly kind: string
-  /** What the request was made in. */
+  /** The representation that the request used. */
   readonly requested: Pick<Representation, 'group' | 'version' | 'kind' | 'plural'>
   readonly namespace: string
-  /** '' on CREATE while the name is still to be generated. */
+  /** '' on CREATE until the name is generated. */
   readonly name: string
   readonly user: UserInfo | undefined
   readonly dryRun: boolean
-  /** The part of the request that is under way, for those who call others. Undefined where the server asks by itself. */
+  /** The current span, for plugins that call other servers. Undefined for requests that the server makes itself. */
   trace?: Span | undefined
-  /** As the client gave them: `fieldManager`, `propagationPolicy` and others of the operation. */
+  /** Options that the client sent, such as `fieldManager` or `propagationPolicy`. */
   readonly options: Readonly<Record<string, unknown>>
-  /** The object to be written, as it is stored; a mutating plugin changes it in place. Undefined on DELETE. */
+  /** The object to write, in its stored form; mutating plugins change it in place. Undefined on DELETE. */
   readonly object: Record<string, unknown> | undefined
-  /** What is there now; undefined on CREATE, and on DELETE of an object that is damaged. */
+  /** The current object; undefined on CREATE, and on DELETE of a damaged object. */
   readonly oldObject: Record<string, unknown> | undefined
-  /** A stored object as another representation of its type has it, a copy of its own. @throws TypeError for an unknown one */
+  /** Returns a copy of a stored object, converted to another version of its type. @throws TypeError for an unknown version */
   readonly convert: (object: Record<string, unknown>, apiVersion: string) => Record<string, unknown>
   readonly reader: AdmissionReader
-  /** Aborted when nobody waits for the outcome any more. */
+  /** Aborted when the client no longer waits. */
   readonly signal: AbortSignal
-  /** Adds a Warning header to the answer. */
+  /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void
   /**
-   * Adds an annotation to the audit event; its key begins with the name of the plugin.
-   * @param level of the events that may have it. Default all: one that holds a part of the object is for those with bodies alone.
+   * Adds an annotation to the audit event; the key begins with the name of the plugin.
+   * @param level the lowest audit level that records it. Default Metadata; use Request for annotations that contain a part of the object.
    */
   readonly annotate: (key: string, value: string, level?: 'Metadata' | 'Request') => void
   /**
-   * On CREATE, for admission of the server's own: the object is written only if the basis is then still at that
-   * version, else it is judged anew. One basis for each judgement; the last one counts.
+   * On CREATE, for the server's own plugins: the write succeeds only while the precondition holds; otherwise admission validates again. Only the last
+   * precondition of a run counts.
    */
   readonly precondition: ((basis: Precondition) => void) | undefined
   /**
-   * On CREATE, for admission of the server's own, before somebody else changes the object: what differs when the function it returns
-   * is called belongs to whoever creates the object. All else that plugins do to a new object is nobody's.
+   * On CREATE, for the server's own plugins: call it before foreign code changes the object, and call the function it returns afterwards. The creator owns
+   * the difference. Nobody owns the other changes that plugins make to a new object.
    */
   readonly claim?: (() => () => void) | undefined
-  /** For those who ask others: told of the milliseconds it took, `together` where several were asked at once. */
+  /** Reports how long a webhook call took. `together` is true for calls that ran in parallel. */
   readonly waited?: ((milliseconds: number, together: boolean) => void) | undefined
 }
 
-/** Which requests a plugin is for. `*` stands for any. */
+/** Which requests a plugin handles. `*` matches all. */
 export interface AdmissionRule {
   readonly operations: readonly Operation[] | '*'
   readonly groups: readonly string[] | '*'
-  /** `pods`, `pods/status`, `pods/*`; `*` any resource, without its subresources; a slash and stars on both sides everything. */
+  /** `pods`, `pods/status` or `pods/*`; `*` matches every resource without subresources, a star on both sides of the slash matches everything. */
   readonly resources: readonly string[] | '*'
 }
 
-/** The way of one request through all plugins that may change its object, and the value that tells it from other ones. */
+/** One run of a request through all mutating plugins. Its identity distinguishes it from other runs. */
 export interface Pass {
-  /** 1 when all run once more. */
+  /** 1 during the reinvocation. */
   readonly round: 0 | 1
-  /** Asks for that: the object has been changed by what is not known to the others. No more than once is done. */
+  /** Requests a reinvocation, because a webhook changed the object. At most one takes place. */
   readonly again: () => void
 }
 
-/** All plugins of a server as the operations call them; `admission/chain.ts` fulfils it. */
+/** All admission plugins of a server. Implemented by `admission/chain.ts`. */
 export interface Admission {
   /** @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects */
   mutate: (request: AdmissionRequest) => Promise<void>
@@ -102,42 +101,42 @@ export interface Admission {
 
 export interface AdmissionPlugin {
   readonly name: string
-  /** True when a real request would change something outside the object: dry runs are then refused. */
+  /** True if a request changes something besides the object; dry runs are then refused. */
   readonly sideEffects?: boolean
-  /** True to run once more when a later plugin has changed the object. */
+  /** True to run again after a later plugin changed the object. */
   readonly reinvocation?: boolean
-  /** Requests it is for: by rules, or whatever a function says. */
+  /** The requests it handles: rules, or a predicate. */
   readonly handles: readonly AdmissionRule[] | ((request: AdmissionRequest) => boolean)
   /**
-   * Runs before the server prepares the object; may change `request.object`. Throws a StatusError to refuse. Runs once more
-   * when a webhook has changed the object, and so does to what it has done itself nothing further.
+   * Runs before the server prepares the object; may change `request.object`. Throws a StatusError to refuse. Must be idempotent: it runs again when a webhook
+   * changed the object.
    */
   mutate?: (request: AdmissionRequest, pass: Pass) => void | Promise<void>
   /** Runs after validation; must not change anything. Throws a StatusError to refuse. */
   validate?: (request: AdmissionRequest) => void | Promise<void>
 }
 
-/** A request about objects of one type. */
+/** A request for objects of one type. */
 export interface TypedRequest<T extends ApiObject> extends Omit<AdmissionRequest, 'object' | 'oldObject'> {
   readonly object: T | undefined
   readonly oldObject: T | undefined
 }
 
-/** For plugins of several types, which know by the resource what they are handed: an object that was decoded by its message. */
+/** For plugins of several types: narrows the request to the type that its resource implies. */
 export const typed = <T extends ApiObject>(request: AdmissionRequest): TypedRequest<T> => request as unknown as TypedRequest<T>
 
 export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 'name' | 'sideEffects' | 'reinvocation'> {
   readonly operations: readonly Operation[]
-  /** '' for the object itself. Default that alone. */
+  /** '' is the object itself, which is the default. */
   readonly subresources?: readonly string[]
   mutate?: (request: TypedRequest<T>, pass: Pass) => void | Promise<void>
   validate?: (request: TypedRequest<T>) => void | Promise<void>
 }
 
-/** A plugin for one type, whose objects it gets with their static type. */
+/** A plugin for one resource type, with statically typed objects. */
 export function pluginFor<T extends ApiObject> ({ group, plural }: ResourceType, plugin: TypedPlugin<T>): AdmissionPlugin {
   const { operations, subresources = [''], ...rest } = plugin
   const resources = subresources.map(subresource => subresource === '' ? plural : `${plural}/${subresource}`)
-  // It is handed objects of this type alone, decoded by its message.
+  // The rules below admit only objects of this type.
   return { ...rest as unknown as Pick<AdmissionPlugin, 'name' | 'mutate' | 'validate'>, handles: [{ operations, groups: [group], resources }] }
 }

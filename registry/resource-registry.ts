@@ -1,7 +1,4 @@
-/**
- * The resource types a server has, by group and plural, and what of them is served: which representations, by the names
- * that requests have for them. Types come and go while the server runs.
- */
+/** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
 import type { ApiObject, Message, Representation, ResourceType, Subresource } from '../schemas/index.js'
 import { compareGroups, compareVersions } from '../schemas/index.js'
 import { ResourceStore } from './resource-store.js'
@@ -16,28 +13,28 @@ export interface RegistryOptions extends Omit<ResourceStoreOptions, 'type' | 'ba
   readonly windowSizeOf: (group: string, plural: string) => number
   /** The back end of a resource, `--etcd-servers-overrides`. */
   readonly backendOf: (group: string, plural: string) => Backend
-  /** Of what objects of a resource have that no other may have. Default nothing. */
+  /** The allocation of unique values for a resource. Default none. */
   readonly allocationOf?: (group: string, plural: string) => Allocation | undefined
-  /** Told of what becomes of a type. Default nobody is. */
+  /** Observes the store of a type. Default none. */
   readonly observerOf?: (type: ResourceType) => StoreObserver | undefined
 }
 
-/** What a virtual resource or a subresource does. Given to the registry by whoever can do it. */
+/** The implementation of a virtual resource or a subresource. */
 export interface Operation {
-  /** Of what is sent and answered, where that is not the message of the resource. */
+  /** Message of request and response, if it is not that of the resource. */
   readonly message?: Message<ApiObject>
-  /** Other versions of that message, told apart by their apiVersion. */
+  /** Other versions of that message, chosen by apiVersion. */
   readonly otherMessages?: ReadonlyArray<Message<ApiObject>>
-  /** Of what is answered, where that is another. */
+  /** Message of the response, if it differs from the request's. */
   readonly answer?: Message<object>
-  /** @returns what is answered. Throws a StatusError to refuse. */
+  /** @returns the response. Throws a StatusError to refuse. */
   readonly run: (object: ApiObject, target: Target, context: WriteContext) => object | Promise<object>
 }
 
-/** What there is of a virtual resource that can be read: all of it, looked up each time. */
+/** Lists the objects of a readable virtual resource; called on each read. */
 export type Source = () => readonly ApiObject[] | Promise<readonly ApiObject[]>
 
-/** What a request calls a resource. */
+/** A resource as requests name it. */
 export interface ResourceName { readonly group: string, readonly version: string, readonly resource: string }
 
 export class ResourceRegistry {
@@ -45,7 +42,7 @@ export class ResourceRegistry {
   readonly #stores = new Map<string, ResourceStore>()
   readonly #operations = new Map<string, Operation>()
   readonly #sources = new Map<string, Source>()
-  /** By plural, then by comparing: a key of all three would be a string made for each request. */
+  /** Keyed by plural only: a key of all three would allocate a string per request. */
   readonly #served = new Map<string, ResourceStore[]>()
   #inOrder: readonly ResourceStore[] | undefined
   #opened = false
@@ -53,10 +50,10 @@ export class ResourceRegistry {
 
   constructor (options: RegistryOptions) { this.#options = options }
 
-  /** Rises when what is served changes; what is made of all of it is made anew then. */
+  /** Changes with the set of served types, so that derived documents can be rebuilt. */
   get generation (): number { return this.#generation }
 
-  /** A type of whose objects there may be some; nothing of it is served yet. @throws TypeError when it is there already */
+  /** Adds a type without serving it. @throws TypeError if it exists */
   add (type: ResourceType): ResourceStore {
     const name = `${type.group}/${type.plural}`
     if (this.#stores.has(name)) throw new TypeError(`resource ${name} is there already`)
@@ -65,12 +62,12 @@ export class ResourceRegistry {
     const windowSize = type.virtual ? 0 : windowSizeOf(group, plural)
     const store = new ResourceStore({ ...rest, type, backend: backendOf(group, plural), windowSize, allocation: allocationOf?.(group, plural), observer: type.virtual ? undefined : observerOf?.(type) })
     this.#stores.set(name, store)
-    // One that comes later loads its cache at once; requests that are there before wait for it.
+    // Stores added later load their caches at once; earlier requests wait for that.
     if (this.#opened) store.open().catch((error: unknown) => { this.#options.log(`${plural} could not be loaded`, error) })
     return store
   }
 
-  /** Takes a type out: nothing of it is served any more, and its watches end as expired. What is stored stays. */
+  /** Removes a type: it is no longer served and its watches end as expired. Stored objects stay. */
   remove (type: ResourceType): void {
     const name = `${type.group}/${type.plural}`
     const store = this.#stores.get(name)
@@ -80,7 +77,7 @@ export class ResourceRegistry {
     store.retire()
   }
 
-  /** Makes a version of a type reachable. @throws TypeError when its type is not there */
+  /** Serves a version of a type. @throws TypeError if the type is missing */
   serve (representation: Representation): ResourceStore {
     const { type: { group, plural } } = representation
     const store = this.#stores.get(`${group}/${plural}`)
@@ -94,18 +91,18 @@ export class ResourceRegistry {
 
   withdraw (representation: Representation): void {
     const { plural } = representation
-    const left = this.#served.get(plural)?.filter(served => served.representation !== representation) ?? []
-    if (left.length > 0) this.#served.set(plural, left)
+    const remaining = this.#served.get(plural)?.filter(served => served.representation !== representation) ?? []
+    if (remaining.length > 0) this.#served.set(plural, remaining)
     else this.#served.delete(plural)
     this.#changed()
   }
 
-  /** What a request of that name is about; undefined for what is not served. */
+  /** The store for a resource as a request names it; undefined if it is not served. */
   lookup ({ group, version, resource }: ResourceName): ResourceStore | undefined {
     return this.#served.get(resource)?.find(({ representation }) => representation.version === version && representation.group === group)
   }
 
-  /** Says what creating an object of a virtual type, or posting to a subresource, does. Before the type is served. */
+  /** Registers what creating a virtual object, or posting to a subresource, does. Call it before the type is served. */
   provideOperation (type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: Operation): void {
     this.#operations.set(`${type.group}/${type.plural}/${subresource}`, operation)
   }
@@ -114,7 +111,7 @@ export class ResourceRegistry {
     return this.#operations.get(`${type.group}/${type.plural}/${subresource}`)
   }
 
-  /** Says what there is of a virtual type that can be read. Before the type is served. */
+  /** Registers the source of a readable virtual type. Call it before the type is served. */
   provideSource (type: Pick<ResourceType, 'group' | 'plural'>, source: Source): void {
     this.#sources.set(`${type.group}/${type.plural}`, source)
   }
@@ -123,27 +120,27 @@ export class ResourceRegistry {
     return this.#sources.get(`${type.group}/${type.plural}`)
   }
 
-  /** Subresources that can be asked for: those of the object itself, its views, its connections, and those somebody performs. */
+  /** Subresources that requests can reach: those of the object itself, views, connections, and those with an operation. */
   subresourcesOf ({ representation, type }: ResourceStore): readonly Subresource[] {
     return representation.subresources.filter(({ name, kind, view, connects }) => view !== undefined || connects === true || kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
   }
 
-  /** Every representation that is served, in the order of discovery. */
+  /** All served representations, in discovery order. */
   served (): readonly ResourceStore[] {
     this.#inOrder ??= [...this.#served.values()].flat().sort(({ representation: one }, { representation: other }) =>
       compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
     return this.#inOrder
   }
 
-  /** The store of a type, as what is stored in it. */
+  /** The store of a type in its stored version. */
   find (group: string, plural: string): ResourceStore | undefined {
     return this.#stores.get(`${group}/${plural}`)
   }
 
-  /** Of every type whose objects are stored. */
+  /** The stores of all types with stored objects. */
   all (): ResourceStore[] { return [...this.#stores.values()].filter(({ type }) => !type.virtual) }
 
-  /** Resolves when every cache has been loaded. */
+  /** Resolves when every cache has loaded. */
   async open (): Promise<void> {
     this.#opened = true
     await Promise.all(this.all().map(store => store.open()))

@@ -1,7 +1,6 @@
 /**
- * One resource type in the store: its strategy, where its keys are, how its objects become bytes and back, and the cache
- * that reads are answered from. The operations are functions over it and know what is stored alone; `as` gives the same
- * store as another representation of the type shows it, whose objects are derived from what is stored.
+ * One resource type at run time: its strategy, keys and encoding, and the cache that serves reads. Operations are functions of a store and work on the stored
+ * version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
 import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls, UNBOUNDED } from '../schemas/index.js'
 import type { ApiObject, Representation, ResourceType, Strategy } from '../schemas/index.js'
@@ -23,58 +22,58 @@ import type { Allocation } from './operations/allocation.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { SharedLease } from '../storage/shared-lease.js'
 
-const NOTHING_ELSE: AdmissionReader = { get: async () => undefined, list: async () => [] }
+const EMPTY_READER: AdmissionReader = { get: async () => undefined, list: async () => [] }
 
 export type StorageMediaType = typeof JSON_TYPE | typeof PROTOBUF_TYPE
 
 export interface ResourceStoreOptions {
   readonly type: ResourceType
   readonly backend: Backend
-  /** `/registry` */
+  /** For example `/registry`. */
   readonly prefix: string
   readonly mediaType: StorageMediaType
   readonly admission: Admission
-  /** What admission may look at beside. Default nothing. */
+  /** Other objects that admission may read. Default none. */
   readonly reader?: AdmissionReader
-  /** Events its cache keeps for watches at least; 0 answers everything from the back end. */
+  /** Minimum number of events the cache keeps for watches; 0 disables the cache. */
   readonly windowSize: number
-  /** How long objects of a type stay that do not stay for ever, and their leases are used for new ones. Default what the type says, and a minute. */
+  /** Lifetime of expiring objects, and how long a lease is shared by new ones. Default that of the type, and one minute. */
   readonly ttlSeconds?: number | undefined
   readonly leaseReuseSeconds?: number | undefined
-  /** False where nobody sees to what depends on an object: a deletion then asks for nothing of the kind. Default true. */
+  /** False without a garbage collector: deletions then set no finalizer for it. Default true. */
   readonly garbageCollection?: boolean | undefined
-  /** Of what its objects have that no other may have. Default they have nothing of the kind. */
+  /** Allocates unique values of the objects. Default none. */
   readonly allocation?: Allocation | undefined
-  /** Told of what becomes of it. Default nobody is. */
+  /** Observes the store. Default none. */
   readonly observer?: StoreObserver | undefined
   readonly log: (message: string, error: unknown) => void
 }
 
-/** Resolves when it knows of a write at that revision, or has waited long enough. Does not reject. */
+/** Resolves when the listener has processed a write at that revision, or its timeout has passed. Never rejects. */
 export type CommitListener = (revision: Revision) => Promise<void>
 
-/** Keys are printable ASCII; the rest of a name is percent-encoded, and so is the percent sign, so that no two names share a key. */
+/** Keys are printable ASCII; all other characters, and the percent sign, are percent-encoded, so that no two names share a key. */
 function keyPart (name: string): string {
   return /^[!-$&-~]*$/.test(name) ? name : name.toWellFormed().replace(/[^!-$&-~]/gu, encodeURIComponent)
 }
 
 export class ResourceStore {
   readonly type: ResourceType
-  /** What is in the store, and what operations work on. */
+  /** The representation that is stored and that operations use. */
   readonly stored: Representation
-  /** What clients of this one send and get. */
+  /** The representation that clients of this store use. */
   readonly representation: Representation
   readonly strategy: Strategy
-  /** What a deletion does with dependents where nobody says; `left` where nobody collects garbage, and no finalizer would be taken away. */
+  /** Default treatment of dependents on deletion; `left` without a garbage collector, where finalizers stay untouched. */
   readonly dependents: Strategy['dependents'] | 'left'
   readonly backend: Backend
   readonly admission: Admission
   readonly reader: AdmissionReader
   readonly allocation: Allocation | undefined
   readonly observer: StoreObserver | undefined
-  /** Undefined where reads are answered by the back end. */
+  /** Undefined if the back end serves reads. */
   readonly cache: WatchCache | undefined
-  /** How errors name the resource. */
+  /** Names the resource in errors. */
   readonly resource: GroupResource
   readonly #root: string
   readonly #protobuf: boolean
@@ -82,11 +81,11 @@ export class ResourceStore {
   readonly #options: ResourceStoreOptions
   readonly #versions = new Map<Representation, ResourceStore>()
   readonly #uncached = new Set<Subscriber>()
-  /** Of all representations. */
+  /** Shared by all representations. */
   readonly #commitListeners: Set<CommitListener>
   #leases: SharedLease | undefined
 
-  /** @param of the store that this one shows as another representation */
+  /** @param of the store of the stored version, for another representation */
   constructor (options: ResourceStoreOptions, representation = options.type.stored, of?: ResourceStore) {
     const { type, prefix, observer } = options
     const backend = of?.backend ?? (observer === undefined ? options.backend : timed(options.backend, observer.called))
@@ -98,7 +97,7 @@ export class ResourceStore {
     this.dependents = options.garbageCollection === false ? 'left' : representation.dependents
     this.backend = backend
     this.admission = options.admission
-    this.reader = options.reader ?? NOTHING_ELSE
+    this.reader = options.reader ?? EMPTY_READER
     this.allocation = options.allocation
     this.observer = observer
     this.resource = { group: representation.group, resource: representation.plural }
@@ -117,41 +116,41 @@ export class ResourceStore {
       })
   }
 
-  /** The end of what is written now, of a type whose objects do not stay for ever. */
+  /** The lease of new objects, for types that expire. */
   async expiry (): Promise<WriteOptions> {
     const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds } = this.#options
     this.#leases ??= new SharedLease(this.backend, ttlSeconds, leaseReuseSeconds, systemClock, this.observer?.leased)
     return { lease: await this.#leases.current() }
   }
 
-  /** Resolves when reads can be answered. */
+  /** Resolves when the store can serve reads. */
   async open (): Promise<void> { await this.cache?.open() }
 
   close (): void { this.cache?.close() }
 
-  /** Ends what it serves for good: its type is no more, and who watches it has to look anew. */
+  /** Ends the store for good because its type was removed; watchers must list again. */
   retire (): void {
     const reason = new StorageError('Compacted', `${this.type.plural} are no longer served`)
     this.cache?.close(reason)
     for (const other of [this, ...this.#versions.values()]) for (const subscriber of [...other.#uncached]) subscriber.end(reason)
   }
 
-  /** Of a watch that is not fed by the cache: it is told when the store retires. */
+  /** Registers a watch that the cache does not feed, so that `retire` ends it. */
   trackUncached (subscriber: Subscriber): void { this.#uncached.add(subscriber) }
   untrackUncached (subscriber: Subscriber): void { this.#uncached.delete(subscriber) }
 
-  /** From now on a write is acknowledged when this one knows of it, so that what it decides next is by that. @returns what ends it */
+  /** Adds a listener that each write waits for before it is acknowledged. @returns a function that removes it */
   onCommitted (one: CommitListener): () => void {
     this.#commitListeners.add(one)
     return () => { this.#commitListeners.delete(one) }
   }
 
-  /** Resolves when a write at that revision, which was made through this server, may be acknowledged. */
+  /** Resolves when a write of this server at that revision may be acknowledged. */
   async acknowledge (revision: Revision): Promise<void> {
     for (const one of this.#commitListeners) await one(revision)
   }
 
-  /** The same store, as clients of another representation of its type see it. */
+  /** The same store for another representation of its type. */
   forVersion (representation: Representation): ResourceStore {
     if (representation === this.representation) return this
     let other = this.#versions.get(representation)
@@ -159,7 +158,7 @@ export class ResourceStore {
     return other
   }
 
-  /** An entry of the store as this representation shows it, made once per version of the object while it is used. */
+  /** Converts an entry to this representation; the result is cached on the entry. */
   toVersion (entry: Entry): Entry {
     const { conversion } = this.representation
     if (conversion === undefined) return entry
@@ -170,10 +169,10 @@ export class ResourceStore {
     })
   }
 
-  /** What is stored, as decoding makes objects, for one look. Treat it as frozen. */
+  /** The stored object as decoding makes it. Treat it as frozen. */
   readStored (entry: Entry): ApiObject { return entry.written ?? withoutNulls(this.stored.message, entry.read()) }
 
-  /** Decodes the stored object as `readStored` does, in steps. Treat it as frozen. */
+  /** As `readStored`, in steps. Treat it as frozen. */
   * readingStored (entry: Entry): Steps<ApiObject> {
     if (entry.written !== undefined) return entry.written
     const object = entry.read()
@@ -181,10 +180,10 @@ export class ResourceStore {
     return withoutNulls(this.stored.message, object)
   }
 
-  /** An object of the store as this representation shows it, for whoever means to change it. */
+  /** A copy of the object in this representation, which the caller may change. */
   convertCopy (entry: Entry): ApiObject { return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy() }
 
-  /** What a client sent, with the defaults of the version it is in, as it is stored. In place where it is stored as it is. */
+  /** Converts a client's object, with the defaults of its version, to the stored version. In place if no conversion is needed. */
   fromVersion (object: ApiObject): ApiObject {
     applyDefaults(this.representation.message, object)
     const { conversion } = this.representation
@@ -199,20 +198,20 @@ export class ResourceStore {
     return namespaced ? `${this.#root}/${keyPart(namespace)}/${keyPart(name)}` : `${this.#root}/${keyPart(name)}`
   }
 
-  /** The path above the keys of a namespace, or of all with ''; ends in '/'. */
+  /** The key prefix of a namespace, or of all with ''; ends in '/'. */
   scope (namespace: string): string {
     return namespace === '' || !this.type.namespaced ? `${this.#root}/` : `${this.#root}/${keyPart(namespace)}/`
   }
 
-  /** The keys of a namespace, or of all with ''. */
+  /** The key range of a namespace, or of all with ''. */
   range (namespace: string): { start: string, end: string } { return rangeOf(this.scope(namespace)) }
 
-  /** The bytes to store: without resourceVersion, which is the store's own to say. */
+  /** Encodes an object without its resourceVersion, which the store sets. */
   encode (object: ApiObject): Uint8Array {
     const { metadata } = object
     const { resourceVersion } = metadata
     const { message } = this.stored
-    if (resourceVersion !== undefined) metadata.resourceVersion = '' // for now: a copy without it would cost more than all the rest
+    if (resourceVersion !== undefined) metadata.resourceVersion = '' // temporary: a copy would dominate the cost
     try {
       return this.#protobuf ? encodeProtobuf(message, object) : Buffer.from(toJson(message, object))
     } finally {
@@ -225,7 +224,7 @@ export class ResourceStore {
     return this.entry(kv.key, this.#object(kv), revision)
   }
 
-  /** The enveloped protobuf of a shown version, made once. */
+  /** The protobuf envelope of an entry in this representation, cached on the entry. */
   protobuf (entry: Entry): Buffer {
     return entry.derive('protobuf', ({ object }) => encodeProtobuf(this.representation.message, object))
   }
@@ -234,17 +233,17 @@ export class ResourceStore {
     return this.#entry(key, object, ownBytes(toJson(this.stored.message, object, String(revision))), revision)
   }
 
-  /** Of an object that was not stored, and so has no resourceVersion. */
+  /** An entry of an object that is not stored and has no resourceVersion. */
   unstored (key: string, object: ApiObject): Entry {
     return this.#entry(key, object, ownBytes(toJson(this.stored.message, object)), 0)
   }
 
-  /** The entries of one object at any revision, its JSON made once. */
+  /** Entries of an object at any revision, sharing its JSON. */
   entries (key: string, object: ApiObject, json: UnversionedJson): (revision: Revision) => Entry {
     return revision => this.#entry(key, object, json.at(revision), revision)
   }
 
-  /** Wire JSON that can be given any revision. */
+  /** JSON without a resourceVersion, which can be added later. */
   unversioned (object: ApiObject): UnversionedJson { return new UnversionedJson(splitJson(this.stored.message, object)) }
 
   #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
@@ -259,7 +258,7 @@ export class ResourceStore {
       const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
         ? decodeProtobuf(message, bytes).object
         : decode(message, parseExactly(bytes), UNBOUNDED).object
-      applyDefaults(message, object) // of fields that were added since it was stored
+      applyDefaults(message, object) // for fields added after it was stored
       return object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })

@@ -1,14 +1,14 @@
-/** What the server is doing, for a person: memory, what keeps the process busy, and each cache. No name of an object, no secret. */
+/** Summarizes memory, active handles and caches for humans. Contains no object names and no secrets. */
 import type { ResourceRegistry } from './resource-registry.js'
 
 export interface State {
   readonly uptimeSeconds: number
   readonly node: string
-  /** Bytes. */
+  /** In bytes. */
   readonly memory: Readonly<Record<string, number>>
-  /** Open handles and requests of the runtime, by type. */
+  /** Active handles and requests of Node, by type. */
   readonly active: Readonly<Record<string, number>>
-  /** By resource: what its cache holds. */
+  /** By resource. */
   readonly caches: Readonly<Record<string, CacheState>>
 }
 
@@ -25,13 +25,13 @@ export function stateOf (resources: ResourceRegistry): State {
   return { uptimeSeconds: Math.round(process.uptime()), node: process.version, memory: { ...process.memoryUsage() }, active, caches }
 }
 
-/** As fields of log lines: the process, then each cache with something in it. */
+/** As fields of log lines: the process, then each cache in use. */
 export function stateFields ({ uptimeSeconds, memory, active, caches }: State): Array<Record<string, unknown>> {
   const inUse = Object.entries(caches).filter(([, { loaded, objects, watches }]) => !loaded || objects > 0 || watches > 0)
   return [{ uptimeSeconds, ...memory, active }, ...inUse.map(([cache, state]) => ({ cache, ...state }))]
 }
 
-/** In columns, the caches with something in them first. */
+/** As a table, largest caches first. */
 export function stateText ({ uptimeSeconds, node, memory, active, caches }: State): string {
   const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MB`
   const lines = [

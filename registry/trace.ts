@@ -1,78 +1,77 @@
 /**
- * What was done for a request, in steps and in parts that have steps of their own, and when. One record, from which the log tells
- * of slow requests and spans are exported when the request is over: nothing is decided, written or sent meanwhile, so that it
- * costs little where neither is wanted. Times are milliseconds on the clock of `performance.now()`.
+ * Traces a request: its steps, and spans with their own steps. The log of slow requests and exported spans are derived from this record after the request, so
+ * tracing costs little where neither is enabled. Times are milliseconds of `performance.now()`.
  */
 export type Fields = Readonly<Record<string, string | number | boolean>>
 
-/** Something was done; what it took began where the one before it ended. */
+/** A completed step, which began when the previous one ended. */
 export interface Step {
   readonly name: string
   readonly at: number
   readonly fields: Fields | undefined
 }
 
-/** Steps and parts that one request is recorded with: one that deletes a whole collection has more. */
-const MOST_RECORDED = 400
+/** Maximum steps and spans per request; deleting a collection produces more. */
+const MAX_RECORDED = 400
 
-/** A part of what is done for a request, or with `Trace` all of it. */
+/** A part of a request, or as `Trace` all of it. */
 export class Span {
   readonly name: string
   readonly startedAt = performance.now()
   endedAt: number | undefined = undefined
-  /** What it failed with; undefined where it did not. */
+  /** The error it ended with, undefined on success. */
   failure: unknown = undefined
   fields: Fields | undefined
-  /** In the order in which they ended or began; undefined where there are none. */
+  /** By end time of steps and start time of spans; undefined if empty. */
   items: Array<Step | Span> | undefined = undefined
-  /** Of this span in an exported trace, 16 hexadecimal digits; given when somebody asks. */
+  /** Span id in exported traces, 16 hexadecimal digits; assigned on demand. */
   id: string | undefined = undefined
   readonly trace: Trace
 
   constructor (name: string, fields?: Fields, trace?: Trace) {
     this.name = name
     this.fields = fields
-    this.trace = trace ?? (this as unknown as Trace) // what is part of no other is a trace itself
+    this.trace = trace ?? (this as unknown as Trace) // the root span is the trace itself
   }
 
-  /** Something has been done. Say it when it is over. */
+  /** Records a step that has just completed. */
   step (name: string, fields?: Fields): void {
-    if (this.trace.recorded++ < MOST_RECORDED) (this.items ??= []).push({ name, at: performance.now(), fields })
+    if (this.trace.recorded++ < MAX_RECORDED) (this.items ??= []).push({ name, at: performance.now(), fields })
   }
 
-  /** Begins a part. Whoever begins it calls `end`. */
+  /** Starts a child span; the caller must call `end`. */
   start (name: string, fields?: Fields): Span {
     const part = new Span(name, fields, this.trace)
-    if (this.trace.recorded++ < MOST_RECORDED) (this.items ??= []).push(part)
+    if (this.trace.recorded++ < MAX_RECORDED) (this.items ??= []).push(part)
     return part
   }
 
-  /** @param error with which it failed */
+  /** @param error the failure, if any */
   end (error?: unknown): void {
     this.endedAt = performance.now()
     this.failure = error
   }
 
-  /** For calls to others: a header of W3C Trace Context that names this span. Undefined where nothing is passed on. */
+  /** The W3C Trace Context header for outgoing calls. Undefined if traces are not propagated. */
   get traceparent (): string | undefined { return this.trace.propagate?.(this) }
 }
 
-/** All that is done for one request. It begins when it is made. */
+/** The root span of a request; starts when it is constructed. */
 export class Trace extends Span {
-  /** When it came to whoever handles it: it had been read, and might be served. */
+  /** When the handler was called, after reading, authentication and authorization. */
   handledAt: number | undefined = undefined
-  /** How many steps and parts there have been, those included that are not kept. */
+  /** Steps and spans so far, dropped ones included. */
   recorded = 0
-  /** Milliseconds in which others had their turn and nothing was done for this request. */
+  /** Milliseconds spent on other requests while this one waited for its turn. */
   waited = 0
-  /** Milliseconds that it may take longer than others before it counts as slow. */
+  /** Extra milliseconds before the request counts as slow. */
   allowance = 0
-  /** Makes `traceparent`; set where traces are exported or passed on. */
+  /** Creates `traceparent`; set where traces are exported or propagated. */
   propagate: ((span: Span) => string | undefined) | undefined = undefined
 
   constructor () { super('') }
 
-  /** Adds the steps that every request has. Once, when it is over. */
+  /** Adds the steps that every request has. Call it once, at the end. */
   complete (): void {
     const { handledAt, endedAt = this.startedAt } = this
     const items = this.items ??= []
@@ -83,11 +82,11 @@ export class Trace extends Span {
     items.push({ name: 'Writing http response done', at: endedAt, fields: undefined })
   }
 
-  /** Steps and parts that were not kept. */
-  get dropped (): number { return Math.max(0, this.recorded - MOST_RECORDED) }
+  /** Number of steps and spans that were not kept. */
+  get dropped (): number { return Math.max(0, this.recorded - MAX_RECORDED) }
 }
 
-/** Does something as a part of `span`, where there is one. */
+/** Runs `work` in a child span, if there is a span. */
 export async function during<T> (span: Span | undefined, name: string, work: (part: Span | undefined) => Promise<T>, fields?: Fields): Promise<T> {
   if (span === undefined) return await work(undefined)
   const part = span.start(name, fields)

@@ -1,7 +1,4 @@
-/**
- * From the bytes of a request to an object: the decoder is chosen by Content-Type, and what the schema does
- * not know is ignored, warned about or refused as fieldValidation says.
- */
+/** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
 import type { FastifyRequest } from 'fastify'
 import { applyDefaults, decode, decodeProtobuf, findingsOfJson, findingsOfYaml, OF_BODIES, parseJson, parseYamlBody, strictFindings, stringify, toJson, warningsOf } from '../schemas/index.js'
 import type { Message, Parsed } from '../schemas/index.js'
@@ -14,10 +11,10 @@ import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-err
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
-/** What stock clients call the same bytes; they send some bodies so without asking first. Never answered with. */
+/** The name that upstream clients use for the same bytes, some without negotiation. Never sent in a response. */
 const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
-/** The media type without parameters, lower case; JSON where none is named. */
+/** The media type in lower case without parameters; JSON by default. */
 export function contentType (request: FastifyRequest): string {
   const header = request.headers['content-type'] ?? ''
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
@@ -29,14 +26,14 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array()
 }
 
-/** JSON or YAML as a plain value. @throws StatusError 415; DecodeError */
+/** Parses JSON or YAML into a plain value. @throws StatusError 415; DecodeError */
 export async function parseText (type: string, body: Uint8Array, signal?: () => AbortSignal): Promise<Parsed> {
   return type === YAML_TYPE ? await parseYamlBody(body, signal?.()) : parseJson(body)
 }
 
 /**
- * The object of a body; what its schema does not know goes by `fieldValidation`.
- * @throws StatusError 400 for an empty body or what Strict refuses, 415; DecodeError
+ * Decodes the object of a body; `validation` decides about unknown fields.
+ * @throws StatusError 400 for an empty body or a Strict violation, 415; DecodeError
  */
 export async function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): Promise<T> {
   const type = contentType(request)
@@ -59,7 +56,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   return decoded.object
 }
 
-/** Tells the audit event what was sent, in the version and with the defaults of the request. */
+/** Records the request object in the audit event, in the request's version with its defaults. */
 function recordSent (request: FastifyRequest, message: Message<object>, object: object): void {
   request.orch.recorder?.request(object, () => {
     applyDefaults(message, object)
@@ -67,7 +64,7 @@ function recordSent (request: FastifyRequest, message: Message<object>, object: 
   })
 }
 
-/** The same of a body that is no object, such as a patch. */
+/** Records a body that is not an object, such as a patch. */
 export function recordValue (request: FastifyRequest, value: unknown): void {
   request.orch.recorder?.request(undefined, () => stringify(value) ?? 'null')
 }
@@ -80,18 +77,18 @@ async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8
 
 interface Found { readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[] }
 
-/** What the schema does not know, and what was said twice. */
+/** Unknown and duplicate fields. */
 function findingsOf (type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: Found): string[] {
   if (type === YAML_TYPE) return findingsOfYaml(unknown, lines)
-  // Types that are defined at run time have no protobuf form.
+  // Custom types have no protobuf form.
   return type === JSON_TYPE && message[Facts].protobuf ? findingsOfJson(body, unknown, duplicates) : strictFindings(unknown, duplicates)
 }
 
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 
-/** Lets what was found pass, warns of it, or refuses it. @param refusal what Strict throws */
+/** Ignores findings, warns about them, or throws. @param refusal the error for Strict */
 export function judge (request: FastifyRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
   if (validation === 'Ignore' || findings.length === 0) return
-  if (validation === 'Strict') throw refusal(findings.slice(0, MOST_FINDINGS).join(', '))
-  request.orch.warnings.push(...findings.flatMap(warningsOf).slice(0, MOST_FINDINGS))
+  if (validation === 'Strict') throw refusal(findings.slice(0, MAX_FINDINGS).join(', '))
+  request.orch.warnings.push(...findings.flatMap(warningsOf).slice(0, MAX_FINDINGS))
 }

@@ -1,69 +1,68 @@
 /**
- * How the bytes of a large answer travel: in chunks whose memory is used again. A chunk is free when the write it
- * was given to has called back, and at no other sign: a `drain` of an answer tells nothing, as Node emits it on the
- * answer that is being sent whenever one that waits behind it on the connection buffers some bytes.
+ * Sends large responses in reusable chunks. A chunk may be reused only after its write has called back. A response's `drain` proves nothing, as Node also
+ * emits it when a later response on the connection buffers bytes.
  */
 import type { ServerResponse } from 'node:http'
 
-/** Chunks are collected to this size: smaller ones cost a TLS record and a system call each. */
+/** Smaller chunks would cost a TLS record and a system call each. */
 export const CHUNK_BYTES = 128 * 1024
 
-/** Chunks that nobody uses: fresh memory costs more than the copying. */
+/** Unused chunks: fresh memory costs more than copying. */
 const spare: Buffer[] = []
-const MOST_SPARE = 8
+const MAX_SPARE = 8
 
 const takeChunk = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
-/** The receiver of one answer: takes chunks, and tells when it is behind or has gone. */
+/** Writes the chunks of one response and reports back-pressure and disconnects. */
 export class ChunkWriter {
-  /** Nobody takes what is written any more. */
+  /** True once the connection is closed. */
   closed = false
   /** Bytes of writes that have not called back. */
   unsent = 0
   readonly #out: NodeJS.WritableStream
   /** Writes that have not called back. */
-  #waiting = 0
+  #pendingWrites = 0
   #proceed: (() => void) | undefined
 
-  /** @param out where the bytes of the answer `raw` go */
+  /** @param out the stream for the bytes of the response `raw` */
   constructor (raw: ServerResponse, out: NodeJS.WritableStream) {
     this.#out = out
-    const leave = (): void => {
+    const close = (): void => {
       this.closed = true
       this.#proceed?.()
     }
-    raw.once('close', leave)
-    raw.on('error', leave)
+    raw.once('close', close)
+    raw.on('error', close)
   }
 
-  /** Writes bytes that nobody changes. False when the receiver is behind: see `drained`. */
+  /** Writes immutable bytes. Returns false if the receiver is behind; then await `drained`. */
   write (bytes: Uint8Array): boolean { return this.#write(bytes, undefined) }
 
-  /** Writes the first `used` bytes of a chunk, which is not its writer's any more. */
+  /** Writes the first `used` bytes of a chunk, which the caller must not use again. */
   give (chunk: Buffer, used: number): boolean {
     return this.#write(used === chunk.length ? chunk : chunk.subarray(0, used), chunk)
   }
 
-  /** A chunk to fill. */
+  /** Returns a chunk to fill. */
   take (): Buffer { return takeChunk() }
 
-  /** Resolves when all that was written has been taken, or the receiver has gone. */
+  /** Resolves when all writes have called back, or the connection is closed. */
   async drained (): Promise<void> {
-    if (this.closed || this.#waiting === 0) return
+    if (this.closed || this.#pendingWrites === 0) return
     await new Promise<void>(resolve => { this.#proceed = resolve })
     this.#proceed = undefined
   }
 
   #write (bytes: Uint8Array, chunk: Buffer | undefined): boolean {
-    this.#waiting++
+    this.#pendingWrites++
     const { length } = bytes
     this.unsent += length
     return this.#out.write(bytes, (error?: Error | null) => {
-      this.#waiting--
+      this.#pendingWrites--
       this.unsent -= length
-      // After a failure something may still read it.
-      if (chunk !== undefined && (error === undefined || error === null) && spare.length < MOST_SPARE) spare.push(chunk)
-      if (this.#waiting === 0) this.#proceed?.()
+      // After an error the chunk may still be in use.
+      if (chunk !== undefined && (error === undefined || error === null) && spare.length < MAX_SPARE) spare.push(chunk)
+      if (this.#pendingWrites === 0) this.#proceed?.()
     })
   }
 }
@@ -79,7 +78,7 @@ export class Chunks {
     this.#chunk = outlet.take()
   }
 
-  /** Copies `bytes`; false when the receiver is behind. */
+  /** Copies `bytes`; returns false if the receiver is behind. */
   add (bytes: Uint8Array): boolean {
     const { length } = bytes
     if (length > CHUNK_BYTES / 2) {

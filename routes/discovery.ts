@@ -1,4 +1,4 @@
-/** Discovery: which groups, versions and resources there are, and which release this is. JSON or YAML. */
+/** Discovery: the groups, versions and resources served, and the release. JSON or YAML. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
@@ -38,7 +38,7 @@ function groupOf (group: string, versions: readonly string[]): object {
 
 export default async function discovery (fastify: FastifyInstance): Promise<void> {
   const { resources, settings, serviceAccountTokens } = fastify.orch
-  /** In the order of discovery, as the registry has them. */
+  /** In discovery order. */
   const groups = (): Map<string, string[]> => {
     const found = new Map<string, string[]>()
     for (const { representation: { group, version } } of resources.served()) {
@@ -71,7 +71,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   const list = (group: string, version: string): object => {
     const found = resources.served().filter(({ representation }) => representation.group === group && representation.version === version)
     if (found.length === 0) throw noSuchPath()
-    // Of the core group without a version of its own, as convention.
+    // Lists of the core group have no apiVersion, as upstream.
     return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) }
   }
   get('/api/:version', request => list('', (request.params as { version: string }).version))

@@ -1,6 +1,6 @@
 /**
- * The way in for URLs that no resource has a route for: types defined at run time, which come and go while the server runs, the deprecated
- * `/watch/` forms, HEAD and OPTIONS, and names longer than the router of a host takes as a parameter (`maxParamLength`).
+ * Serves URLs without a route of their own: custom types, which change at run time, the deprecated `/watch/` paths, HEAD and OPTIONS, and names longer than
+ * the router's `maxParamLength`.
  */
 import type { FastifyInstance } from 'fastify'
 import { methodNotAllowed, noSuchPath } from '../schemas/status.js'
@@ -11,16 +11,16 @@ export interface DispatchOptions { readonly handlerOf: (store: ResourceStore) =>
 
 export default async function dispatch (fastify: FastifyInstance, { handlerOf }: DispatchOptions): Promise<void> {
   const { resources } = fastify.orch
-  const known = new WeakMap<ResourceStore, Handler>()
+  const handlers = new WeakMap<ResourceStore, Handler>()
   const handle: Handler = (request, reply) => {
     const { info } = request.orch
     const store = info.isResourceRequest ? resources.lookup(info) : undefined
     if (store === undefined) throw noSuchPath()
-    let handler = known.get(store)
-    if (handler === undefined) known.set(store, handler = handlerOf(store))
+    let handler = handlers.get(store)
+    if (handler === undefined) handlers.set(store, handler = handlerOf(store))
     return handler(request, reply)
   }
-  /** What is proxied is asked with these too; nothing of ours is. */
+  /** HEAD and OPTIONS are valid only for proxied paths. */
   const handleProxied: Handler = (request, reply) => {
     const { info } = request.orch
     if (info.rest === undefined) throw fastify.orch.knowsPath(info) ? methodNotAllowed() : noSuchPath()

@@ -1,4 +1,4 @@
-/** Which function serves which verb of a resource and of its subresources. */
+/** Maps the verbs of a resource and its subresources to handlers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -16,23 +16,23 @@ import { watchHandler } from './verbs/watch.js'
 import { createHandler, patchHandler, updateHandler } from './verbs/write.js'
 import { observeWatches } from './watch-metrics.js'
 
-/** Undefined when the answer has gone out or will without Fastify. */
+/** Returns undefined if the handler sends the response itself. */
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
 type Verbs = Partial<Record<string, Handler>>
 
-/** PATCH is two verbs, told apart by the media type. */
-const patching = (apply: Handler, patch: Handler): Handler => (request, reply) => isApply(request) ? apply(request, reply) : patch(request, reply)
+/** PATCH serves both patch and apply, distinguished by media type. */
+const patchOrApply = (apply: Handler, patch: Handler): Handler => (request, reply) => isApply(request) ? apply(request, reply) : patch(request, reply)
 
-const OF_COLLECTION = new Set(['list', 'watch', 'create', 'deletecollection'])
+const COLLECTION_VERBS = new Set(['list', 'watch', 'create', 'deletecollection'])
 
-/** Collections and objects take different verbs, but for watch; what is in a namespace is changed there, and across all only listed. */
-function fits ({ verb, namespace, name, selected, subresource }: RequestInfo, { type, representation }: ResourceStore): boolean {
+/** Collections and objects take different verbs, except watch. Across namespaces, namespaced resources can only be listed and watched. */
+function isVerbAllowed ({ verb, namespace, name, selected, subresource }: RequestInfo, { type, representation }: ResourceStore): boolean {
   if (subresource !== '') return name !== ''
-  if ((name === '' || selected === true) !== OF_COLLECTION.has(verb) && verb !== 'watch') return false
+  if ((name === '' || selected === true) !== COLLECTION_VERBS.has(verb) && verb !== 'watch') return false
   return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && representation.verbs.includes('create'))
 }
 
-/** Makes the handler of every request about a resource; the verb and the names in the URL were parsed by request info. */
+/** Creates the handlers of resource requests; verb and names come from the request info. */
 export function resourceHandlers (fastify: FastifyInstance): (store: ResourceStore) => Handler {
   const { settings, shutdown, resources, connections, metrics } = fastify.orch
   const noteDeprecation = deprecations(metrics.gauge)
@@ -41,14 +41,14 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
   /** By subresource, '' for the object itself, then by verb. */
   const verbsOf = (store: ResourceStore): Map<string, Verbs> => {
     const { verbs, subresources, kind } = store.representation
-    const only = (names: readonly ResourceVerb[], all: Verbs): Verbs => Object.fromEntries(names.map(verb => [verb, all[verb]]))
+    const pick = (names: readonly ResourceVerb[], all: Verbs): Verbs => Object.fromEntries(names.map(verb => [verb, all[verb]]))
     if (store.type.virtual) {
       const source = resources.source(store.type)
       const reading = source === undefined ? {} : { get: getSourceHandler(store, source), list: listSourceHandler(store, source) }
       const unwatched = source === undefined ? {} : { watch: () => { throw notSupported(store.resource, 'watch') } }
-      return new Map([['', { ...only(verbs, { ...reading, create: operationHandler(store, resources.operation(store.type)) }), ...unwatched }]])
+      return new Map([['', { ...pick(verbs, { ...reading, create: operationHandler(store, resources.operation(store.type)) }), ...unwatched }]])
     }
-    const patch = patching((request, reply) => applyObject(store, request, reply), patchHandler(store))
+    const patch = patchOrApply((request, reply) => applyObject(store, request, reply), patchHandler(store))
     const object: Verbs = { get: getHandler(store), update: updateHandler(store), patch }
     const all: Verbs = {
       ...object,
@@ -58,9 +58,9 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       delete: deleteHandler(store),
       deletecollection: deleteCollectionHandler(store, settings.deleteCollectionWorkers)
     }
-    const ofSubresource = ({ view, name, connects, kind: own = kind, verbs }: Subresource): Verbs => {
+    const subresourceVerbs = ({ view, name, connects, kind: own = kind, verbs }: Subresource): Verbs => {
       if (view !== undefined) {
-        const patch = patching((request, reply) => applyView(store, view, request, reply), patchViewHandler(store, view))
+        const patch = patchOrApply((request, reply) => applyView(store, view, request, reply), patchViewHandler(store, view))
         return { get: readViewHandler(store, view), update: updateViewHandler(store, view), patch }
       }
       const operation = resources.operation(store.type, name)
@@ -70,25 +70,25 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       if (own === kind && connects !== true) return object
       return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }]))
     }
-    return new Map([['', only(verbs, all)], ...subresources.map(one => [one.name, only(one.verbs, ofSubresource(one))] as const)])
+    return new Map([['', pick(verbs, all)], ...subresources.map(one => [one.name, pick(one.verbs, subresourceVerbs(one))] as const)])
   }
 
   return store => {
     const { namespaced } = store.type
     const { deprecation, group, version, plural } = store.representation
-    let handlers: Map<string, Verbs> | undefined // made with the first request: most resources of most servers get none
+    let handlers: Map<string, Verbs> | undefined // created on demand: most resources get no requests
     return (request, reply) => {
       const { info } = request.orch
-      // The router of a host may read a path otherwise than authorization did, ignoring case for instance.
+      // The host's router may read a path differently from authorization, for example case-insensitively.
       if (!info.isResourceRequest || info.resource !== plural || info.version !== version || info.group !== group) throw noSuchPath()
-      // A namespace is in itself, and nothing else of the cluster is in any: who may act in one may not act beyond it.
+      // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in one namespace would reach beyond it.
       if (!namespaced && info.namespace !== '' && info.namespace !== info.name) throw noSuchPath()
       if (namespaced && info.namespace !== '' && dnsLabel(info.namespace).length > 0) throw notFound({ group: '', resource: 'namespaces' }, info.namespace)
       handlers ??= verbsOf(store)
       const verbs = namespaced && info.namespace === '' && info.name !== '' && info.selected !== true ? undefined : handlers.get(info.subresource)
       if (verbs === undefined) throw noSuchPath()
       const handler = verbs[info.verb === 'options' ? 'get' : info.verb]
-      if (handler === undefined || !fits(info, store)) throw methodNotAllowed()
+      if (handler === undefined || !isVerbAllowed(info, store)) throw methodNotAllowed()
       if (deprecation !== undefined) noteDeprecation(request, reply, store.representation)
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)

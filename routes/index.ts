@@ -1,4 +1,4 @@
-/** Every URL of the server but those of its own health and metrics. */
+/** Every URL of the server except health and metrics. */
 import type { FastifyInstance } from 'fastify'
 import { representations, types } from '../schemas/index.js'
 import discovery from './discovery.js'

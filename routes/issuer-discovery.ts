@@ -1,6 +1,6 @@
 /**
- * Who issues tokens of service accounts and by which keys they are verified, for others that are to accept them: OpenID
- * Connect discovery. Only where the issuer is an https URL, as there is nothing to discover otherwise.
+ * OpenID Connect discovery for service account tokens: the issuer and the keys that verify its tokens. Served only if the issuer is an https URL, as the
+ * protocol requires.
  *
  * @see interface, 'Health endpoints' 6; --service-account-issuer, --service-account-jwks-uri
  */
@@ -14,7 +14,7 @@ const KEYS = '/openid/v1/jwks'
 const KEYS_TYPE = 'application/jwk-set+json'
 const CACHEABLE = { 'cache-control': 'public, max-age=3600' }
 
-/** What there is of an issuer. */
+/** The discovery paths of an issuer; none if it cannot be discovered. */
 export const discoveryPaths = (issuer: string): string[] => URL.canParse(issuer) && new URL(issuer).protocol === 'https:' ? [CONFIGURATION, KEYS] : []
 
 export default async function issuerDiscovery (fastify: FastifyInstance): Promise<void> {
@@ -37,7 +37,7 @@ export default async function issuerDiscovery (fastify: FastifyInstance): Promis
   serve(KEYS, KEYS_TYPE, { keys })
 }
 
-/** `host:port`; a name without a port is on that of the address. */
+/** `host:port`; a hostname without a port gets that of the advertised address. */
 function addressOf (hostname: string | undefined, advertised: string | undefined): string | undefined {
   if (hostname === undefined || /:\d+$/.test(hostname.replace(/^\[.*\]/, ''))) return hostname ?? advertised
   const port = /:(\d+)$/.exec(advertised ?? '')?.[1]

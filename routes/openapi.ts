@@ -1,6 +1,6 @@
 /**
- * OpenAPI: `/openapi/v2` is one document, in JSON or in the protobuf form stock clients ask for; `/openapi/v3` says where the
- * document of each group version is, under an address that changes with it, so that clients may keep what they got.
+ * OpenAPI: `/openapi/v2` is one document, in JSON or the protobuf form that upstream clients prefer; `/openapi/v3` lists the document of each group version
+ * under an address with its hash, so that clients can cache it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { packageVersion } from '../schemas/meta/release.js'
@@ -12,12 +12,12 @@ import { noSuchPath, notAcceptable } from '../schemas/status.js'
 import { CachedDocument, inTurns } from './cached-document.js'
 import { discoveryPaths } from './issuer-discovery.js'
 
-/** Newer clients parse the type of the answer strictly and refuse the older spelling in it, which they still ask with. */
+/** Newer clients request both spellings but accept only this one as Content-Type. */
 const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const V2_FORMATS: ReadonlyMap<string, Format> = new Map([[PROTOBUF_V2, 'protobuf'], ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'protobuf'], [JSON_TYPE, 'json']])
-/** Its protobuf form is not offered: who asks for it takes JSON too. */
+/** No protobuf: clients that prefer it accept JSON too. */
 const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
-const A_YEAR = 365 * 24 * 60 * 60
+const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 type Format = 'json' | 'protobuf'
 
@@ -32,7 +32,7 @@ function formatOf (request: FastifyRequest, formats: ReadonlyMap<string, Format>
   throw notAcceptable([...formats.keys()])
 }
 
-/** What was made of the resources that were served then. */
+/** The documents for one set of served resources. */
 class Generation {
   readonly #resources: readonly Representation[]
   readonly #info: OpenApiInfo
@@ -41,7 +41,7 @@ class Generation {
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
 
-  /** @param issuer whether that of tokens can be discovered */
+  /** @param issuer whether issuer discovery is served */
   constructor (resources: readonly Representation[], issuer: boolean) {
     this.#resources = resources
     this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer }
@@ -69,7 +69,7 @@ class Generation {
     return made
   }
 
-  /** The hash of each document is in its address, so it takes all of them. */
+  /** Builds all documents, because their addresses contain their hashes. */
   index (): Promise<CachedDocument> {
     this.#index ??= inTurns(this.#paths()).then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
     return this.#index
@@ -92,7 +92,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   const { resources, serviceAccountTokens } = fastify.orch
   let generation = -1
   let current: Generation | undefined
-  const now = (): Generation => {
+  const currentGeneration = (): Generation => {
     if (current === undefined || generation !== resources.generation) {
       generation = resources.generation
       current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0)
@@ -105,21 +105,21 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
 
   get('/openapi/v2', async (request, reply) => {
     const format = formatOf(request, V2_FORMATS)
-    return (await now().v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
+    return (await currentGeneration().v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
   get('/openapi/v3', async (request, reply) => {
     formatOf(request, V3_FORMATS)
-    return (await now().index()).send(request, reply, JSON_TYPE)
+    return (await currentGeneration().index()).send(request, reply, JSON_TYPE)
   })
   get('/openapi/v3/*', async (request, reply) => {
     const name = (request.params as { '*': string })['*']
-    const document = now().v3(name)
+    const document = currentGeneration().v3(name)
     if (document === undefined) throw noSuchPath()
     formatOf(request, V3_FORMATS)
     const hash = request.orch.query.get('hash')
     if (hash !== null) {
       if (hash !== document.hash) return reply.redirect(`${fastify.prefix}${addressOf(name, document.hash)}`, 301)
-      reply.headers({ 'cache-control': 'public, immutable', expires: new Date(Date.now() + A_YEAR * 1000).toUTCString() })
+      reply.headers({ 'cache-control': 'public, immutable', expires: new Date(Date.now() + YEAR_SECONDS * 1000).toUTCString() })
     }
     return document.send(request, reply, JSON_TYPE)
   })

@@ -1,4 +1,4 @@
-/** Query parameters as typed values; each failure names the parameter and what it takes. */
+/** Parses query parameters; errors name the parameter and its valid values. */
 import { holdFieldSelector, holdLabelSelector, NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
 import type { Representation, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
 import { isTrue } from '../schemas/query-boolean.js'
@@ -6,28 +6,28 @@ import { badRequest, invalid } from '../schemas/status.js'
 import type { Caller } from '../registry/operations/context.js'
 import type { ListRequest } from '../registry/operations/list.js'
 
-const shown = (value: string): string => JSON.stringify(value.slice(0, 100))
+const quote = (value: string): string => JSON.stringify(value.slice(0, 100))
 
-const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
+const [MIN_INT64, MAX_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** Of 64 bits. Beyond ±9007199254740991 it is the nearest number: nothing is counted that far. @throws StatusError 400 */
+/** A 64-bit integer. Values beyond ±9007199254740991 are rounded; no parameter needs them exactly. @throws StatusError 400 */
 export function integer (query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : longInteger(text)
-  if (Number.isNaN(value)) throw badRequest(`${name}: invalid value ${shown(text)}: it must be a whole number`)
+  if (Number.isNaN(value)) throw badRequest(`${name}: invalid value ${quote(text)}: it must be a whole number`)
   return value
 }
 
 function longInteger (text: string): number {
   if (!/^-?\d{16,19}$/.test(text)) return NaN
   const value = BigInt(text)
-  return value >= LEAST && value <= MOST ? Number(value) : NaN
+  return value >= MIN_INT64 && value <= MAX_INT64 ? Number(value) : NaN
 }
 
 export const bool = (query: URLSearchParams, name: string): boolean => isTrue(query.get(name))
 
-/** A count that may not be negative. @throws StatusError 400 */
+/** A non-negative integer. @throws StatusError 400 */
 export function count (query: URLSearchParams, name: string): number | undefined {
   const value = integer(query, name)
   if (value !== undefined && value < 0) throw badRequest(`${name}: invalid value ${value}: it must not be negative`)
@@ -38,23 +38,23 @@ export const text = (query: URLSearchParams, name: string): string => query.get(
 
 export interface Selection { readonly labels: LabelSelectorMatcher, readonly fields: FieldSelectorMatcher }
 
-const NOTHING: Selection = { labels: NO_LABELS, fields: NO_FIELDS }
+const NO_SELECTION: Selection = { labels: NO_LABELS, fields: NO_FIELDS }
 
-/** The selectors of a list or watch. @throws DecodeError for a selector that can't be read */
+/** The selectors of a list or watch. @throws DecodeError if malformed */
 export function selectors (query: URLSearchParams, definition: Representation): Selection {
   const labels = query.get('labelSelector') ?? ''
   const fields = query.get('fieldSelector') ?? ''
-  if (labels === '' && fields === '') return NOTHING
+  if (labels === '' && fields === '') return NO_SELECTION
   return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields, definition) }
 }
 
-/** The same for a watch, which holds them. @throws DecodeError also for those that are too large to be held */
+/** As `selectors` for a watch, which keeps them in memory. @throws DecodeError also if they are too large for that */
 export function heldSelectors (query: URLSearchParams, definition: Representation): Selection {
   const selection = selectors(query, definition)
-  return selection === NOTHING ? NOTHING : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
+  return selection === NO_SELECTION ? NO_SELECTION : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
 }
 
-/** A class, as a literal that takes in others and has a getter costs as much as a small list. */
+/** A class: an object literal with spread and a getter would cost as much as a small list. */
 class ParsedListRequest implements ListRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
@@ -76,17 +76,17 @@ class ParsedListRequest implements ListRequest {
     this.#caller = caller
   }
 
-  /** For lists that have to wait. */
+  /** For lists that must wait. */
   get signal (): AbortSignal { return this.#caller.signal }
 }
 
-/** All that chooses which objects, in which state. @throws StatusError 400, DecodeError */
+/** The parameters of a list. @throws StatusError 400, DecodeError */
 export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller): ListRequest {
   count(query, 'timeoutSeconds')
   return new ParsedListRequest(selectors(query, definition), query, namespace, caller)
 }
 
-/** Parameters of later releases that change what an answer means are refused, so that clients fall back. @throws StatusError 422 */
+/** Refuses a parameter of later releases that changes the meaning of the response, so that clients fall back. @throws StatusError 422 */
 export function refuseInitialEvents (query: URLSearchParams): void {
   if (!query.has('sendInitialEvents')) return
   throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{

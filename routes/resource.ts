@@ -1,7 +1,7 @@
 /**
- * The URLs of one served resource, made from its representation. A plugin of its own for each, so that `fastify.printRoutes()` shows the
- * API and `request.routeOptions.url` names the route. The deprecated `/watch/` forms have two routes for all resources (`dispatch.ts`): one for
- * each resource would be 150 of 376 routes, and a quarter of what all of them cost a start.
+ * The routes of one served resource. Each is a separate plugin, so that `fastify.printRoutes()` shows the API and `request.routeOptions.url` names the route.
+ * All resources share the routes of the deprecated `/watch/` paths (`dispatch.ts`): separate ones would be 150 of 376 routes and a quarter of their start-up
+ * cost.
  *
  * @see interface, 'Resource URIs'
  */
@@ -21,14 +21,14 @@ export function resourceRoutes ({ representation, type: { namespaced, virtual } 
 
   return fp((fastify, _options, done) => {
     const serve = (url: string, served: readonly string[]): void => {
-      const method = [...new Set(served.map(verb => METHODS[verb] as HTTPMethods))] // each verb of a representation has one
+      const method = [...new Set(served.map(verb => METHODS[verb] as HTTPMethods))] // every verb of a representation has a method
       if (method.length > 0) fastify.route({ method, url: root + url, exposeHeadRoute: false, handler })
     }
-    const among = (...wanted: string[]): string[] => wanted.filter(verb => (verbs as readonly string[]).includes(verb))
+    const supported = (...candidates: string[]): string[] => candidates.filter(verb => (verbs as readonly string[]).includes(verb))
 
-    if (namespaced) serve(all, virtual ? among('list', 'create') : among('list', 'watch'))
-    serve(collection, among('list', 'watch', 'create', 'deletecollection'))
-    serve(object, among('get', 'update', 'patch', 'delete'))
+    if (namespaced) serve(all, virtual ? supported('list', 'create') : supported('list', 'watch'))
+    serve(collection, supported('list', 'watch', 'create', 'deletecollection'))
+    serve(object, supported('get', 'update', 'patch', 'delete'))
     for (const { name, verbs } of subresources) {
       serve(`${object}/${name}`, verbs)
       if (name === 'proxy') serve(`${object}/${name}/*`, verbs)

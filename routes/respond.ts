@@ -1,4 +1,4 @@
-/** How answers leave: an object in the negotiated form, with its warnings. */
+/** Sends objects in the negotiated format, with their warnings. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { encodeProtobuf, stringify, toJson, writeText } from '../schemas/index.js'
@@ -12,13 +12,13 @@ import { isLarge } from '../storage/turns.js'
 import { sendBytes } from './stream.js'
 import { transformed } from './transform.js'
 
-/** Warning headers (RFC 7234, code 299). */
+/** Sets Warning headers (RFC 7234, code 299). */
 export function warn (request: FastifyRequest, reply: FastifyReply): void {
   const { warnings } = request.orch
   if (warnings.length > 0) reply.header('warning', warningHeaders(warnings))
 }
 
-/** One object of the store. */
+/** Sends a stored object. */
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, stored: Entry, code = 200): FastifyReply {
   const entry = store.toVersion(stored)
   const { accept, recorder } = request.orch
@@ -30,19 +30,19 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
   }
   if (accept.as !== undefined) {
     const made = transformed(request, store.representation, accept, entry.object)
-    if (!Buffer.isBuffer(made) && isLarge(entry.json.length) && (accept.pretty || accept.format === 'yaml')) return sendWritten(request, reply, Buffer.from(stringify(made) ?? ''))
+    if (!Buffer.isBuffer(made) && isLarge(entry.json.length) && (accept.pretty || accept.format === 'yaml')) return sendWrittenByThread(request, reply, Buffer.from(stringify(made) ?? ''))
     return sendValue(request, reply, made, code)
   }
   if (accept.format === 'protobuf') {
     if (recorder !== undefined) recorder.response(() => entry.json.toString())
     return sendBytes(request, reply, PROTOBUF_TYPE, store.protobuf(entry))
   }
-  if (isLarge(entry.json.length)) return sendWritten(request, reply, entry.json)
+  if (isLarge(entry.json.length)) return sendWrittenByThread(request, reply, entry.json)
   return sendValue(request, reply, entry.object, code)
 }
 
-/** What is made of a large object as YAML or indented, written by a thread. @param json compact */
-function sendWritten (request: FastifyRequest, reply: FastifyReply, json: Buffer): FastifyReply {
+/** Converts a large object to YAML or indented JSON in a worker thread. @param json compact */
+function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json: Buffer): FastifyReply {
   const yaml = request.orch.accept?.format === 'yaml'
   request.orch.recorder?.response(() => json.toString())
   writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, request.orch.signal)
@@ -51,7 +51,7 @@ function sendWritten (request: FastifyRequest, reply: FastifyReply, json: Buffer
   return reply
 }
 
-/** An object of a message that is not stored. */
+/** Sends an object of a message that is not stored. */
 export function sendObject<T extends object> (request: FastifyRequest, reply: FastifyReply, message: Message<T>, object: T, code = 200): FastifyReply {
   const { accept, recorder } = request.orch
   warn(request, reply)
@@ -62,7 +62,7 @@ export function sendObject<T extends object> (request: FastifyRequest, reply: Fa
   return sendValue(request, reply, JSON.parse(json) as object, code)
 }
 
-/** A plain value that has no stored bytes: JSON or YAML, or protobuf where the caller made it. */
+/** Sends a plain value: JSON or YAML, or protobuf that the caller encoded. */
 export function sendValue (request: FastifyRequest, reply: FastifyReply, value: object | Buffer, code = 200): FastifyReply {
   const { accept } = request.orch
   reply.code(code)

@@ -1,6 +1,6 @@
 /**
- * Large answers in chunks: written as the client reads, so that a slow client holds its own chunk and not
- * the whole answer, and so that no turn of the loop is spent on one answer alone.
+ * Sends large responses in chunks, at the pace of the client, so that a slow client holds one chunk instead of the whole response, and no event loop turn is
+ * spent on one response alone.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants, type Gzip } from 'node:zlib'
@@ -10,7 +10,7 @@ import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { ChunkWriter, CHUNK_BYTES, Chunks } from './chunks.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
 
-/** Answers below it are sent whole and not compressed. */
+/** Smaller responses are sent whole and uncompressed. */
 export const LARGE_BYTES = 128 * 1024
 
 export function acceptsGzip (request: FastifyRequest): boolean {
@@ -22,36 +22,36 @@ export function acceptsGzip (request: FastifyRequest): boolean {
   })
 }
 
-/** What the answer depends on already, and on the encodings the client takes. */
-function varying (reply: FastifyReply): string {
+/** Adds Accept-Encoding to the Vary header. */
+function varyHeader (reply: FastifyReply): string {
   const before = reply.getHeader('vary')
   return before === undefined ? 'accept-encoding' : `${String(before)}, accept-encoding`
 }
 
-/** Bytes that are whole already, compressed where they are many and the client takes it. */
+/** Sends complete bytes, compressed if they are large and the client accepts that. */
 export function sendBytes (request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): FastifyReply {
   reply.header('content-type', type)
   if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(bytes)
-  const packer = createGzip({ level: constants.Z_BEST_SPEED })
-  reportUnsent(packer, request, reply.raw)
-  packer.end(bytes)
-  return reply.headers({ 'content-encoding': 'gzip', vary: varying(reply) }).send(packer)
+  const gzipStream = createGzip({ level: constants.Z_BEST_SPEED })
+  reportUnsent(gzipStream, request, reply.raw)
+  gzipStream.end(bytes)
+  return reply.headers({ 'content-encoding': 'gzip', vary: varyHeader(reply) }).send(gzipStream)
 }
 
-/** What is compressed waits for its client, or is through. */
-function reportUnsent (packer: Gzip, request: FastifyRequest, raw: ServerResponse): void {
-  packer.on('pause', () => { request.orch.handedOver(raw.writableLength + packer.readableLength + packer.writableLength) })
-  packer.once('end', () => { request.orch.handedOver(raw.writableLength) })
+/** Reports unsent bytes when compression pauses or ends. */
+function reportUnsent (gzipStream: Gzip, request: FastifyRequest, raw: ServerResponse): void {
+  gzipStream.on('pause', () => { request.orch.handedOver(raw.writableLength + gzipStream.readableLength + gzipStream.writableLength) })
+  gzipStream.once('end', () => { request.orch.handedOver(raw.writableLength) })
 }
 
-/** Headers set so far by all concerns, for an answer written past Fastify. */
+/** The headers set so far, for a response that bypasses Fastify. */
 function headersOf (reply: FastifyReply, extra: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return { ...reply.getHeaders(), ...extra } as OutgoingHttpHeaders
 }
 
-/** Takes the answer over from Fastify and sends its head. */
+/** Takes the response over from Fastify and sends its head. */
 export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): ServerResponse {
-  if (headers['content-length'] !== undefined) reply.header('content-length', headers['content-length']) // metrics ask for it
+  if (headers['content-length'] !== undefined) reply.header('content-length', headers['content-length']) // metrics read it
   const all = headersOf(reply, headers)
   reply.hijack()
   reply.raw.writeHead(200, all)
@@ -59,68 +59,68 @@ export function begin (reply: FastifyReply, headers: OutgoingHttpHeaders): Serve
 }
 
 /**
- * Where the body of an answer of known length is written to: as its head says how long it is, it needs nothing around
- * its bytes, and can pass the answer by on the way to its connection. One that waits behind another answer can't.
+ * The stream for a body of known length. It needs no framing, so it may bypass the response and write to the socket, unless the response waits behind another
+ * one.
  */
 function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
   raw.flushHeaders()
   return unframedSocket(raw) ?? raw
 }
 
-/** Takes the answer over and sends its head, compressed where the client takes that; the length is for those that are not. */
-function open (request: FastifyRequest, reply: FastifyReply, type: string, length?: number) {
+/** Takes the response over and sends its head, compressed if the client accepts that; `length` applies to uncompressed ones. */
+function openBody (request: FastifyRequest, reply: FastifyReply, type: string, length?: number) {
   const gzip = acceptsGzip(request)
-  const encoding = gzip ? { 'content-encoding': 'gzip', vary: varying(reply) } : length === undefined ? {} : { 'content-length': length }
+  const encoding = gzip ? { 'content-encoding': 'gzip', vary: varyHeader(reply) } : length === undefined ? {} : { 'content-length': length }
   const raw = begin(reply, { 'content-type': type, ...encoding })
-  const packer = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES }) : undefined
-  if (packer !== undefined) {
-    reportUnsent(packer, request, raw)
-    packer.pipe(raw)
+  const gzipStream = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES }) : undefined
+  if (gzipStream !== undefined) {
+    reportUnsent(gzipStream, request, raw)
+    gzipStream.pipe(raw)
   }
-  const outlet = new ChunkWriter(raw, packer ?? (length === undefined ? raw : destinationOf(raw)))
+  const writer = new ChunkWriter(raw, gzipStream ?? (length === undefined ? raw : destinationOf(raw)))
   const end = (): void => {
-    if (packer !== undefined) {
-      packer.end()
+    if (gzipStream !== undefined) {
+      gzipStream.end()
       return
     }
     raw.end()
-    request.orch.handedOver(Math.max(raw.writableLength, outlet.unsent))
+    request.orch.handedOver(Math.max(raw.writableLength, writer.unsent))
   }
-  /** Whoever waits for its client keeps nobody out. */
+  /** Releases the request's seat while it waits for its client. */
   const drained = (): Promise<void> => {
-    request.orch.handedOver(outlet.unsent + (packer === undefined ? 0 : raw.writableLength))
-    return outlet.drained()
+    request.orch.handedOver(writer.unsent + (gzipStream === undefined ? 0 : raw.writableLength))
+    return writer.drained()
   }
   const destroy = (): void => {
     raw.destroy()
-    packer?.destroy()
+    gzipStream?.destroy()
   }
-  return { outlet, drained, end, destroy }
+  return { outlet: writer, drained, end, destroy }
 }
 
 /**
- * Sends what `parts` yields as one answer. Each part is copied before the next is asked for. Ends the connection, not
- * the process, when the client goes or a part can't be made.
+ * Sends the yielded parts as one response. Each part is copied before the next one is created. If the client disconnects or a part fails, only the connection
+ * ends.
  */
 export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<Uint8Array | Promise<Uint8Array>>): Promise<void> {
-  const { outlet, drained, end, destroy } = open(request, reply, type)
-  const chunks = new Chunks(outlet)
+  const { outlet: writer, drained, end, destroy } = openBody(request, reply, type)
+  const chunks = new Chunks(writer)
   try {
     for (const made of parts) {
       const part = made instanceof Promise ? await made : made
       if (!chunks.add(part)) await drained()
-      if (turnIsOver()) await nextTurn() // making a part takes far longer than looking at the clock
-      if (outlet.closed) return destroy()
+      if (turnIsOver()) await nextTurn() // a part takes far longer than reading the clock
+      if (writer.closed) return destroy()
     }
     chunks.flush()
     end()
   } catch (error) {
-    if (!outlet.closed) request.log.error({ err: error }, 'an answer could not be finished')
+    if (!writer.closed) request.log.error({ err: error }, 'an answer could not be finished')
     destroy()
   }
 }
 
-/** Sends the JSON of a list. Its length is known, so over HTTP/1 it needs no chunks, each of which Node would copy once more. */
+/** Sends the JSON of a list. Its length is known, so HTTP/1 needs no chunked encoding, which would make Node copy the bytes again. */
 export async function sendJoined (request: FastifyRequest, reply: FastifyReply, type: string, joined: ListBytes): Promise<void> {
   if (joined.length < LARGE_BYTES) {
     const whole = Buffer.allocUnsafe(joined.length)
@@ -132,22 +132,22 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
     void reply.header('content-type', type).send(whole)
     return
   }
-  const { outlet, drained, end, destroy } = open(request, reply, type, joined.length)
-  for (let left = joined.length; left > 0;) {
+  const { outlet: writer, drained, end, destroy } = openBody(request, reply, type, joined.length)
+  for (let remaining = joined.length; remaining > 0;) {
     const ready = joined.next()
-    let taken
+    let accepted
     if (ready !== undefined) {
-      left -= ready.length
-      taken = outlet.write(ready)
+      remaining -= ready.length
+      accepted = writer.write(ready)
     } else {
-      const chunk = outlet.take()
+      const chunk = writer.take()
       const used = joined.fill(chunk)
-      left -= used
-      taken = outlet.give(chunk, used)
+      remaining -= used
+      accepted = writer.give(chunk, used)
     }
-    if (!taken) await drained()
+    if (!accepted) await drained()
     if (turnIsOver()) await nextTurn()
-    if (outlet.closed) return destroy()
+    if (writer.closed) return destroy()
   }
   end()
 }

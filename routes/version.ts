@@ -1,4 +1,4 @@
-/** `/version`: the release whose interface is served, and beside it the package's own version. */
+/** `/version`: the release of the interface, and the package's own version. */
 import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../schemas/meta/release.js'
 import type { Info } from '../schemas/meta/version.js'
 

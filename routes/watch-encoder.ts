@@ -1,6 +1,6 @@
 /**
- * The bytes of watch events in the negotiated form. Each event is encoded once however many watch, and a
- * run of events is joined once for all watchers that take the same run in the same turn.
+ * Encodes watch events in the negotiated format. Each event is encoded once for all watchers, and a run of events is joined once for all watchers that take
+ * it in the same turn.
  */
 import type { FastifyRequest } from 'fastify'
 import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/codec/encodings.js'
@@ -15,25 +15,25 @@ import type { Form, IncludeObject } from './transform.js'
 import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
 
 export interface WatchEncoder {
-  /** Objects of the state a watch begins with: one piece, of this watch alone. */
+  /** Encodes objects of the initial state, for one watch. */
   added: (entries: readonly Entry[]) => Buffer
-  /** Events shown as they are; `id` is equal exactly when they are. */
+  /** Encodes unchanged events; equal ids mean equal events. */
   batch: (events: readonly CacheEvent[], id: string) => Buffer
-  /** Events as one watch shows them; those it does not show are left out. */
+  /** Encodes events as one watch sees them, leaving out those it does not select. */
   encodeVersioned: (events: readonly CacheEvent[], show: (event: CacheEvent) => VersionedEvent | undefined) => Buffer
   bookmark: (revision: number) => Buffer
   failure: (status: Status) => Buffer
 }
 
-/** Encodes one event; `entry` is the object to show. */
-type One = (type: string, entry: Entry) => Buffer
+/** Encodes one event; `entry` is the object to send. */
+type EncodeOne = (type: string, entry: Entry) => Buffer
 
 const NEWLINE_LENGTH = 1
 const JSON_END = Buffer.from('}\n')
 const ADDED = Buffer.from('{"type":"ADDED","object":')
 const heads = new Map<string, Buffer>([['ADDED', ADDED]])
 
-/** The stored bytes with an event around them: nothing is parsed. */
+/** Wraps the stored bytes in an event, without parsing. */
 function jsonEvent (type: string, entry: Entry): Buffer {
   let head = heads.get(type)
   if (head === undefined) heads.set(type, head = Buffer.from(`{"type":"${type}","object":`))
@@ -45,7 +45,7 @@ function jsonEvent (type: string, entry: Entry): Buffer {
   return bytes
 }
 
-/** Many at once, in one chunk: what each watch begins with is its own, and by far the most bytes it sends. */
+/** Encodes many objects in one chunk: the initial state is by far the most that a watch sends, and is not shared. */
 function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
   let length = 0
   for (const { json } of entries) length += ADDED.length + json.length - NEWLINE_LENGTH + JSON_END.length
@@ -57,7 +57,7 @@ function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
   for (const { json } of entries) {
     bytes.set(ADDED, at)
     bytes.set(json, at += ADDED.length)
-    bytes.set(JSON_END, at += json.length - NEWLINE_LENGTH) // over the newline: cheaper than a view without it
+    bytes.set(JSON_END, at += json.length - NEWLINE_LENGTH) // overwrites the newline: cheaper than a view without it
     at += JSON_END.length
   }
   return bytes
@@ -65,10 +65,10 @@ function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
 
 const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${stringify({ type, object })}\n`)
 
-/** What an answer says of the form of its events, before anybody knows how they travel. */
+/** The media type and encoder of a watch, before the transport is known. */
 export interface WatchForm {
   readonly type: string
-  /** @param chunked with the framing of HTTP/1.1 around each event, see `chunk` */
+  /** @param chunked adds HTTP/1.1 chunk framing to each event, see `chunk` */
   readonly encoder: (chunked: boolean) => WatchEncoder
 }
 
@@ -78,7 +78,7 @@ const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
   const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1' }
   if (form.as === 'Table') {
-    const include = includeObject(request) // refused before the answer begins
+    const include = includeObject(request) // validated before the response begins
     return { type: 'application/json', encoder: chunked => tableEncoder(store, form, include, framing(chunked)) }
   }
   const protobuf = form.format === 'protobuf'
@@ -86,22 +86,22 @@ export function watchForm (request: FastifyRequest, store: ResourceStore): Watch
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
       const name = `${store.representation.apiVersion} ${form.format} ${form.as === undefined ? '' : form.asVersion}`
-      let known = encoders.get(store)
-      if (known === undefined) encoders.set(store, known = new Map())
+      let byName = encoders.get(store)
+      if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
-      let encoder = known.get(key)
-      if (encoder === undefined) known.set(key, encoder = sharing(store, name, ...encodings(store, form, protobuf), chunked))
+      let encoder = byName.get(key)
+      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, ...encodings(store, form, protobuf), chunked))
       return encoder
     }
   }
 }
 
-/** One for all watches of a store in the same form. */
+/** Shared by all watches of a store with the same format. */
 const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
 
-/** Objects of the state to begin with, with the framing of HTTP/1.1 around them where that is wanted. */
+/** Encodes objects of the initial state, optionally with HTTP/1.1 chunk framing. */
 type Added = (entries: readonly Entry[], chunked: boolean) => Buffer
-type Encodings = [one: One, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
+type Encodings = [one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
 
 function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
   const [one, added, bookmark, failure] = storedEncodings(store, form, protobuf)
@@ -109,44 +109,44 @@ function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodi
   return [(type, entry) => one(type, store.toVersion(entry)), (entries, chunked) => added(entries.map(entry => store.toVersion(entry)), chunked), bookmark, failure]
 }
 
-/** Of entries in the representation that is shown. */
+/** For entries already converted to the representation. */
 function storedEncodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
   const { representation } = store
   const failure = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
   if (form.as !== undefined) {
     const version = form.asVersion
-    const one: One = protobuf
+    const one: EncodeOne = protobuf
       ? (kind, entry) => protobufWatchFrame(kind, partialMetadataProtobuf(entry.object, version))
       : (kind, entry) => jsonLine(kind, partialMetadata(entry.object, version))
     const bookmark = (revision: number): Buffer => protobuf
-      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bare(store, revision) as never, version))
-      : jsonLine('BOOKMARK', { ...bare(store, revision), kind: 'PartialObjectMetadata', apiVersion: version })
-    return [one, together(one), bookmark, failure]
+      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bookmarkObject(store, revision) as never, version))
+      : jsonLine('BOOKMARK', { ...bookmarkObject(store, revision), kind: 'PartialObjectMetadata', apiVersion: version })
+    return [one, concatenated(one), bookmark, failure]
   }
-  if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bare(store, revision)), failure]
-  const one: One = (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry))
-  return [one, together(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(representation.message, bare(store, revision) as never)), failure]
+  if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bookmarkObject(store, revision)), failure]
+  const one: EncodeOne = (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry))
+  return [one, concatenated(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(representation.message, bookmarkObject(store, revision) as never)), failure]
 }
 
-function together (one: One): Added {
+function concatenated (one: EncodeOne): Added {
   return (entries, chunked) => {
     const bytes = Buffer.concat(entries.map(entry => one('ADDED', entry)))
     return chunked ? chunk(bytes) : bytes
   }
 }
 
-/** The object of a bookmark: its kind, and the version up to which everything was shown. */
-const bare = ({ representation }: ResourceStore, revision: number): object =>
+/** The object of a bookmark: kind and resourceVersion. */
+const bookmarkObject = ({ representation }: ResourceStore, revision: number): object =>
   ({ kind: representation.kind, apiVersion: representation.apiVersion, metadata: { resourceVersion: String(revision) } })
 
 type Encode = (event: CacheEvent) => Buffer
 
-/** Joined runs that are kept: watchers in one turn are at one place, or at a few. */
-const KEPT_RUNS = 4
+/** Watchers in one turn are at one position, or at a few. */
+const MAX_CACHED_RUNS = 4
 
-function sharing (store: ResourceStore, form: string, one: One, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
+function sharedEncoder (store: ResourceStore, form: string, one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
   const framed = framing(chunked)
-  // An event is kept with its framing, and without as a view of the same memory: both protocols are served at once.
+  // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in use.
   const kept = (name: string, make: Encode): Encode => {
     const chunkName = `${name} chunk`
     const whole: Encode = event => chunk(make(event))
@@ -154,27 +154,27 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
     return chunked ? event => event.encoded(chunkName, whole) : event => event.encoded(name, content)
   }
   const plain = kept(form, ({ type, entry }) => one(type, entry))
-  const as = {
+  const asType = {
     ADDED: kept(`${form} ADDED`, ({ entry }) => one('ADDED', entry)),
     MODIFIED: kept(`${form} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
     DELETED: kept(`${form} DELETED`, ({ entry }) => one('DELETED', entry))
   }
   const last = kept(`${form} last`, ({ previous, entry, revision }) => one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
-  let marked: { readonly revision: number, readonly bytes: Buffer } | undefined
+  let lastBookmark: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {
     added: entries => added(entries, chunked),
     bookmark (revision) {
-      if (marked?.revision !== revision) marked = { revision, bytes: framed(bookmark(revision)) }
-      return marked.bytes
+      if (lastBookmark?.revision !== revision) lastBookmark = { revision, bytes: framed(bookmark(revision)) }
+      return lastBookmark.bytes
     },
     failure: status => framed(failure(status)),
     batch (events, id) {
-      if (events.length === 1) return plain(events[0] as CacheEvent) // there is one
+      if (events.length === 1) return plain(events[0] as CacheEvent) // exactly one event
       for (const run of runs) if (run.id === id) return run.bytes
       const bytes = Buffer.concat(events.map(plain))
       runs.unshift({ id, bytes })
-      if (runs.length > KEPT_RUNS) runs.pop()
+      if (runs.length > MAX_CACHED_RUNS) runs.pop()
       return bytes
     },
     encodeVersioned (events, show) {
@@ -182,27 +182,27 @@ function sharing (store: ResourceStore, form: string, one: One, added: Added, bo
       for (const event of events) {
         const found = show(event)
         if (found === undefined) continue
-        pieces.push(found.last ? last(event) : found.type === event.type ? plain(event) : as[found.type](event))
+        pieces.push(found.last ? last(event) : found.type === event.type ? plain(event) : asType[found.type](event))
       }
       return pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces)
     }
   }
 }
 
-/** The last state that matched, with the version at which it ceased to. */
-function lastShown (store: ResourceStore, { entry, previous = entry, revision }: CacheEvent): Entry['object'] {
+/** The last matching state with the resourceVersion at which it stopped matching. */
+function lastMatching (store: ResourceStore, { entry, previous = entry, revision }: CacheEvent): Entry['object'] {
   const { object } = store.toVersion(previous)
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
-/** The row of an object that has nothing but its version. */
+/** A row whose object has only a resourceVersion. */
 function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, form: Form): object {
-  const object = bare(store, revision)
+  const object = bookmarkObject(store, revision)
   const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, form, Date.now())
   return include === 'Object' ? { ...made, object } : made
 }
 
-/** Tables are small and each watcher's own: the columns stand in its first event only. */
+/** Tables are small and not shared: only the first event of each watch has columns. */
 function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
@@ -213,7 +213,7 @@ function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject,
   const encodeVersioned: WatchEncoder['encodeVersioned'] = (events, show) => Buffer.concat(events.map(event => {
     const found = show(event)
     if (found === undefined) return Buffer.alloc(0)
-    return wrapped(found.type, found.last ? lastShown(store, event) : store.toVersion(event.entry).object, event.revision)
+    return wrapped(found.type, found.last ? lastMatching(store, event) : store.toVersion(event.entry).object, event.revision)
   }))
   return {
     added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.toVersion(entry).object, entry.revision))),

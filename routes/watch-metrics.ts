@@ -1,26 +1,26 @@
-/** What watches are sent, by group, version and kind, and how they end, under the conventional names. */
+/** Metrics of watches by group, version and kind, with upstream's names. */
 import type { Representation } from '../schemas/index.js'
 
-const BYTES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 
-/** Told by each watch of a representation; calls are synchronous. */
+/** Receives the events of each watch of a representation; calls are synchronous. */
 export interface WatchObserver {
-  /** So many events, of so many bytes together. @param initial they are of the state that the watch begins with */
+  /** Events sent together, with their total bytes. @param initial whether they belong to the initial state */
   readonly sent: (events: number, bytes: number, initial: boolean) => void
-  /** It was ended as its client was too slow, or had been away for too long. */
+  /** A watch ended because its client was too slow or absent for too long. */
   readonly terminated: () => void
 }
 
-/** The part of `fastify.orch.metrics` that is needed here. */
-interface Declare {
+/** The part of `fastify.orch.metrics` that is used here. */
+interface Metrics {
   readonly counter: (name: string, help: string, labels: readonly string[]) => { with: (...values: string[]) => { add: (by?: number) => void } }
   readonly histogram: (name: string, help: string, bounds: readonly number[], labels: readonly string[]) => { with: (...values: string[]) => { observe: (value: number, times?: number) => void } }
 }
 
-export function observeWatches ({ counter, histogram }: Declare): (shown: Representation) => WatchObserver {
+export function observeWatches ({ counter, histogram }: Metrics): (shown: Representation) => WatchObserver {
   const kind = ['group', 'version', 'kind']
   const events = counter('apiserver_watch_events_total', 'Events sent to watches, by group, version and kind.', kind)
-  const sizes = histogram('apiserver_watch_events_sizes', 'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.', BYTES, kind)
+  const sizes = histogram('apiserver_watch_events_sizes', 'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.', SIZE_BUCKETS, kind)
   const initials = counter('apiserver_init_events_total', 'Events of the state that watches begin with, by resource.', ['resource'])
   const terminated = counter('apiserver_terminated_watchers_total', 'Watches that were ended as their clients were too slow, by resource.', ['resource'])
   return ({ group, version, kind, type }) => {

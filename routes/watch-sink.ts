@@ -1,8 +1,6 @@
 /**
- * The way of a watch's bytes to its client, as short as the protocol allows: over HTTP/2 the core stream, over
- * HTTP/1.1 the socket, with the framing of chunks made once for all watchers rather than by each answer.
- * Where neither is at hand (an answer that waits behind another one on its connection, an injected request) the
- * answer itself is written to, as any other.
+ * Sends the bytes of a watch with as little overhead as possible: over HTTP/2 to the core stream, over HTTP/1.1 to the socket with chunk framing shared by
+ * all watchers. If neither is available (a response behind another one on its connection, an injected request), it writes to the response.
  */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
@@ -11,14 +9,14 @@ import type { Writable } from 'node:stream'
 import { ByteRate } from '../serving/wire/byte-rate.js'
 import { giveChunksBack, takeChunks } from '../serving/wire/raw-bodies.js'
 
-/** A connection that has taken no byte for this long, with bytes waiting, is ended; that is found within twice the time. */
+/** A connection that accepts no bytes for this long while some are pending is closed, at most twice this time later. */
 const STALLED_MS = 60_000
-const NOTHING = new Uint8Array(0)
+const NO_BYTES = new Uint8Array(0)
 
 export interface SinkListener {
-  /** The client has taken what it was behind with. */
+  /** The client has caught up. */
   drained: () => void
-  /** The answer is over: the client has gone, or was too long behind. Once. */
+  /** The response has ended: the client disconnected or was too slow. Called once. */
   closed: () => void
 }
 
@@ -29,22 +27,22 @@ export class Sink {
   readonly #listener: SinkListener
   readonly #stalledMs: number
   readonly #rate: ByteRate | undefined
-  /** Chunks have to be chunks already: see `chunk`. */
+  /** Whether written bytes must be framed with `chunk`. */
   readonly chunked: boolean
-  /** The client is behind: `drained` will tell when it is not. */
+  /** True while the client is behind, until `drained`. */
   blocked = false
   #armed = false
-  #listens = false
+  #listening = false
   #ended = false
-  /** Writes to the answer itself that have not called back. */
+  /** Writes to the response that have not called back. */
   #unsent = 0
-  /** What the rate holds back: parts of what was written. */
-  #rest: Uint8Array = NOTHING
+  /** Bytes delayed by the rate limit. */
+  #held: Uint8Array = NO_BYTES
   #pause: NodeJS.Timeout | undefined
 
   /**
-   * @param raw an answer whose head is written
-   * @param perSecond bytes that may go; 0 is no bound
+   * @param raw a response whose head has been sent
+   * @param perSecond bytes per second; 0 for no limit
    */
   constructor (raw: ServerResponse, listener: SinkListener, stalledMs = STALLED_MS, perSecond = 0) {
     this.#raw = raw
@@ -63,34 +61,34 @@ export class Sink {
     })
   }
 
-  /** False when the client is behind now. */
+  /** Returns false if the client is behind. */
   write (chunk: Uint8Array): boolean {
-    // One whose client has ended its side is being closed: there is nobody to read it.
+    // The client has closed its side and the connection is closing.
     if (!this.#out.writable) return true
     if (this.#rate === undefined) return this.#send(chunk)
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
     if (!this.blocked) this.#pace(this.#rate)
     return !this.blocked
   }
 
-  /** As much as the rate allows; where that is not all, the client counts as behind until more may go. */
+  /** Sends what the rate allows; if bytes remain, the client counts as behind until more may be sent. */
   #pace (rate: ByteRate): void {
-    while (this.#rest.length > 0 && this.#out.writable) {
-      const { piece, wait } = rate.take(this.#rest.length)
+    while (this.#held.length > 0 && this.#out.writable) {
+      const { piece, wait } = rate.take(this.#held.length)
       if (wait > 0) {
         this.blocked = true
         this.#pause = setTimeout(() => { this.#drained() }, wait).unref()
         return
       }
-      const bytes = this.#rest.subarray(0, piece)
-      this.#rest = this.#rest.subarray(piece)
+      const bytes = this.#held.subarray(0, piece)
+      this.#held = this.#held.subarray(piece)
       if (!this.#send(bytes)) return
     }
-    this.#rest = NOTHING
+    this.#held = NO_BYTES
   }
 
   #send (chunk: Uint8Array): boolean {
-    if (this.#out === this.#raw as Writable) return this.#writeToAnswer(chunk)
+    if (this.#out === this.#raw as Writable) return this.#writeToResponse(chunk)
     if (this.#out.write(chunk)) return true
     if (this.blocked) return false
     this.blocked = true
@@ -99,8 +97,8 @@ export class Sink {
     return false
   }
 
-  /** Of an answer 'drain' says nothing: Node emits it also when one behind it on its connection buffers some bytes. */
-  #writeToAnswer (chunk: Uint8Array): boolean {
+  /** Uses write callbacks, because Node also emits a response's 'drain' when a later one on the connection buffers bytes. */
+  #writeToResponse (chunk: Uint8Array): boolean {
     this.#unsent++
     if (this.#raw.write(chunk, this.#sent)) return true
     this.blocked = true
@@ -114,17 +112,17 @@ export class Sink {
 
   #drained (): void {
     this.blocked = false
-    if (this.#rest.length > 0 && this.#rate !== undefined) {
+    if (this.#held.length > 0 && this.#rate !== undefined) {
       this.#pace(this.#rate)
-      if (this.#ended && this.#rest.length === 0) this.#finish()
+      if (this.#ended && this.#held.length === 0) this.#finish()
     }
-    if (!this.blocked && !this.#ended) this.#listener.drained() // else the connection is another answer's
+    if (!this.blocked && !this.#ended) this.#listener.drained() // after the end the connection serves another response
   }
 
-  /** Ends the answer when the client has taken what was written; one that does not is ended all the same. */
+  /** Ends the response once pending bytes are written, or after a timeout. */
   end (): void {
     this.#ended = true
-    if (this.#rest.length === 0) this.#finish()
+    if (this.#held.length === 0) this.#finish()
   }
 
   #finish (): void {
@@ -136,34 +134,34 @@ export class Sink {
 
   destroy (): void { this.#raw.destroy() }
 
-  /** From now on the connection tells when nothing has gone over it for a while; each write puts that off, so once is enough. */
+  /** Starts the inactivity timeout of the connection. Each write restarts it. */
   #arm (): void {
     if (this.#armed) return
-    const teller = this.#stream ?? this.#raw
-    if (this.#stream === undefined && !(this.#raw.socket instanceof Socket)) return // it has no connection yet, or none at all
+    const timeoutSource = this.#stream ?? this.#raw
+    if (this.#stream === undefined && !(this.#raw.socket instanceof Socket)) return // no connection yet, or an injected request
     this.#armed = true
-    if (!this.#listens) {
-      this.#listens = true
-      teller.on('timeout', () => {
+    if (!this.#listening) {
+      this.#listening = true
+      timeoutSource.on('timeout', () => {
         if (this.#armed && (this.blocked || this.#ended)) this.destroy()
         else this.#disarm()
       })
     }
-    teller.setTimeout(this.#stalledMs)
+    timeoutSource.setTimeout(this.#stalledMs)
   }
 
   #disarm (): void {
     if (!this.#armed) return
     this.#armed = false
-    const teller = this.#stream ?? this.#raw
-    teller.setTimeout(0)
+    const timeoutSource = this.#stream ?? this.#raw
+    timeoutSource.setTimeout(0)
   }
 }
 
-/** What stands before and behind so many bytes in a chunk of HTTP/1.1. */
+/** The HTTP/1.1 framing of a chunk of that length. */
 export const chunkEnds = (length: number): readonly [head: string, tail: string] => [`${length.toString(16)}\r\n`, '\r\n']
 
-/** One chunk, in memory of its own: it is kept for others who watch. */
+/** Frames a chunk in a separate allocation, because it is cached for other watchers. */
 export function chunk (bytes: Uint8Array): Buffer {
   const [head, tail] = chunkEnds(bytes.length)
   const framed = Buffer.allocUnsafeSlow(head.length + bytes.length + tail.length)
@@ -173,7 +171,7 @@ export function chunk (bytes: Uint8Array): Buffer {
   return framed
 }
 
-/** The bytes in a chunk, in the same memory. */
+/** The contents of a framed chunk, without copying. */
 export function chunkContent (framed: Buffer): Buffer {
   return framed.subarray(framed.indexOf('\n') + 1, -2)
 }

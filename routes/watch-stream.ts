@@ -1,8 +1,7 @@
 /**
- * One open watch: first the state it begins with, then events as they happen, now and then a bookmark, until
- * its time is over, the client goes or the server closes. It writes as the client reads; a client that stops
- * reading costs a cursor and at most a chunk, and is ended when what it has not read is no longer kept or its
- * connection has taken nothing for too long. (Interface: Watch, Events.)
+ * One open watch: the initial state, then events, with bookmarks at intervals, until its time is over, the client disconnects or the server shuts down. It
+ * writes at the pace of the client. A stalled client costs a cursor and at most one chunk; it is ended when its next event has been dropped or its connection
+ * accepts no bytes for too long. (Interface: Watch, Events.)
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServerResponse } from 'node:http'
@@ -19,12 +18,12 @@ import type { WatchObserver } from './watch-metrics.js'
 import { Sink } from './watch-sink.js'
 import type { OpenWatch, OpenWatches } from './watch-turns.js'
 
-/** Between two bookmarks, at most; they are spread over the last part of it. */
+/** Maximum time between bookmarks, with a random spread. */
 const BOOKMARK_MS = 60_000
 const BOOKMARK_SPREAD_MS = 10_000
-/** A client whose watch ends with its time has a version to go on from by then. */
+/** A last bookmark is due this long before the watch times out, so that the client can resume. */
 const BEFORE_END_MS = 2000
-/** A chunk is so many bytes, or one event more: it is what a client that does not read costs. */
+/** A chunk has this many bytes, or one event more; a stalled client costs one chunk. */
 const CHUNK_BYTES = 64 * 1024
 const EVENTS_PER_CHUNK = 500
 const ENTRIES_PER_CHECK = 64
@@ -36,10 +35,10 @@ export interface StreamOptions {
   readonly seconds: number
   readonly bookmarks: boolean
   readonly open: OpenWatches
-  /** Resolves when the revision of the watch is as new as the store's; undefined when it is now. */
+  /** Resolves when the watch has reached the store's newest revision; undefined if it already has. */
   readonly fresh: () => Promise<void> | undefined
   readonly log: FastifyBaseLogger
-  /** Bytes that may leave; 0 is no bound. */
+  /** Rate limit; 0 for none. */
   readonly bytesPerSecond: number
   readonly observer: WatchObserver
 }
@@ -47,61 +46,61 @@ export interface StreamOptions {
 export class WatchStream implements OpenWatch {
   due = 0
   queued = false
-  // Not the options themselves: a thousand watches wake at once, and each object on the way is a miss of the processor's cache.
+  // Separate fields instead of the options: a thousand watches wake at once, and each object visited is a CPU cache miss.
   readonly #sink: Sink
   readonly #encoder: WatchEncoder
   readonly #open: OpenWatches
   readonly #feed: Feed
-  readonly #everything: boolean
+  readonly #unfiltered: boolean
   readonly #toVersion: ObjectWatch['toVersion']
   readonly #bookmarks: boolean
   readonly #fresh: StreamOptions['fresh']
   readonly #log: FastifyBaseLogger
   readonly #observer: WatchObserver
   readonly #chunkBytes: number
-  /** When its time is over. */
+  /** When the watch times out. */
   readonly #until: number
-  /** The state it begins with; let go of when it is sent, as it keeps alive what has changed since. */
-  #initial: Pick<ObjectWatch, 'range' | 'wanted'> & { readonly map: Snapshot['map'] } | undefined
-  /** Key to go on from in it. */
+  /** The initial state; released once sent, because it retains replaced objects. */
+  #initial: Pick<ObjectWatch, 'range' | 'matches'> & { readonly map: Snapshot['map'] } | undefined
+  /** The next key of the initial state. */
   #from: string
-  #over = false
+  #ended = false
   #finishing = false
   #bookmarkDue = false
   #bookmarked = 0
 
-  /** Its head is sent; `pump` begins it. */
+  /** The head has been sent; `pump` starts the stream. */
   constructor (options: StreamOptions) {
     const { raw, watch, seconds, open } = options
-    const { initial, range, wanted } = watch
+    const { initial, range, matches } = watch
     this.#open = open
     this.#feed = watch.feed
-    this.#everything = watch.everything
+    this.#unfiltered = watch.everything
     this.#toVersion = watch.toVersion
     this.#bookmarks = options.bookmarks
     this.#fresh = options.fresh
     this.#log = options.log
     this.#observer = options.observer
     this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
-    this.#initial = initial === undefined ? undefined : { range, wanted, map: initial.map }
+    this.#initial = initial === undefined ? undefined : { range, matches, map: initial.map }
     this.#from = range.start
     this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }, undefined, options.bytesPerSecond)
     this.#encoder = options.encoder(this.#sink.chunked)
     this.#until = open.now() + seconds * 1000
-    open.add(this, this.#next())
+    open.add(this, this.#untilNextTick())
   }
 
-  /** There may be events: they are written in this turn or one of the next. */
+  /** Events may be available: schedules `pump` in this turn or a later one. */
   wake (): void {
     if (!this.#sink.blocked) this.#open.wake(this)
   }
 
-  /** Writes what there is until there is nothing, the client is behind, or this turn's part is done. */
+  /** Writes until nothing is pending, the client is behind, or this turn's share is used. */
   pump (): void {
-    if (this.#over) return
+    if (this.#ended) return
     try {
-      if (!this.#sink.blocked && (this.#initial === undefined || this.#state())) this.#events()
-      if (this.#over) return
+      if (!this.#sink.blocked && (this.#initial === undefined || this.#sendInitial())) this.#sendEvents()
+      if (this.#ended) return
       if (this.#finishing) return this.#end(true)
       if (this.#bookmarkDue) this.#bookmark()
     } catch (error) {
@@ -112,32 +111,32 @@ export class WatchStream implements OpenWatch {
   tick (): number {
     if (this.#open.now() >= this.#until) this.#finishing = true
     else if (this.#bookmarks) this.#bookmarkDue = true
-    if (!this.#finishing && !this.#bookmarkDue) return this.#next()
+    if (!this.#finishing && !this.#bookmarkDue) return this.#untilNextTick()
     const fresh = this.#finishing ? undefined : this.#fresh()
     if (fresh === undefined) this.#open.later(this)
-    else fresh.then(() => { this.wake() }, () => {}) // the store is away: there is another bookmark to come
-    return this.#next()
+    else fresh.then(() => { this.wake() }, () => {}) // store unavailable: another bookmark follows
+    return this.#untilNextTick()
   }
 
   finish (): void { this.#finishing = true }
 
-  /** Milliseconds to its next tick. */
-  #next (): number {
-    const left = this.#until - this.#open.now()
-    if (!this.#bookmarks || left <= BEFORE_END_MS) return left
-    return Math.min(left - BEFORE_END_MS, BOOKMARK_MS - BOOKMARK_SPREAD_MS * Math.random())
+  /** Milliseconds until the next tick. */
+  #untilNextTick (): number {
+    const remaining = this.#until - this.#open.now()
+    if (!this.#bookmarks || remaining <= BEFORE_END_MS) return remaining
+    return Math.min(remaining - BEFORE_END_MS, BOOKMARK_MS - BOOKMARK_SPREAD_MS * Math.random())
   }
 
-  /** Sends a part of the state to begin with; true when all is sent and the client is not behind. */
-  #state (): boolean {
+  /** Sends a part of the initial state; true if it is complete and the client is not behind. */
+  #sendInitial (): boolean {
     if (this.#initial === undefined) return true
-    const { map, range, wanted } = this.#initial
+    const { map, range, matches } = this.#initial
     let next: string | undefined
     let seen = 0
     let bytes = 0
     const entries: Entry[] = []
     map.forEach(this.#from, range.end, (entry: Entry, key) => {
-      if (wanted(entry)) {
+      if (matches(entry)) {
         entries.push(entry)
         bytes += entry.json.length
       }
@@ -153,18 +152,18 @@ export class WatchStream implements OpenWatch {
     return next === undefined && open
   }
 
-  #events (): void {
+  #sendEvents (): void {
     const { events, id, more } = this.#feed.take(EVENTS_PER_CHUNK, this.#chunkBytes)
     if (events.length > 0) {
-      let shown = 0
-      const bytes = this.#everything
+      let sent = 0
+      const bytes = this.#unfiltered
         ? this.#encoder.batch(events, id)
         : this.#encoder.encodeVersioned(events, event => {
           const found = this.#toVersion(event)
-          if (found !== undefined) shown++
+          if (found !== undefined) sent++
           return found
         })
-      if (bytes.length > 0) this.#write(bytes, this.#everything ? events.length : shown)
+      if (bytes.length > 0) this.#write(bytes, this.#unfiltered ? events.length : sent)
     }
     if (more && !this.#sink.blocked) this.#open.later(this)
   }
@@ -178,7 +177,7 @@ export class WatchStream implements OpenWatch {
   #bookmark (): void {
     if (this.#sink.blocked || this.#initial !== undefined) return
     const revision = this.#feed.revision()
-    if (revision === undefined) return // there are events: it comes behind them
+    if (revision === undefined) return // send pending events first
     this.#bookmarkDue = false
     this.#bookmarked = revision
     const bytes = this.#encoder.bookmark(revision)
@@ -186,25 +185,25 @@ export class WatchStream implements OpenWatch {
     this.#sink.write(bytes)
   }
 
-  /** The history is lost, or an event can't be shown: says so, if anybody still reads, and ends. */
+  /** Ends the watch with an ERROR event, if the client still reads: the history was lost, or an event is unreadable. */
   fail (error: unknown): void {
-    if (this.#over) return
+    if (this.#ended) return
     const lost = isStorageError(error, 'Compacted')
     const closed = isStorageError(error, 'Closed')
     if (lost) this.#observer.terminated()
     if (!lost && !closed) this.#log.error({ err: error }, 'a watch failed')
     if (!closed && !this.#sink.blocked) this.#sink.write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
-    if (!closed) this.#bookmarked = Infinity // a bookmark would vouch for what could not be shown
+    if (!closed) this.#bookmarked = Infinity // a bookmark would cover the unsent event
     this.#end(true)
   }
 
-  #end (politely: boolean): void {
-    if (this.#over) return
-    if (politely && this.#bookmarks && (this.#feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
-    this.#over = true
+  #end (gracefully: boolean): void {
+    if (this.#ended) return
+    if (gracefully && this.#bookmarks && (this.#feed.revision() ?? 0) > this.#bookmarked) this.#bookmark()
+    this.#ended = true
     this.#open.remove(this)
     this.#feed.close()
-    if (politely) this.#sink.end()
+    if (gracefully) this.#sink.end()
     else this.#sink.destroy()
   }
 }

@@ -1,36 +1,36 @@
 /**
- * What the open watches of one server share: one coarse clock instead of timers of each, one listener for
- * the server's end, and one queue that spreads their writes over turns of the loop, however many wake at once.
+ * Shared by all open watches of a server: one coarse clock instead of a timer each, one shutdown listener, and one queue that spreads their writes over event
+ * loop turns.
  */
 import { TURN_MS } from '../storage/turns.js'
 
-/** Milliseconds of a tick: how late a watch's time may be noticed. */
+/** The clock's resolution: a watch may time out this much late. */
 const TICK_MS = 500
-/** Slots of the clock; a watch further ahead than all of them is looked at once a round. */
+/** Slots of the timer wheel; a later watch is checked once per round. */
 const SLOTS = 128
-/** A turn that has written so much is over too: over HTTP/2 it is encrypted and sent when the turn is over. */
+/** Also ends a turn, because HTTP/2 encrypts and sends the bytes after it. */
 const TURN_BYTES = 4 * 1024 * 1024
-/** Between two checks of the clock: one is some ten microseconds. */
+/** Pumps between two checks of the clock; each takes some ten microseconds. */
 const PUMPS_PER_CHECK = 16
 
 export interface OpenWatch {
-  /** Tick at which it is told the time; kept by the clock. */
+  /** The tick of the next call to `tick`; set by the clock. */
   due: number
-  /** In the queue already; kept by the queue. */
+  /** Whether it is queued; set by the queue. */
   queued: boolean
-  /** Writes what there is, as much as one turn may. */
+  /** Writes pending events, at most one turn's share. */
   pump: () => void
-  /** Its time has come; it does not end in this call. @returns milliseconds until its time comes again */
+  /** Its time has come; must not end the watch in this call. @returns milliseconds until the next tick */
   tick: () => number
-  /** The server is closing: what is left is written in the next turns. */
+  /** The server shuts down: the rest is written in the next turns. */
   finish: () => void
 }
 
-/** The passing of time, which a test may hold. */
+/** Time source, replaceable in tests. */
 export interface Time {
-  /** Milliseconds; never goes back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number
-  /** @returns what ends it */
+  /** @returns a function that stops it */
   readonly every: (milliseconds: number, then: () => void) => () => void
 }
 
@@ -47,11 +47,11 @@ export class OpenWatches {
   readonly #wheel = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
   #queue: OpenWatch[] = []
   #scheduled = false
-  /** When this turn has had its time. */
-  #until = 0
-  /** Pumps until the next look at the clock. */
+  /** When this turn's time is used up. */
+  #turnEndsAt = 0
+  /** Pumps until the next check of the clock. */
   #untilCheck = 0
-  /** Written in this turn. */
+  /** Bytes written in this turn. */
   #bytes = 0
   #count = 0
   #tick = 0
@@ -59,16 +59,16 @@ export class OpenWatches {
 
   constructor (time = systemTime) { this.#time = time }
 
-  /** Milliseconds by the clock of their ticks. */
+  /** Milliseconds on the clock of the ticks. */
   now (): number { return this.#time.now() }
 
-  /** Watches that are open. */
+  /** Number of open watches. */
   get size (): number { return this.#count }
 
-  /** @param milliseconds until its first tick */
+  /** @param milliseconds until the first tick */
   add (watch: OpenWatch, milliseconds: number): void {
     if (this.#count++ === 0) {
-      this.#tick = this.#reached()
+      this.#tick = this.#currentTick()
       this.#stop = this.#time.every(TICK_MS, () => { this.#advance() })
     }
     this.#place(watch, milliseconds)
@@ -80,17 +80,17 @@ export class OpenWatches {
   }
 
   /**
-   * It has something to write: its `pump` is called at once where this turn has time for it and nobody waits, else
-   * when those before it have had theirs. The more there are, the more events each of their writes carries.
+   * Schedules a watch with pending events: calls its `pump` at once if this turn has time and the queue is empty, else in order. Under load each write
+   * carries more events.
    */
   wake (watch: OpenWatch): void {
     if (watch.queued) return
     this.#schedule()
-    if (this.#queue.length > 0 || this.#spent()) this.later(watch)
+    if (this.#queue.length > 0 || this.#isTurnOver()) this.later(watch)
     else watch.pump()
   }
 
-  /** As `wake`, but not in this call: for one that is at its own pump, and behind all others. */
+  /** As `wake`, but always through the queue: for watches that are in their `pump`. */
   later (watch: OpenWatch): void {
     if (watch.queued) return
     watch.queued = true
@@ -98,10 +98,10 @@ export class OpenWatches {
     this.#schedule()
   }
 
-  /** A pump has written so many bytes. */
+  /** Accounts for the bytes of a pump. */
   wrote (bytes: number): void { this.#bytes += bytes }
 
-  /** Ends them all. Those that one turn has time for have ended when it returns. */
+  /** Ends all watches; those that fit in one turn have ended when it returns. */
   readonly finish = (): void => {
     for (const slot of this.#wheel) {
       for (const watch of slot) {
@@ -114,19 +114,19 @@ export class OpenWatches {
   #schedule (): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    this.#until = performance.now() + TURN_MS
+    this.#turnEndsAt = performance.now() + TURN_MS
     this.#untilCheck = PUMPS_PER_CHECK
     this.#bytes = 0
     setImmediate(this.#run)
   }
 
-  /** The last write took long: check the time budget before the next watch is served. */
+  /** The last write took long: check the clock before the next watch. */
   tookLong (): void { this.#untilCheck = 0 }
 
-  /** True when this turn has had its time. */
-  #spent (): boolean {
+  /** True if this turn's time or bytes are used up. */
+  #isTurnOver (): boolean {
     if (--this.#untilCheck <= 0 || this.#bytes >= TURN_BYTES) {
-      if (performance.now() > this.#until || this.#bytes >= TURN_BYTES) return true
+      if (performance.now() > this.#turnEndsAt || this.#bytes >= TURN_BYTES) return true
       this.#untilCheck = PUMPS_PER_CHECK
     }
     return false
@@ -136,11 +136,11 @@ export class OpenWatches {
     this.#scheduled = false
     const queue = this.#queue
     if (queue.length === 0) return
-    // What comes to it meanwhile has its turn after all others.
+    // Watches queued meanwhile run after all others.
     this.#queue = []
     this.#schedule()
     let at = 0
-    while (at < queue.length && !this.#spent()) {
+    while (at < queue.length && !this.#isTurnOver()) {
       const watch = queue[at++] as OpenWatch // below the length
       watch.queued = false
       watch.pump()
@@ -148,20 +148,20 @@ export class OpenWatches {
     if (at < queue.length) this.#queue = [...queue.slice(at), ...this.#queue]
   }
 
-  #reached (): number { return Math.floor(this.#time.now() / TICK_MS) }
+  #currentTick (): number { return Math.floor(this.#time.now() / TICK_MS) }
 
-  #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> } // a remainder is within
+  #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> } // a remainder is a valid index
 
   #place (watch: OpenWatch, milliseconds: number): void {
-    // One more: this tick has lasted a while already, and a time is never over early.
+    // One more tick: the current one has begun, and a timeout must not fire early.
     watch.due = this.#tick + 1 + Math.max(0, Math.ceil(milliseconds / TICK_MS))
     this.#bucketAt(watch.due).add(watch)
   }
 
-  /** A loop that was held up, or a process that was stopped, catches up. */
+  /** Catches up after a blocked event loop or a suspended process. */
   #advance (): void {
-    const reached = this.#reached()
-    // Never more than one round: every slot is looked at then.
+    const reached = this.#currentTick()
+    // At most one round, which covers every slot.
     let tick = Math.max(this.#tick + 1, reached - SLOTS + 1)
     this.#tick = reached
     for (; tick <= reached; tick++) {
@@ -173,13 +173,13 @@ export class OpenWatches {
   }
 }
 
-const servers = new WeakMap<AbortSignal, OpenWatches>()
+const watchesByServer = new WeakMap<AbortSignal, OpenWatches>()
 
-/** Those of the server that ends with `closing`; whoever asks first may hold their time. */
+/** The open watches of the server that shuts down with `closing`; the first caller may set the clock. */
 export function openWatches (closing: AbortSignal, time = systemTime): OpenWatches {
-  let found = servers.get(closing)
+  let found = watchesByServer.get(closing)
   if (found === undefined) {
-    servers.set(closing, found = new OpenWatches(time))
+    watchesByServer.set(closing, found = new OpenWatches(time))
     closing.addEventListener('abort', found.finish, { once: true })
   }
   return found

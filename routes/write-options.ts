@@ -1,10 +1,10 @@
-/** Query parameters of writes, which the convention knows as fields of their options. */
+/** Query parameters of writes. */
 import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
 import { invalid } from '../schemas/status.js'
 import type { FieldError } from '../schemas/status.js'
 import { bool, text } from './query.js'
 
-/** Parameters of a write are fields of its options: those of its method. */
+/** Upstream reports them as fields of the options object of the method. */
 function refuseOption (method: string, ...errors: readonly FieldError[]): never {
   throw invalid({ group: 'meta.orch.io', kind: OPTIONS[method] ?? 'CreateOptions' }, '', errors)
 }
@@ -32,11 +32,11 @@ export function refuseForce (query: URLSearchParams): void {
   if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
 }
 
-/** Who makes the change: as they say, or by the name of their program. */
+/** The field manager: as requested, else the program name in the user agent. */
 export function fieldManager (query: URLSearchParams, userAgent = ''): string {
   const manager = text(query, 'fieldManager')
   if (manager !== '') return manager
   const end = userAgent.indexOf('/')
   const program = end === -1 ? userAgent : userAgent.slice(0, end)
-  return managerOf(Buffer.from(program, 'latin1').toString()) // Node takes each byte of a header for a character
+  return managerOf(Buffer.from(program, 'latin1').toString()) // Node decodes header bytes as latin1
 }

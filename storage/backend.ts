@@ -1,14 +1,11 @@
 /**
- * The waist of the house: what the objects above need from the bytes below, in keys, values and
- * revisions. Everything above this file works on every back end; everything below it knows nothing of
+ * The waist: the interface of all back ends, in keys, values and revisions. Code above this file works on every back end; code below it knows nothing of
  * objects, kinds or HTTP.
  *
- * A back end is one totally ordered history. Each successful create, update and delete takes the next
- * revision (strictly rising, not necessarily by one), and a reader at revision R sees exactly the writes
- * with a revision ≤ R. Revisions are positive safe integers; they survive restarts and never go back.
+ * A back end is one totally ordered history. Each successful create, update and delete takes the next revision (strictly rising, not necessarily by one), and
+ * a reader at revision R sees exactly the writes with a revision ≤ R. Revisions are positive safe integers; they survive restarts and never decrease.
  *
- * Keys are printable ASCII (see `key.ts`; writes refuse others with a TypeError); ranges are ordered by code
- * unit, `start` inclusive, `end` exclusive.
+ * Keys are printable ASCII (see `key.ts`; writes refuse others with a TypeError). Ranges are ordered by code unit, `start` inclusive, `end` exclusive.
  */
 
 import type { StorageError } from './errors.js'
@@ -18,16 +15,16 @@ export type Revision = number
 export interface KeyValue {
   readonly key: string
   readonly value: Uint8Array
-  /** Revision of the create this value descends from; a delete in between starts it anew. */
+  /** Revision of the create that this value descends from; a delete and create restarts it. */
   readonly createRevision: Revision
-  /** Revision of the write that left this value. */
+  /** Revision of the write that stored this value. */
   readonly modRevision: Revision
-  /** 'Corrupt': there is a value and the store can't read it, so `value` is empty. What else is asked for is not withheld for it. */
+  /** 'Corrupt' if the stored value is unreadable; `value` is then empty. The rest of the result stays valid. */
   readonly damage?: StorageError
 }
 
 export interface ReadResult {
-  /** The state the answer shows: the requested revision, else the newest at the time of the read. */
+  /** The revision read: the requested one, else the newest at the time of the read. */
   readonly revision: Revision
   readonly kv: KeyValue | undefined
 }
@@ -35,9 +32,9 @@ export interface ReadResult {
 export interface RangeRequest {
   readonly start: string
   readonly end: string
-  /** At most this many items, 0 or absent for all. */
+  /** Maximum number of items; 0 or absent for all. */
   readonly limit?: number
-  /** The state to read; absent or 0 for the newest (a linearizable read). */
+  /** The revision to read; 0 or absent for the newest (a linearizable read). */
   readonly revision?: Revision
 }
 
@@ -45,15 +42,15 @@ export interface RangeResult {
   readonly revision: Revision
   /** Ascending by key. */
   readonly kvs: KeyValue[]
-  /** True when the range holds more items after the last one returned. */
+  /** True if the range has more items after the last one returned. */
   readonly more: boolean
-  /** Items in the whole range at that revision, `limit` or not. */
+  /** Items in the whole range at that revision, regardless of `limit`. */
   readonly count: number
 }
 
 /**
- * The outcome of a compare-and-put. `succeeded: false` means that the comparison failed and nothing was
- * written; `current` is then the value that stood in the way, undefined when the key does not exist.
+ * The outcome of a compare-and-put. `succeeded: false` means that the comparison failed and nothing was written; `current` is then the conflicting value,
+ * undefined if the key does not exist.
  */
 export type WriteResult =
   | { readonly succeeded: true, readonly revision: Revision }
@@ -61,15 +58,15 @@ export type WriteResult =
 
 export interface WriteOptions {
   /**
-   * A lease from `lease()`: the key is deleted (with an event) when the lease ends, unless a later write,
-   * with another lease or none, has freed it. A lease that has ended is refused with 'NotFound'.
+   * A lease from `lease()`: the key is deleted (with an event) when the lease ends, unless a later write uses another lease or none. An ended lease is
+   * refused with 'NotFound'.
    */
   readonly lease?: LeaseId
-  /** The write is a step of a deletion: it may use the room that a nearly full store keeps for deletes. */
+  /** The write is part of a deletion and may use the space that a nearly full store reserves for deletes. */
   readonly deleting?: boolean
 }
 
-/** Another key of the same store, which has to exist at that revision, a positive one. */
+/** Another key of the same store that must exist at that (positive) revision. */
 export interface Guard {
   readonly key: string
   readonly revision: Revision
@@ -77,48 +74,43 @@ export interface Guard {
 
 export interface CreateOptions extends WriteOptions {
   /**
-   * Compared in the same step as the key itself: nothing is created once the guard's key has been written or deleted
-   * by anybody. Where the key to create exists `current` shows it, as ever; undefined there says that it was the guard.
+   * Compared in the same transaction as the key: the create fails if the guard's key has been written or deleted. `current` is set if the key itself exists;
+   * undefined means that the guard failed.
    */
   readonly guard?: Guard
 }
 
 export type LeaseId = string
 
-/**
- * `previous` may be read from the store when it is first looked at: whoever wants it looks while being told of the
- * event, as a later compaction takes it away.
- */
+/** Reading `previous` may access the store, and a later compaction removes it: read it within the event callback. */
 export type BackendEvent =
   | { readonly type: 'put', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
-  /** `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined only when it is compacted away or was not asked for. */
+  /** `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined if it was compacted or not requested. */
   | { readonly type: 'delete', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
 
 export interface WatchRequest {
   readonly start: string
   readonly end: string
-  /** Deliver every event with a revision greater than this one. */
+  /** Deliver every event with a greater revision. */
   readonly after: Revision
-  /** False for a receiver that knows what was there before: events may then come without their `previous`, which costs less. */
+  /** False if the receiver already knows previous values: events may then lack `previous`, which costs less. */
   readonly previous?: boolean
   /**
-   * Events of one or more whole revisions, in order of revision, each exactly once over the life of the
-   * watch, reconnections included. Never called before `watch` has returned; must not throw, which
-   * would end this watch with 'Closed'. `revision` is the newest revision up to which everything in the
-   * range has now been delivered.
+   * Delivers events of one or more whole revisions, in order of revision, each exactly once over the life of the watch, reconnections included. Never called
+   * before `watch` has returned; must not throw, which would end this watch with 'Closed'. `revision` is the newest revision up to which the range has been
+   * delivered completely.
    */
   readonly onEvents: (events: BackendEvent[], revision: Revision) => void
-  /** Nothing in the range happened up to this revision beyond what was delivered. */
+  /** No undelivered event in the range has a revision up to this one. */
   readonly onProgress: (revision: Revision) => void
-  /** The watch is over and will deliver nothing more: compacted, closed, or a failure nothing can mend. */
+  /** The watch has ended: compacted, closed, or a permanent failure. */
   readonly onEnd: (error: StorageError) => void
 }
 
 export interface BackendWatch {
   /**
-   * Ask for an `onProgress` soon (used by consistent reads); cheap, may be coalesced, safe when idle. The
-   * answer is how far the watch is now; on etcd it is also brought to where the store is, whoever wrote there, and told of each
-   * step it makes in the next seconds.
+   * Requests an `onProgress` soon (for consistent reads); cheap, may be coalesced, safe when idle. The reported revision is the watch's current position. On
+   * etcd, the watch also advances to the newest revision of the store and reports each step for a few seconds.
    */
   requestProgress: () => void
   /** Ends the watch without an `onEnd`. Idempotent. */
@@ -126,7 +118,7 @@ export interface BackendWatch {
 }
 
 export interface BackendStatus {
-  /** Bytes the store occupies, NaN where it does not tell us. */
+  /** Bytes the store occupies, NaN if unknown. */
   readonly size: number
   readonly revision: Revision
 }
@@ -136,43 +128,40 @@ export interface Backend {
   readonly name: string
 
   /**
-   * One key, newest or at a past revision. A newest read is linearizable: it sees every write that was
-   * acknowledged before the call. Safe to retry.
+   * Reads one key, at the newest or a past revision. A newest read is linearizable: it sees every write acknowledged before the call. Safe to retry.
    * @throws StorageError 'Compacted' (revision no longer kept), 'FutureRevision' (newer than the store's), 'Unavailable'
    */
   get: (key: string, revision?: Revision) => Promise<ReadResult>
 
-  /** A range, newest (linearizable) or at a past revision. Errors as `get`. Safe to retry. */
+  /** Reads a range, at the newest (linearizable) or a past revision. Errors as `get`. Safe to retry. */
   list: (request: RangeRequest) => Promise<RangeResult>
 
-  /** Number of keys in the range in the newest state. */
+  /** Number of keys in the range at the newest revision. */
   count: (start: string, end: string) => Promise<number>
 
   /**
-   * Puts the value if the key does not exist. A resolved promise means the outcome is known, and a
-   * success is durable and already visible to reads and, in order, to watches. A rejected promise
-   * with code 'Unavailable' means that nothing was written; 'UnknownOutcome' that the back end could
-   * not find out (it has read back first and never retries blindly): the caller must not assume either.
-   * 'NoSpace' is as 'Unavailable', for want of room on the store's disk: reads, and deletes while they can, go on.
+   * Puts the value if the key does not exist. A resolved promise means that the outcome is known; a success is durable and already visible to reads and, in
+   * order, to watches. 'Unavailable' means that nothing was written. 'UnknownOutcome' means that the back end could not determine the outcome, even by
+   * reading the key; it never retries blindly, and the caller must not assume either. 'NoSpace' means that nothing was written because the store's disk is
+   * full: reads continue, and deletes as long as possible.
    */
   create: (key: string, value: Uint8Array, options?: CreateOptions) => Promise<WriteResult>
 
   /** Replaces the value if the key's modRevision is `expected`. Outcome as `create`. */
   update: (key: string, value: Uint8Array, expected: Revision, options?: WriteOptions) => Promise<WriteResult>
 
-  /** Removes the key if its modRevision is `expected`. Outcome as `create`. */
+  /** Deletes the key if its modRevision is `expected`. Outcome as `create`. */
   delete: (key: string, expected: Revision) => Promise<WriteResult>
 
   /**
-   * Every change in a range after a revision. `after` may lie in the past (replayed while it is kept), be the newest,
-   * or lie in the future (events up to it are not delivered). An `after` below the compacted
-   * revision ends the watch with 'Compacted', never with a gap.
+   * Watches all changes of a range after a revision. `after` may be past (history is replayed while it is kept), newest or future (events up to it are
+   * skipped). An `after` below the compacted revision ends the watch with 'Compacted', never with a gap.
    */
   watch: (request: WatchRequest) => BackendWatch
 
   /**
-   * Forgets superseded states below `revision`: reads at less than it and watches from less than it
-   * answer 'Compacted' afterwards. Compacting an already compacted revision is a no-op.
+   * Discards superseded states below `revision`: later reads and watches at lower revisions fail with 'Compacted'. Compacting an already compacted revision
+   * is a no-op.
    * @throws StorageError 'FutureRevision'
    */
   compact: (revision: Revision) => Promise<void>
@@ -181,27 +170,26 @@ export interface Backend {
   compactedRevision: () => Revision
 
   /**
-   * The newest revision, linearizable: at least that of any write acknowledged before the call. Calls that share one
-   * question to the store are given one promise.
+   * The newest revision, linearizable: at least that of any write acknowledged before the call. Concurrent calls that share one request receive the same
+   * promise.
    */
   revision: () => Promise<Revision>
 
   /**
-   * The newest revision where it can be known without I/O and is as good as `revision()`, else undefined.
-   * The embedded store always knows; etcd never does. When it answers R, every watch has already been
-   * given all its events up to R.
+   * The newest revision if it is known without I/O and as current as `revision()`, else undefined. The embedded store always knows it, etcd never does. Every
+   * watch has already received all events up to the returned revision.
    */
   revisionNow: () => Revision | undefined
 
-  /** A cheap proof that the store answers. @throws StorageError 'Unavailable' */
+  /** A cheap health check. @throws StorageError 'Unavailable' */
   status: () => Promise<BackendStatus>
 
-  /** Why the store takes no values at present though it answers: 'NoSpace'. Absent where that can't be known before a write. */
+  /** Why a healthy store refuses values at present: 'NoSpace'. Absent where that is unknown before a write. */
   shortage?: () => StorageError | undefined
 
-  /** A lease of that many whole seconds; keys put with it vanish after it ends. Leases survive a restart. */
+  /** Grants a lease of that many whole seconds; its keys are deleted after it ends. Leases survive a restart. */
   lease: (ttlSeconds: number) => Promise<LeaseId>
 
-  /** Ends watches with 'Closed', finishes or refuses writes under way, frees files and sockets. Idempotent. */
+  /** Ends watches with 'Closed', completes or refuses pending writes, closes files and sockets. Idempotent. */
   close: () => Promise<void>
 }

@@ -1,9 +1,7 @@
-/** Memory of its own for what lives long: Node's shared pool would keep short-lived bytes beside it alive. */
-
 const NEWLINE = 0x0a
 const NEWLINE_LENGTH = 1
 
-/** The text and a newline in memory of its own. */
+/** Encodes the text and a newline into a separate allocation. Node's shared pool would keep unrelated short-lived bytes alive as long as these. */
 export function ownBytes (text: string): Buffer {
   const length = Buffer.byteLength(text)
   const bytes = Buffer.allocUnsafeSlow(length + NEWLINE_LENGTH)

@@ -1,22 +1,22 @@
-/** Time, for what waits and what ends, so that a test can hold it. */
+/** Time source for waits and deadlines, replaceable in tests. */
 export interface Clock {
-  /** Milliseconds since 1970, for what must survive a restart. */
+  /** Milliseconds since 1970, for values that survive a restart. */
   wall: () => number
-  /** Milliseconds that only ever rise, for what this process measures. */
+  /** Monotonic milliseconds, for measurements within this process. */
   elapsed: () => number
   /** Calls back once after that many milliseconds; the returned function cancels it. */
   after: (milliseconds: number, callback: () => void) => () => void
 }
 
-/** Timers longer than this fire at once, so longer waits are divided by their users. */
-export const LONGEST_TIMER = 2 ** 31 - 1
+/** Node fires longer timers at once, so callers must split longer waits. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Its timers keep no process alive. */
+/** Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   wall: () => Date.now(),
   elapsed: () => performance.now(),
   after (milliseconds, callback) {
-    const timer = setTimeout(callback, Math.min(Math.max(0, milliseconds), LONGEST_TIMER))
+    const timer = setTimeout(callback, Math.min(Math.max(0, milliseconds), MAX_TIMER_MS))
     timer.unref()
     return () => clearTimeout(timer)
   }

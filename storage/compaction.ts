@@ -1,17 +1,16 @@
 /**
- * Bounds the history of the store: every interval it compacts to where the store was one interval
- * ago, so that each revision stays readable for between one and two intervals. Several servers on one
- * store do it side by side; the smaller request changes nothing.
+ * Limits the history of the store: every interval compacts to the revision of one interval ago, so that each revision stays readable for one to two
+ * intervals. Several servers on one store may do so concurrently; compacting to a lower revision is a no-op.
  */
 import type { Backend, Revision } from './backend.js'
 import { isStorageError } from './errors.js'
 
-/** @param interval milliseconds, 0 never compacts. @returns ends it */
+/** @param interval milliseconds, 0 disables compaction. @returns a function that stops it */
 export function startCompaction (backend: Backend, interval: number, log: (message: string, error: unknown) => void): () => void {
   if (interval <= 0) return () => {}
   let before: Revision | undefined
   let stopped = false
-  const turn = async (): Promise<void> => {
+  const compactOnce = async (): Promise<void> => {
     try {
       const now = await backend.revision()
       if (before !== undefined && before > backend.compactedRevision()) await backend.compact(before)
@@ -20,9 +19,9 @@ export function startCompaction (backend: Backend, interval: number, log: (messa
       if (!stopped && !isStorageError(error, 'Closed')) log('compacting the store failed, retrying at the next interval', error)
     }
   }
-  const timer = setInterval(() => { void turn() }, interval)
+  const timer = setInterval(() => { void compactOnce() }, interval)
   timer.unref()
-  void turn()
+  void compactOnce()
   return () => {
     stopped = true
     clearInterval(timer)

@@ -1,7 +1,4 @@
-/**
- * What storage can fail with: one class, a closed set of codes, no HTTP. `routes/` never sees the cause;
- * `plugins/errors.ts` turns each code into a Status.
- */
+/** Errors of storage: one class with a closed set of codes, without HTTP. `plugins/errors.ts` turns each code into a Status; the cause is only logged. */
 
 export type StorageErrorCode =
   /** The lease does not exist or has ended. */
@@ -10,15 +7,15 @@ export type StorageErrorCode =
   | 'Compacted'
   /** The revision is newer than the store's. */
   | 'FutureRevision'
-  /** The store did not answer in time or not at all; nothing was written. */
+  /** The store did not respond in time; nothing was written. */
   | 'Unavailable'
-  /** A write was sent and its outcome could not be learnt. */
+  /** A write was sent and its outcome is unknown. */
   | 'UnknownOutcome'
-  /** The value is larger than the store takes, the message says by how much; nothing was written. */
+  /** The value exceeds the store's limit, which the message states; nothing was written. */
   | 'TooLarge'
-  /** The disk is nearly full; nothing was written, and values are refused until there is room. */
+  /** The disk is nearly full; nothing was written, and values are refused until there is space. */
   | 'NoSpace'
-  /** The value in the store can't be decoded. */
+  /** The stored value can't be decoded. */
   | 'Corrupt'
   /** The store or the watch was closed. */
   | 'Closed'
@@ -39,18 +36,18 @@ export function isStorageError (error: unknown, code?: StorageErrorCode): error 
   return error instanceof StorageError && (code === undefined || error.code === code)
 }
 
-/** In the words clients look for. */
-export const futureRevision = (wanted: number, newest: number): StorageError => new StorageError('FutureRevision', `Too large resource version: ${wanted}, current: ${newest}`)
+/** Clients match this message. */
+export const futureRevision = (requested: number, newest: number): StorageError => new StorageError('FutureRevision', `Too large resource version: ${requested}, current: ${newest}`)
 
-/** The message of an error and those of its causes, on one line, for the log: what was expected to fail needs no stack. */
+/** The messages of an error and its causes on one line, for logs of expected failures, which need no stack. */
 export function reasonOf (error: unknown): string {
-  const reasons: string[] = []
-  for (let at = error; at !== undefined && reasons.length < 5; at = at instanceof Error ? at.cause : undefined) {
+  const messages: string[] = []
+  for (let at = error; at !== undefined && messages.length < 5; at = at instanceof Error ? at.cause : undefined) {
     const reason = at instanceof Error ? at.message : String(at)
-    if (reasons.at(-1)?.includes(reason) !== true) reasons.push(reason)
+    if (messages.at(-1)?.includes(reason) !== true) messages.push(reason)
   }
-  return reasons.join(': ')
+  return messages.join(': ')
 }
 
-/** A failure for the log: of the store its reason alone, which says all there is; of anything else the stack too. */
+/** Log fields of a failure: the reason of a StorageError, the whole error with its stack otherwise. */
 export const failureFields = (error: unknown): { reason: string } | { err: unknown } => isStorageError(error) ? { reason: reasonOf(error) } : { err: error }

@@ -1,12 +1,10 @@
-/** Folders that are made when they are missing. */
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it; one that is there is left as it is. The runtime's own way of doing this
- * never ends on a file system that says ENOENT where nothing can be made, such as /proc.
- *
- * @param mode of the folders that are made
+ * Creates a folder and its parents; an existing one stays unchanged. Node's recursive mkdir never returns on file systems that report ENOENT where nothing
+ * can be created, such as /proc.
+ * @param mode of the created folders
  * @throws Error of the system, with its code
  */
 export function makeFolder (path: string, mode = 0o777): void {
@@ -16,7 +14,7 @@ export function makeFolder (path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode })
   } catch (error) {
-    if (!isFolder(path)) throw error // else somebody else was faster
+    if (!isFolder(path)) throw error // another process created it
   }
 }
 

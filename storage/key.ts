@@ -1,17 +1,17 @@
-/** Embedded stores hold keys up to near this length; the same bound everywhere lets state move between back ends. */
-const LONGEST_KEY = 1900
+/** Near the limit of embedded stores; the same on every back end, so that data can be moved between them. */
+const MAX_KEY_LENGTH = 1900
 const PRINTABLE = /^[\x21-\x7e]+$/
 
-export const isKey = (key: string): boolean => key.length <= LONGEST_KEY && PRINTABLE.test(key)
+export const isKey = (key: string): boolean => key.length <= MAX_KEY_LENGTH && PRINTABLE.test(key)
 
-/** What every back end takes for a key to be written: 1 to 1,900 characters of ASCII from `!` to `~`. @throws TypeError */
+/** Checks a key to be written: 1 to 1,900 ASCII characters from `!` to `~`. @throws TypeError */
 export function checkKey (key: string): void {
   if (!isKey(key)) {
-    throw new TypeError(`a key is 1 to ${LONGEST_KEY} printable ASCII characters: ${JSON.stringify(key.slice(0, 100))}`)
+    throw new TypeError(`a key is 1 to ${MAX_KEY_LENGTH} printable ASCII characters: ${JSON.stringify(key.slice(0, 100))}`)
   }
 }
 
-/** @throws TypeError for a guard that no key could ever meet, which stores would understand differently */
+/** @throws TypeError for a guard that no key can match, which stores would treat differently */
 export function checkGuard (key: string, revision: number): void {
   checkKey(key)
   if (!Number.isSafeInteger(revision) || revision <= 0) throw new TypeError(`a guard needs a revision that a key can have, not ${revision}`)
@@ -23,9 +23,9 @@ export function wholeSeconds (ttlSeconds: number): number {
   return Math.ceil(ttlSeconds)
 }
 
-/** The character after '/': ends a range of everything below a path. */
+/** The character after '/': ends the range of everything below a path. */
 const AFTER_SLASH = '0'
 
-/** The keys below a path that ends in '/', or the one key. */
+/** The range of all keys below a path that ends in '/', or of one key. */
 export const rangeOf = (scope: string): { start: string, end: string } =>
   ({ start: scope, end: scope.endsWith('/') ? scope.slice(0, -1) + AFTER_SLASH : `${scope}\0` })

@@ -1,32 +1,31 @@
 /**
- * The time budget of a turn of the event loop, and one account of what long work takes of it: lists, large answers,
- * patches, deletions of collections, the store's own upkeep. Each by itself would yield in time, but twenty of them
- * would do so one after the other, and nobody else would be heard between.
+ * The time budget of an event loop turn, shared by all long work: lists, large responses, patches, deletions of collections, upkeep of the store. Each would
+ * yield in time by itself, but many in one turn would delay other requests.
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
 import { finish } from '../schemas/steps.js'
 import type { Steps } from '../schemas/steps.js'
 
-/** Milliseconds. Whoever keeps an account of its own, as the queue of the watches does, has as much. */
+/** Also the budget of components that measure themselves, such as the queue of watches. */
 export const TURN_MS = 8
 
-/** When the work of this turn began; 0 when none has yet. */
-let since = 0
+/** When the work of this turn began; 0 if it has not. */
+let turnStartedAt = 0
 let scheduled = false
 const waiting: Array<() => void> = []
-/** Those that have not begun. */
+/** Callers that have not started. */
 const starting: Array<() => void> = []
-/** Milliseconds for which those that have begun go before those that have not. */
-const PATIENCE_MS = 50
+/** Milliseconds for which started work takes precedence over new work. */
+const STARTED_FIRST_MS = 50
 let startedAt = 0
 
-const isAnybodyWaiting = (): boolean => waiting.length + starting.length > 0
+const hasWaiters = (): boolean => waiting.length + starting.length > 0
 
-/** Whoever has begun goes first, so that few are half done at a time: what they hold is what collections of garbage go through. */
+/** Prefers started work, so that few requests are half done at a time: garbage collections traverse what they hold. */
 function next (): (() => void) | undefined {
   const now = performance.now()
-  if (waiting.length > 0 && now - startedAt < PATIENCE_MS) return waiting.shift()
+  if (waiting.length > 0 && now - startedAt < STARTED_FIRST_MS) return waiting.shift()
   if (starting.length > 0) startedAt = now
   return starting.shift() ?? waiting.shift()
 }
@@ -36,32 +35,29 @@ function schedule (): void {
   scheduled = true
   setImmediate(() => {
     scheduled = false
-    since = 0
-    if (!isAnybodyWaiting()) return
-    turnIsOver() // from here on it counts
+    turnStartedAt = 0
+    if (!hasWaiters()) return
+    turnIsOver() // starts the measurement
     serve()
   })
 }
 
-/**
- * Lets those go on who wait, one after the other, until the turn has lasted long enough. With one in each turn there would be
- * more and more of them, as soon as the requests that come in a turn ask for more than one.
- */
+/** Resumes waiting callers one after the other until the turn is over. Resuming only one per turn would let them accumulate. */
 function serve (): void {
   next()?.()
-  if (isAnybodyWaiting()) afterIt(() => { if (turnIsOver()) schedule(); else serve() })
+  if (hasWaiters()) afterMicrotasks(() => { if (turnIsOver()) schedule(); else serve() })
 }
 
-/** True when what was done in this turn has lasted long enough, whoever did it: wait for `nextTurn`. */
+/** True if the work of this turn has taken its budget: wait for `nextTurn`. */
 export function turnIsOver (): boolean {
   const now = performance.now()
-  if (since !== 0) return now - since > TURN_MS
-  since = now
+  if (turnStartedAt !== 0) return now - turnStartedAt > TURN_MS
+  turnStartedAt = now
   schedule()
   return false
 }
 
-/** Resolves in a later turn of the loop, for one caller after the other. */
+/** Resolves in a later event loop turn, one caller after the other. */
 export function nextTurn (): Promise<void> {
   return new Promise(resolve => {
     waiting.push(resolve)
@@ -69,7 +65,7 @@ export function nextTurn (): Promise<void> {
   })
 }
 
-/** Before the first step with a large object: resolves in a turn of the loop when few others are half done. */
+/** Call before the first step with a large object: resolves in an event loop turn when little other work is half done. */
 export function firstTurn (): Promise<void> {
   return new Promise(resolve => {
     starting.push(resolve)
@@ -78,55 +74,55 @@ export function firstTurn (): Promise<void> {
 }
 
 /**
- * Milliseconds in which requests are begun that waited, before others are heard again: a list of a hundred objects, or a few reads.
- * Beside 500 eager lists a quiet GET took 12 ms in the median with two, and 1 with this; reads that all wait cost a twentieth more.
+ * Milliseconds of a turn for starting queued requests, enough for a list of a hundred objects or a few reads. Beside 500 eager lists the median of a quiet
+ * GET was 12 ms with 2 ms, and 1 ms with this; queued reads cost a twentieth more.
  */
 const BEGIN_MS = 0.1
-const beginnings: Array<() => void> = []
-let beginning = false
+const beginQueue: Array<() => void> = []
+let beginScheduled = false
 
-/** Calls back in the next turn of the loop, for one caller after the other, with as many of them as a tenth of a millisecond has time for. */
+/** Calls back in the next event loop turn, with as many callers per turn as fit in `BEGIN_MS`. */
 export function begin (run: () => void): void {
-  beginnings.push(run)
-  if (!beginning) beginAll()
+  beginQueue.push(run)
+  if (!beginScheduled) beginAll()
 }
 
 function beginAll (): void {
-  beginning = true
+  beginScheduled = true
   setImmediate(() => {
     const until = performance.now() + BEGIN_MS
     const next = (): void => {
       try {
-        beginnings.shift()?.()
-      } finally { // whoever fails is no reason for others to wait for ever
-        if (beginnings.length === 0) beginning = false
-        else afterIt(() => { if (performance.now() > until) beginAll(); else next() })
+        beginQueue.shift()?.()
+      } finally { // a failing callback must not block the others
+        if (beginQueue.length === 0) beginScheduled = false
+        else afterMicrotasks(() => { if (performance.now() > until) beginAll(); else next() })
       }
     }
     next()
   })
 }
 
-/** Calls back when all that follows at once from what has just been done is done. */
-function afterIt (run: () => void): void {
-  // Ticks come when the microtasks there are have run, if they are asked for by one.
+/** Calls back after all pending microtasks. */
+function afterMicrotasks (run: () => void): void {
+  // A tick scheduled within a microtask runs after the microtask queue.
   queueMicrotask(() => { process.nextTick(run) })
 }
 
-/** Whether each step with an object of so many bytes (decode, validate, encode) takes a millisecond or more. */
+/** Whether a step with an object of that size (decode, validate, encode) takes a millisecond or more. */
 export const isLarge = (bytes: number): boolean => bytes > LARGE_OBJECT_BYTES
 
-/** Between two steps with a large object: a turn of the event loop for everybody else. Hot paths ask `isLarge` first and don't wait at all. */
+/** Yields to the event loop between steps with a large object. Hot paths check `isLarge` first to avoid the promise. */
 export async function yieldToEventLoop (bytes: number): Promise<void> {
   if (isLarge(bytes)) await nextTurn()
 }
 
-/** All steps at once, or where they are for so many bytes that each needs a turn, in turns. Hot paths ask `isLarge` first. */
+/** Runs all steps, for large objects in separate event loop turns. Hot paths check `isLarge` first. */
 export async function stepped<T> (steps: Steps<T>, bytes: number): Promise<T> {
   return isLarge(bytes) ? await inTurns(steps) : finish(steps)
 }
 
-/** Waits for a turn after each step. */
+/** Runs each step in a separate event loop turn. */
 export async function inTurns<T> (steps: Steps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()

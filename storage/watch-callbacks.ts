@@ -1,18 +1,17 @@
-/** What every back end does for a watch: it picks what is news to it, and keeps what its receiver throws from the others. */
 import type { BackendEvent, Revision, WatchRequest } from './backend.js'
 import { StorageError } from './errors.js'
 
-/** The events in the range of a watch and after its position; undefined when there are none. */
-export function newsOf (events: readonly BackendEvent[], { start, end }: WatchRequest, position: Revision): BackendEvent[] | undefined {
-  let news: BackendEvent[] | undefined
+/** The events within a watch's range and after its position; undefined if none. */
+export function newEventsOf (events: readonly BackendEvent[], { start, end }: WatchRequest, position: Revision): BackendEvent[] | undefined {
+  let fresh: BackendEvent[] | undefined
   for (const event of events) {
     const { key, modRevision } = event.kv
-    if (key >= start && key < end && modRevision > position) (news ??= []).push(event)
+    if (key >= start && key < end && modRevision > position) (fresh ??= []).push(event)
   }
-  return news
+  return fresh
 }
 
-/** Calls a receiver back; one that throws ends its own watch and harms no other. */
+/** Calls a receiver; if it throws, only its own watch ends. */
 export function callSafely (callback: () => void, end: (error: StorageError) => void): void {
   try {
     callback()
@@ -21,11 +20,11 @@ export function callSafely (callback: () => void, end: (error: StorageError) => 
   }
 }
 
-/** The last thing a receiver is told; what it makes of it can't stop the others. */
+/** Notifies a receiver of the end; its errors are ignored. */
 export function callOnEnd ({ onEnd }: WatchRequest, error: StorageError): void {
   try {
     onEnd(error)
   } catch {
-    // It was told.
+    // The watch has ended anyway.
   }
 }

@@ -11,7 +11,7 @@ import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvol
 import { sameValue } from '../../schemas/index.js'
 import { notFound } from '../../schemas/status.js'
 import { nodeOf } from '../../auth/node/authorizer.js'
-import { MIRROR, isMirror, referencesOf } from '../../auth/node/references.js'
+import { MIRROR, isMirrorPod, referencesOf } from '../../auth/node/references.js'
 import { typed } from '../../registry/admission.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -76,7 +76,7 @@ async function podNamed ({ reader, namespace }: AdmissionRequest, name: string):
 async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): Promise<void> {
   const refuse = (why: string): never => { throw refusal(request, `node ${quoted(node)} ${why}`) }
   const { metadata: { ownerReferences: owners = [] }, spec } = pod
-  if (!isMirror(pod)) throw refusal(request, `pod does not have ${quoted(MIRROR)} annotation, node ${quoted(node)} can only create mirror pods`)
+  if (!isMirrorPod(pod)) throw refusal(request, `pod does not have ${quoted(MIRROR)} annotation, node ${quoted(node)} can only create mirror pods`)
   if (spec.nodeName !== node) refuse('can only create pods with spec.nodeName set to itself')
   const [owner] = owners
   if (owners.length > 1) refuse('can only create pods with a single owner reference set to itself')

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { ServiceAccount } from '../../schemas/api/core/serviceaccounts.js'
-import { isMirror, referencesOf } from '../../auth/node/references.js'
+import { isMirrorPod, referencesOf } from '../../auth/node/references.js'
 import { randomSuffix } from '../../registry/operations/suffix.js'
 import { pluginFor } from '../../registry/admission.js'
 import type { TypedRequest } from '../../registry/admission.js'
@@ -31,7 +31,7 @@ export const serviceAccount = pluginFor<Pod>(pods, {
   mutate: async request => {
     const { object } = request
     if (object === undefined || request.operation !== 'CREATE') return
-    if (isMirror(object)) return checkMirror(request, object)
+    if (isMirrorPod(object)) return checkMirror(request, object)
     const { spec } = object
     spec.serviceAccountName ||= DEFAULT
     const account = await accountOf(request, spec.serviceAccountName)
@@ -42,7 +42,7 @@ export const serviceAccount = pluginFor<Pod>(pods, {
   validate: async request => {
     const { object, operation, subresource } = request
     if (object === undefined || (operation === 'UPDATE' && subresource === '')) return
-    if (isMirror(object)) return operation === 'CREATE' ? checkMirror(request, object) : undefined
+    if (isMirrorPod(object)) return operation === 'CREATE' ? checkMirror(request, object) : undefined
     checkSecrets(request, object, await accountOf(request, object.spec.serviceAccountName ?? ''))
   }
 })

@@ -1,7 +1,7 @@
 /**
- * The mode Node: a node agent, `system:node:NAME` of the group `system:nodes`, may do what node agents do, and of secrets, config
- * maps, claims, volumes, attachments and tokens only with those that a pod bound to it refers to. Its leases and CSINodes are those of its own
- * name. What it may not has no opinion here: other modes may still allow it. (Interface: Authorization flags.)
+ * The mode Node: a node agent, `system:node:NAME` in the group `system:nodes`, has the permissions of the role system:node. Secrets, config maps, claims,
+ * volumes, attachments and tokens are limited to those that pods bound to its node refer to, leases and CSINodes to its own. All else gets NoOpinion, so that
+ * other modes may allow it. (Interface: Authorization flags.)
  */
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -14,22 +14,22 @@ import { COMPONENT_ROLES } from '../rbac/defaults/component-roles.js'
 import { parseRule, ruleAllows } from '../rbac/rules.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { NodeGraph } from './graph.js'
-import { ALLOW, no, ownCSINode, ownLease } from './own.js'
+import { ALLOW, noOpinion, ownCSINode, ownLease } from './own.js'
 import { keyOf, type Referred } from './references.js'
 
 const GROUP = 'system:nodes'
 const PREFIX = 'system:node:'
 const STORAGE = 'storage.orch.io'
 
-const NOBODYS: Ruling = { decision: 'NoOpinion', reason: '' }
+const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
 
-/** What all node agents may do, with what is looked at closer left to that. */
+/** The rules of all node agents, before the checks below. */
 const RULES = (COMPONENT_ROLES.find(({ name }) => name === 'system:node')?.rules ?? []).map(parseRule)
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 const STATUS: ReadonlySet<string> = new Set(['update', 'patch'])
 
-/** The name of the node, '' for a node agent without one, undefined for others. */
+/** The name of the node, '' for a node agent without one, undefined for other users. */
 export function nodeOf ({ username, groups }: UserInfo): string | undefined {
   if (!username.startsWith(PREFIX)) return undefined
   return groups.includes(GROUP) ? username.slice(PREFIX.length) : undefined
@@ -37,7 +37,7 @@ export function nodeOf ({ username, groups }: UserInfo): string | undefined {
 
 export interface NodeAuthorizerOptions {
   readonly follow: Follow
-  /** Told of each change of the graph, and how many seconds it took. */
+  /** Receives each change of the graph and its duration in seconds. */
   readonly observe?: (action: GraphAction, seconds: number) => void
 }
 
@@ -57,7 +57,7 @@ export class NodeAuthorizer implements Authorizer {
       group: '',
       plural: 'pods',
       changed: this.#timed('AddPod', object => {
-        const pod = object as Pod // the resource that is followed
+        const pod = object as Pod // the followed resource
         this.#graph.setPod(podKey({ namespace: pod.metadata.namespace ?? '', name: pod.metadata.name ?? '' }), pod)
       }),
       deleted: this.#timed<ObjectName>('DeletePod', name => { this.#graph.deletePod(podKey(name)) })
@@ -81,61 +81,61 @@ export class NodeAuthorizer implements Authorizer {
 
   authorize ({ user, info }: Attributes): Ruling {
     const node = nodeOf(user)
-    if (node === undefined) return NOBODYS
-    if (node === '') return no(`unknown node for user ${JSON.stringify(user.username)}`)
+    if (node === undefined) return NO_OPINION
+    if (node === '') return noOpinion(`unknown node for user ${JSON.stringify(user.username)}`)
     if (info.isResourceRequest) {
       switch (`${info.group}/${info.resource}`) {
-        case '/secrets': return this.#read(node, 'secrets', info)
-        case '/configmaps': return this.#read(node, 'configmaps', info)
-        case '/persistentvolumeclaims': return this.#claim(node, info)
-        case '/persistentvolumes': return this.#got(node, info, name => this.#graph.usesVolume(node, name))
-        case `${STORAGE}/volumeattachments`: return this.#got(node, info, name => this.#graph.isAttachedTo(node, name))
-        case '/serviceaccounts': return this.#token(node, info)
+        case '/secrets': return this.#authorizeRead(node, 'secrets', info)
+        case '/configmaps': return this.#authorizeRead(node, 'configmaps', info)
+        case '/persistentvolumeclaims': return this.#authorizeClaim(node, info)
+        case '/persistentvolumes': return this.#authorizeGet(node, info, name => this.#graph.usesVolume(node, name))
+        case `${STORAGE}/volumeattachments`: return this.#authorizeGet(node, info, name => this.#graph.isAttachedTo(node, name))
+        case '/serviceaccounts': return this.#authorizeToken(node, info)
         case 'coordination.orch.io/leases': return ownLease(node, info)
         case `${STORAGE}/csinodes`: return ownCSINode(node, info)
       }
     }
-    return RULES.some(rule => ruleAllows(rule, info)) ? ALLOW : NOBODYS
+    return RULES.some(rule => ruleAllows(rule, info)) ? ALLOW : NO_OPINION
   }
 
-  /** What a node agent may depends on the pods of its node; of others this mode knows nothing, which is all there is to know. */
+  /** The permissions depend on the node's pods, so they cannot be listed; for other users there are none. */
   rules (user: UserInfo): Rules {
     const nothing = { resourceRules: [], nonResourceRules: [] }
     if (nodeOf(user) === undefined) return { ...nothing, incomplete: false }
     return { ...nothing, incomplete: true, evaluationError: new Error('node authorizer does not support user rule resolution') }
   }
 
-  /** One of a namespace by its name, be it by a list or watch of that name alone. */
-  #read (node: string, resource: Referred, info: RequestInfo): Ruling {
-    if (!READS.has(info.verb)) return no(`node ${JSON.stringify(node)} can only read resources of this type`)
-    if (info.subresource !== '') return no(`node ${JSON.stringify(node)} cannot read subresources of this type`)
-    if (info.namespace === '') return no(`node ${JSON.stringify(node)} can only read ${resource} of a namespace`)
-    return this.#related(node, info, () => this.#graph.refersTo(node, keyOf(resource, info.namespace, info.name)))
+  /** Reads of one named object of a namespace, including a list or watch of that name. */
+  #authorizeRead (node: string, resource: Referred, info: RequestInfo): Ruling {
+    if (!READS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only read resources of this type`)
+    if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot read subresources of this type`)
+    if (info.namespace === '') return noOpinion(`node ${JSON.stringify(node)} can only read ${resource} of a namespace`)
+    return this.#ifRelated(node, info, () => this.#graph.refersTo(node, keyOf(resource, info.namespace, info.name)))
   }
 
-  #got (node: string, info: RequestInfo, isRelated: (name: string) => boolean): Ruling {
-    if (info.verb !== 'get') return no(`node ${JSON.stringify(node)} can only get individual resources of this type`)
-    if (info.subresource !== '') return no(`node ${JSON.stringify(node)} cannot get subresources of this type`)
-    return this.#related(node, info, () => isRelated(info.name))
+  #authorizeGet (node: string, info: RequestInfo, isRelated: (name: string) => boolean): Ruling {
+    if (info.verb !== 'get') return noOpinion(`node ${JSON.stringify(node)} can only get individual resources of this type`)
+    if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot get subresources of this type`)
+    return this.#ifRelated(node, info, () => isRelated(info.name))
   }
 
-  #claim (node: string, info: RequestInfo): Ruling {
+  #authorizeClaim (node: string, info: RequestInfo): Ruling {
     const isRelated = (): boolean => this.#graph.refersTo(node, keyOf('persistentvolumeclaims', info.namespace, info.name))
-    if (info.subresource !== 'status') return this.#got(node, info, isRelated)
-    if (!STATUS.has(info.verb)) return no(`node ${JSON.stringify(node)} can only update the status of resources of this type`)
-    return this.#related(node, info, isRelated)
+    if (info.subresource !== 'status') return this.#authorizeGet(node, info, isRelated)
+    if (!STATUS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only update the status of resources of this type`)
+    return this.#ifRelated(node, info, isRelated)
   }
 
-  #token (node: string, info: RequestInfo): Ruling {
-    if (info.verb !== 'create' || info.subresource !== 'token') return no(`node ${JSON.stringify(node)} can only create tokens for individual service accounts`)
-    return this.#related(node, info, () => this.#graph.refersTo(node, keyOf('serviceaccounts', info.namespace, info.name)))
+  #authorizeToken (node: string, info: RequestInfo): Ruling {
+    if (info.verb !== 'create' || info.subresource !== 'token') return noOpinion(`node ${JSON.stringify(node)} can only create tokens for individual service accounts`)
+    return this.#ifRelated(node, info, () => this.#graph.refersTo(node, keyOf('serviceaccounts', info.namespace, info.name)))
   }
 
-  #related (node: string, { name }: RequestInfo, isRelated: () => boolean): Ruling {
-    if (name === '') return no('No Object name found')
-    if (this.#followed?.loaded !== true) return no('pods and volumes are not loaded yet')
+  #ifRelated (node: string, { name }: RequestInfo, isRelated: () => boolean): Ruling {
+    if (name === '') return noOpinion('No Object name found')
+    if (this.#followed?.loaded !== true) return noOpinion('pods and volumes are not loaded yet')
     this.#followed.catchUp()
-    return isRelated() ? ALLOW : no(`no relationship found between node ${JSON.stringify(node)} and this object`)
+    return isRelated() ? ALLOW : noOpinion(`no relationship found between node ${JSON.stringify(node)} and this object`)
   }
 
   #timed<T = ApiObject> (action: GraphAction, change: (of: T) => void): (of: T) => void {

@@ -1,26 +1,26 @@
-/** Which node may get at what: pods and the nodes they run on, what pods refer to, volumes by their claims, attachments. */
+/** Which objects a node may access: pods by node, the objects they refer to, volumes by claim, and attachments. */
 import { podReferences, volumeReferences, type VolumeReferences } from './references.js'
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 
-interface Placed { readonly node: string, readonly references: ReadonlySet<string> }
+interface BoundPod { readonly node: string, readonly references: ReadonlySet<string> }
 
-/** Sets by key; a key without anything is not there. */
+/** A multimap; keys without values are removed. */
 class Sets {
   readonly #sets = new Map<string, Set<string>>()
 
   of (key: string): ReadonlySet<string> { return this.#sets.get(key) ?? NONE }
 
   add (key: string, value: string): void {
-    const there = this.#sets.get(key)
-    if (there === undefined) this.#sets.set(key, new Set([value]))
-    else there.add(value)
+    const existing = this.#sets.get(key)
+    if (existing === undefined) this.#sets.set(key, new Set([value]))
+    else existing.add(value)
   }
 
   remove (key: string, value: string): void {
-    const there = this.#sets.get(key)
-    there?.delete(value)
-    if (there?.size === 0) this.#sets.delete(key)
+    const existing = this.#sets.get(key)
+    existing?.delete(value)
+    if (existing?.size === 0) this.#sets.delete(key)
   }
 }
 
@@ -28,13 +28,13 @@ const NONE: ReadonlySet<string> = new Set()
 
 export class NodeGraph {
   /** By `namespace/name`. */
-  readonly #pods = new Map<string, Placed>()
-  /** Pods, by what they refer to. */
+  readonly #pods = new Map<string, BoundPod>()
+  /** Pods by the keys they refer to. */
   readonly #podsOf = new Sets()
   readonly #volumes = new Map<string, VolumeReferences>()
-  /** Volumes, by the secrets they are mounted with. */
+  /** Volumes by the secrets they are mounted with. */
   readonly #volumesOf = new Sets()
-  /** The node, by the name of the attachment. */
+  /** Node by name of the attachment. */
   readonly #attachments = new Map<string, string>()
 
   setPod (key: string, pod: Pod): void {
@@ -67,7 +67,7 @@ export class NodeGraph {
   setAttachment (name: string, node: string): void { this.#attachments.set(name, node) }
   deleteAttachment (name: string): void { this.#attachments.delete(name) }
 
-  /** Whether a pod of the node refers to it, or to a claim whose volume is mounted with it. @param key see `keyOf` */
+  /** Whether a pod of the node refers to the object, or to a claim whose volume uses it. @param key see `keyOf` */
   refersTo (node: string, key: string): boolean {
     if (this.#podRefersTo(node, key)) return true
     for (const volume of this.#volumesOf.of(key)) if (this.usesVolume(node, volume)) return true

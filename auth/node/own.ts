@@ -1,24 +1,24 @@
-/** What a node keeps under its own name: its lease, and what it says of its storage drivers. */
+/** Permissions of a node for its own lease and CSINode. */
 import type { Ruling } from '../authorizer.js'
 import type { RequestInfo } from '../request-info.js'
 
 export const ALLOW: Ruling = { decision: 'Allow', reason: '' }
-export const no = (reason: string): Ruling => ({ decision: 'NoOpinion', reason })
+export const noOpinion = (reason: string): Ruling => ({ decision: 'NoOpinion', reason })
 
 const LEASES = 'orch-node-lease'
-const KEEPS: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch', 'delete'])
+const VERBS: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch', 'delete'])
 
-/** At its creation the name of an object is not known yet. */
+/** On create the name is unknown. */
 const isOwn = (node: string, { verb, name }: RequestInfo): boolean => verb === 'create' || name === node
 
 export function ownLease (node: string, info: RequestInfo): Ruling {
-  if (!KEEPS.has(info.verb)) return no(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a node lease`)
-  if (info.namespace !== LEASES) return no(`node ${JSON.stringify(node)} can only access leases in the namespace ${LEASES}`)
-  return isOwn(node, info) ? ALLOW : no(`node ${JSON.stringify(node)} can only access the lease of its own name`)
+  if (!VERBS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a node lease`)
+  if (info.namespace !== LEASES) return noOpinion(`node ${JSON.stringify(node)} can only access leases in the namespace ${LEASES}`)
+  return isOwn(node, info) ? ALLOW : noOpinion(`node ${JSON.stringify(node)} can only access the lease of its own name`)
 }
 
 export function ownCSINode (node: string, info: RequestInfo): Ruling {
-  if (!KEEPS.has(info.verb)) return no(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a CSINode`)
-  if (info.subresource !== '') return no(`node ${JSON.stringify(node)} cannot access subresources of a CSINode`)
-  return isOwn(node, info) ? ALLOW : no(`node ${JSON.stringify(node)} can only access the CSINode of its own name`)
+  if (!VERBS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a CSINode`)
+  if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot access subresources of a CSINode`)
+  return isOwn(node, info) ? ALLOW : noOpinion(`node ${JSON.stringify(node)} can only access the CSINode of its own name`)
 }

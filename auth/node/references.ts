@@ -1,17 +1,17 @@
-/** What an object makes known to a node: of a pod that runs there all it refers to, of a volume its claim and the secrets it is mounted with. */
+/** The objects a node may access because of a pod or a volume: all references of a pod, the claim and mount secrets of a volume. */
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 
-/** Made by the node from a file of its own: who can write one gets at nothing by what it names. */
+/** Marks mirror pods, which a node creates from local files: their references grant nothing, because the node could name any object. */
 export const MIRROR = 'orch.io/config.mirror'
 
 export type Referred = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts'
 
-/** Of an object that pods refer to, whose names are in namespaces. */
+/** The key of a namespaced object that pods refer to. */
 export const keyOf = (resource: Referred, namespace: string, name: string): string => `${resource}/${namespace}/${name}`
 
 interface Named { readonly name?: string, readonly namespace?: string }
-/** The members of sources of volumes, of any kind, that name secrets. */
+/** Members of volume sources of any kind that name secrets. */
 interface Source {
   readonly secretName?: string
   readonly secretNamespace?: string
@@ -20,15 +20,15 @@ interface Source {
   readonly nodeStageSecretRef?: Named
 }
 
-/** Keys of all that its node gets at by it. */
+/** Keys of the objects that the pod's node may access. */
 export function podReferences (pod: Pod): Set<string> {
-  return isMirror(pod) ? new Set() : referencesOf(pod)
+  return isMirrorPod(pod) ? new Set() : referencesOf(pod)
 }
 
-/** Made by a node agent of what it runs by itself. */
-export const isMirror = ({ metadata }: Pick<Pod, 'metadata'>): boolean => metadata.annotations?.[MIRROR] !== undefined
+/** Whether a node agent created the pod from a local file. */
+export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean => metadata.annotations?.[MIRROR] !== undefined
 
-/** Keys of all that is needed to run it. */
+/** Keys of the objects that the pod needs. */
 export function referencesOf ({ metadata, spec }: Pod): Set<string> {
   const found = new Set<string>()
   const { namespace = '', name: podName = '' } = metadata
@@ -64,7 +64,7 @@ export function referencesOf ({ metadata, spec }: Pod): Set<string> {
 
 export interface VolumeReferences { readonly claim: string, readonly secrets: ReadonlySet<string> }
 
-/** Undefined for one that is bound to no claim, which no pod can use. */
+/** Undefined for an unbound volume, which no pod can use. */
 export function volumeReferences ({ spec }: PersistentVolume): VolumeReferences | undefined {
   const { claimRef } = spec
   if (claimRef === undefined) return undefined
@@ -73,11 +73,11 @@ export function volumeReferences ({ spec }: PersistentVolume): VolumeReferences 
   const add = (namespace: string | undefined, secret: string | undefined): void => { if (secret !== undefined && secret !== '') secrets.add(keyOf('secrets', namespace || home, secret)) }
   for (const source of membersOf(spec)) {
     add(source.secretNamespace, source.secretName)
-    // Those for attaching and expanding are not for nodes.
+    // Secrets for attaching and expanding are not for nodes.
     for (const secret of [source.secretRef, source.nodePublishSecretRef, source.nodeStageSecretRef]) add(secret?.namespace, secret?.name)
   }
   return { claim: keyOf('persistentvolumeclaims', home, name), secrets }
 }
 
-/** The sources among the members of a volume: whichever are objects. */
+/** The volume sources: all members that are objects. */
 const membersOf = (volume: object): Source[] => Object.values(volume).filter((value): value is Source => typeof value === 'object' && value !== null)

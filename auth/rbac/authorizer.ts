@@ -1,6 +1,6 @@
 /**
- * RBAC: what roles allow those they are bound to. Roles and bindings are kept in memory by informers, so that a decision reads
- * nothing. Whatever can't be resolved becomes the reason of a refusal, and never an allowance.
+ * RBAC: roles and their bindings, kept in memory by informers, so that decisions need no I/O. Unresolvable references become part of the refusal and never
+ * allow anything.
  *
  * @see interface, 'Authorization flags', 'Errors' 7
  */
@@ -13,7 +13,7 @@ import { type Binding, type Grant, Grants } from './grants.js'
 import { type Rule, ruleAllows } from './rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
-/** May do everything, whatever roles there are. */
+/** Members may do everything, regardless of roles. */
 const MASTERS = 'system:masters'
 
 const ALLOW: Ruling = { decision: 'Allow' }
@@ -23,7 +23,7 @@ export interface RbacOptions {
   readonly follow: Follow
 }
 
-/** The rules of a grant, or why there are none. */
+/** The rules of a grant, or why they cannot be resolved. */
 type Resolved = readonly Rule[] | string
 
 export class RbacAuthorizer implements Authorizer {
@@ -48,12 +48,12 @@ export class RbacAuthorizer implements Authorizer {
       group: GROUP,
       plural,
       changed: object => {
-        const binding = object as Binding // the resource that is followed
+        const binding = object as Binding // the followed resource
         this.#grants.set(keyOf({ namespace: binding.metadata.namespace ?? '', name: binding.metadata.name ?? '' }), binding)
       },
       deleted: name => { this.#grants.delete(keyOf(name)) }
     })
-    // Acknowledged: whoever writes a role or a binding here is answered when the next request is decided by it.
+    // Acknowledged: a write to roles or bindings completes only once decisions use it.
     this.#followed = this.#options.follow('roles and bindings', [roles('clusterroles'), roles('roles'), bindings('clusterrolebindings'), bindings('rolebindings')], true)
   }
 
@@ -63,7 +63,7 @@ export class RbacAuthorizer implements Authorizer {
     if (user.groups.includes(MASTERS)) return ALLOW
     if (this.#followed?.loaded !== true) return NOT_LOADED
     let problems: string[] | undefined
-    for (const grant of this.#of(user, info.isResourceRequest ? info.namespace : '')) {
+    for (const grant of this.#grantsOf(user, info.isResourceRequest ? info.namespace : '')) {
       const rules = this.#resolve(grant)
       if (typeof rules === 'string') (problems ??= []).push(rules)
       else if (rules.some(rule => ruleAllows(rule, info))) return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
@@ -75,7 +75,7 @@ export class RbacAuthorizer implements Authorizer {
     if (user.groups.includes(MASTERS)) return `allowed, as ${MASTERS} may do everything`
     const namespace = info.isResourceRequest ? info.namespace : ''
     const resolved = (grants: Grant[]): Explained[] => grants.map(grant => ({ grant, rules: this.#resolve(grant) }))
-    return explanation(user, info, resolved(this.#of(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
+    return explanation(user, info, resolved(this.#grantsOf(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
   }
 
   rules (user: UserInfo, namespace: string): Rules {
@@ -90,11 +90,11 @@ export class RbacAuthorizer implements Authorizer {
     }
   }
 
-  /** All that somebody is allowed in a namespace, or with '' everywhere, and what could not be resolved. */
+  /** All rules of a user in a namespace, or with '' cluster-wide, and the problems in resolving them. */
   rulesOf (user: UserInfo, namespace: string): { rules: Rule[], problems: string[] } {
     const rules: Rule[] = []
     const problems: string[] = []
-    for (const grant of this.#of(user, namespace)) {
+    for (const grant of this.#grantsOf(user, namespace)) {
       const found = this.#resolve(grant)
       if (typeof found === 'string') problems.push(found)
       else rules.push(...found)
@@ -102,13 +102,13 @@ export class RbacAuthorizer implements Authorizer {
     return { rules, problems }
   }
 
-  /** The rules of a role; undefined where there is none. @param namespace '' for a ClusterRole */
+  /** The rules of a role; undefined if it does not exist. @param namespace '' for a ClusterRole */
   role (namespace: string, name: string): readonly Rule[] | undefined {
     this.#followed?.catchUp()
     return this.#roles.get(namespace)?.get(name)
   }
 
-  #of (user: UserInfo, namespace: string): Grant[] {
+  #grantsOf (user: UserInfo, namespace: string): Grant[] {
     this.#followed?.catchUp()
     return this.#grants.of(user, namespace)
   }
@@ -121,9 +121,9 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #setRole ({ metadata: { namespace = '', name = '' }, rules }: ApiObject & { rules?: Rule[] | null }): void {
-    let there = this.#roles.get(namespace)
-    if (there === undefined) this.#roles.set(namespace, there = new Map())
-    there.set(name, rules ?? [])
+    let byName = this.#roles.get(namespace)
+    if (byName === undefined) this.#roles.set(namespace, byName = new Map())
+    byName.set(name, rules ?? [])
   }
 }
 

@@ -1,4 +1,4 @@
-/** Why somebody may or may not, for whoever keeps roles: the rule that allows, or how near the nearest one comes. */
+/** Explains RBAC decisions for administrators: the rule that allows, or the rule that comes closest. */
 import type { RequestInfo } from '../request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Grant } from './grants.js'
@@ -6,12 +6,12 @@ import { ruleAllows, ruleText, type Rule } from './rules.js'
 
 export interface Resolved {
   readonly grant: Grant
-  /** Or why there are none. */
+  /** Or why they cannot be resolved. */
   readonly rules: readonly Rule[] | string
 }
 
-/** Bindings that are named one by one where none of them can be resolved. */
-const MOST_NAMED = 5
+/** Maximum number of unresolvable bindings to list. */
+const MAX_NAMED = 5
 const quoted = (text: string): string => JSON.stringify(text)
 
 /** `ClusterRoleBinding "b" of ClusterRole "r" to User "u"`. */
@@ -21,30 +21,30 @@ export function grantText ({ binding, namespace, roleRef, subject }: Grant): str
   return `${what} of ${roleRef.kind} ${quoted(roleRef.name)} to ${subject.kind} ${quoted(whom)}`
 }
 
-/** @param there what holds where it is asked for; `elsewhere` what they have in other namespaces */
-export function explanation (user: UserInfo, info: RequestInfo, there: readonly Resolved[], elsewhere: readonly Resolved[]): string {
-  for (const { grant, rules } of there) {
+/** @param applicable grants for the request's namespace; `elsewhere` those of the user in other namespaces */
+export function explanation (user: UserInfo, info: RequestInfo, applicable: readonly Resolved[], elsewhere: readonly Resolved[]): string {
+  for (const { grant, rules } of applicable) {
     const found = typeof rules === 'string' ? undefined : rules.find(rule => ruleAllows(rule, info))
     if (found !== undefined) return `allowed by ${grantText(grant)}, by the rule ${ruleText(found)}`
   }
-  const looked = there.length + elsewhere.length === 0
+  const looked = applicable.length + elsewhere.length === 0
     ? `no binding names User ${quoted(user.username)} or one of the groups ${user.groups.map(quoted).join(', ')}`
-    : `looked at ${counted(there, 'binding')} with ${there.reduce((sum, { rules }) => sum + (typeof rules === 'string' ? 0 : rules.length), 0)} rules`
-  const faults = there.flatMap(({ grant, rules }) => typeof rules === 'string' ? [`${grantText(grant)} gives nothing: ${rules}`] : []).slice(0, MOST_NAMED)
-  const near = nearest(info, there, elsewhere)
-  return ['no opinion', looked, ...faults, ...(near === undefined ? [] : [`nearest is ${near}`])].join('; ')
+    : `looked at ${countText(applicable, 'binding')} with ${applicable.reduce((sum, { rules }) => sum + (typeof rules === 'string' ? 0 : rules.length), 0)} rules`
+  const faults = applicable.flatMap(({ grant, rules }) => typeof rules === 'string' ? [`${grantText(grant)} gives nothing: ${rules}`] : []).slice(0, MAX_NAMED)
+  const closest = nearest(info, applicable, elsewhere)
+  return ['no opinion', looked, ...faults, ...(closest === undefined ? [] : [`nearest is ${closest}`])].join('; ')
 }
 
-const counted = (list: readonly unknown[], what: string): string => `${list.length} ${what}${list.length === 1 ? '' : 's'}`
+const countText = (list: readonly unknown[], what: string): string => `${list.length} ${what}${list.length === 1 ? '' : 's'}`
 
-/** A rule that lacks one thing alone. */
-function nearest (info: RequestInfo, there: readonly Resolved[], elsewhere: readonly Resolved[]): string | undefined {
+/** A rule that fails in a single property. */
+function nearest (info: RequestInfo, applicable: readonly Resolved[], elsewhere: readonly Resolved[]): string | undefined {
   for (const { grant, rules } of elsewhere) {
     if (typeof rules === 'string' || !rules.some(rule => ruleAllows(rule, info))) continue
     return `${grantText(grant)}, which holds in the namespace ${quoted(grant.namespace)} and not ${info.namespace === '' ? 'in all of them' : `in ${quoted(info.namespace)}`}`
   }
-  for (const [lack, widened] of lacks(info)) {
-    for (const { grant, rules } of there) {
+  for (const [lack, widened] of variants(info)) {
+    for (const { grant, rules } of applicable) {
       const found = typeof rules === 'string' ? undefined : rules.find(rule => ruleAllows(widened(rule), info))
       if (found !== undefined) return `${grantText(grant)}, whose rule ${ruleText(found)} lacks just ${lack}`
     }
@@ -52,8 +52,8 @@ function nearest (info: RequestInfo, there: readonly Resolved[], elsewhere: read
   return undefined
 }
 
-/** What a rule may lack, and the rule as it would be with it. */
-function lacks (info: RequestInfo): Array<[string, (rule: Rule) => Rule]> {
+/** Each property a rule may lack, with a function that adds it. */
+function variants (info: RequestInfo): Array<[string, (rule: Rule) => Rule]> {
   const verb: [string, (rule: Rule) => Rule] = [`the verb ${quoted(info.verb)}`, rule => ({ ...rule, verbs: ['*'] })]
   if (!info.isResourceRequest) return [verb, [`the path ${quoted(info.path)}`, ({ nonResourceURLs = [], ...rule }) => nonResourceURLs.length === 0 ? rule : { ...rule, nonResourceURLs: ['*'] }]]
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`

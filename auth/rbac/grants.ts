@@ -1,24 +1,24 @@
-/** Who is granted which role, by whom they are: kept by subject, so that a question looks at nothing but the asker's own. */
+/** Grants of roles by subject, so that a decision reads only the user's own. */
 import type { ClusterRoleBinding } from '../../schemas/api/rbac/clusterrolebindings.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 
-/** What the two kinds of bindings have in common. */
+/** The common part of both kinds of bindings. */
 export type Binding = ClusterRoleBinding
 
 export interface Grant {
   readonly binding: string
-  /** '' where it holds everywhere. */
+  /** '' for cluster-wide grants. */
   readonly namespace: string
   readonly roleRef: { readonly kind: string, readonly name: string }
   readonly subject: Subject
-  /** Why it grants nothing. */
+  /** Why the grant is void. */
   readonly fault: string | undefined
 }
 
 const USER = 'u:'
 const GROUP = 'g:'
-/** Of subjects that are nobody: whoever asks is told. */
+/** Key of invalid subjects; their faults are reported to every user. */
 const UNKNOWN = '?'
 
 function keyOf ({ kind, name, namespace }: Subject, at: string): string {
@@ -38,10 +38,10 @@ function faultOf ({ kind, name, namespace }: Subject, at: string): string | unde
 
 export class Grants {
   readonly #bySubject = new Map<string, Grant[]>()
-  /** By key of the binding in the store: the keys of its subjects. */
+  /** Subject keys by the binding's key in the store. */
   readonly #byBinding = new Map<string, string[]>()
 
-  /** @param key of the binding in the store */
+  /** @param key the binding's key in the store */
   set (key: string, { metadata: { name = '', namespace = '' }, roleRef, subjects = [] }: Binding): void {
     this.delete(key)
     const keys: string[] = []
@@ -63,34 +63,34 @@ export class Grants {
     const owner = this.#owners.get(key)
     if (owner === undefined) return
     for (const of of new Set(this.#byBinding.get(key))) {
-      const left = this.#bySubject.get(of)?.filter(({ binding, namespace }) => binding !== owner.name || namespace !== owner.namespace) ?? []
-      if (left.length > 0) this.#bySubject.set(of, left)
+      const remaining = this.#bySubject.get(of)?.filter(({ binding, namespace }) => binding !== owner.name || namespace !== owner.namespace) ?? []
+      if (remaining.length > 0) this.#bySubject.set(of, remaining)
       else this.#bySubject.delete(of)
     }
     this.#byBinding.delete(key)
     this.#owners.delete(key)
   }
 
-  /** All that holds for them in namespaces but this one. */
+  /** All grants of a user in other namespaces. */
   elsewhere ({ username, groups }: UserInfo, namespace: string): Grant[] {
     return [USER + username, ...groups.map(group => GROUP + group)]
       .flatMap(key => this.#bySubject.get(key) ?? [])
       .filter(grant => grant.namespace !== '' && grant.namespace !== namespace)
   }
 
-  /** What holds for them everywhere, and in the namespace where one is given; the former first. */
+  /** The cluster-wide grants of a user, then those in the namespace, if given. */
   of ({ username, groups }: UserInfo, namespace: string): Grant[] {
-    const everywhere: Grant[] = []
-    const there: Grant[] = []
-    const look = (key: string): void => {
+    const clusterWide: Grant[] = []
+    const inNamespace: Grant[] = []
+    const collect = (key: string): void => {
       for (const grant of this.#bySubject.get(key) ?? []) {
-        if (grant.namespace === '') everywhere.push(grant)
-        else if (grant.namespace === namespace) there.push(grant)
+        if (grant.namespace === '') clusterWide.push(grant)
+        else if (grant.namespace === namespace) inNamespace.push(grant)
       }
     }
-    look(USER + username)
-    for (const group of groups) look(GROUP + group)
-    look(UNKNOWN)
-    return there.length === 0 ? everywhere : [...everywhere, ...there]
+    collect(USER + username)
+    for (const group of groups) collect(GROUP + group)
+    collect(UNKNOWN)
+    return inNamespace.length === 0 ? clusterWide : [...clusterWide, ...inNamespace]
   }
 }

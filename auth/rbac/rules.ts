@@ -6,16 +6,16 @@ export type Rule = PolicyRule
 
 const ALL = '*'
 
-const names = (list: readonly string[] | undefined, wanted: string): boolean => list !== undefined && (list.includes(wanted) || list.includes(ALL))
+const names = (list: readonly string[] | undefined, requested: string): boolean => list !== undefined && (list.includes(requested) || list.includes(ALL))
 
-/** `pods`, `pods/log`, `*`; `*` followed by `/log` is that subresource of everything. */
+/** `pods`, `pods/log`, `*`; a star before `/log` means that subresource of every resource. */
 function namesResource (list: readonly string[] | undefined, resource: string, subresource: string): boolean {
   if (list === undefined) return false
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
   return list.some(one => one === ALL || one === whole || (subresource !== '' && one === `*/${subresource}`))
 }
 
-/** A path itself, or with stars at the end all that begin so; of two such patterns whether all that the other stands for is within. */
+/** Matches a path exactly or by a prefix that ends in stars. Also tests whether one pattern covers another. */
 const namesPath = (list: readonly string[] | undefined, path: string): boolean =>
   list !== undefined && list.some(one => one === ALL || one === path || (one.endsWith(ALL) && path.startsWith(withoutStars(one))))
 
@@ -32,20 +32,20 @@ export function ruleAllows (rule: Rule, info: RequestInfo): boolean {
     (rule.resourceNames === undefined || rule.resourceNames.length === 0 || (info.name !== '' && rule.resourceNames.includes(info.name)))
 }
 
-/** A rule about one verb, and one resource of one group and name, or one path. */
+/** A rule with one verb and one resource of one group and name, or one path. */
 type Single = Rule
 
-/** The most single rules that are looked at: more is refused as too many. */
-const MOST_SINGLE = 20_000
-/** The most that single rules and those they are looked for in come to, multiplied: some 50 ms. */
-const MOST_COMPARED = 2_000_000
+/** Maximum number of single rules; more are refused. */
+const MAX_SINGLE = 20_000
+/** Maximum number of comparisons, about 50 ms. */
+const MAX_COMPARISONS = 2_000_000
 
-/** @throws RangeError when there are too many */
+/** @throws RangeError if there are too many */
 function singles (rules: readonly Rule[]): Single[] {
   const made: Single[] = []
   for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
     const size = verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
-    if (made.length + size > MOST_SINGLE) throw new RangeError(`the rules stand for more than ${MOST_SINGLE} single permissions`)
+    if (made.length + size > MAX_SINGLE) throw new RangeError(`the rules stand for more than ${MAX_SINGLE} single permissions`)
     for (const verb of verbs) {
       for (const group of apiGroups) {
         for (const resource of resources) {
@@ -69,26 +69,26 @@ function covers (owner: Rule, { verbs: [verb = ''] = [], apiGroups: [group] = []
   return owner.resourceNames === undefined || owner.resourceNames.length === 0 || (name !== undefined && owner.resourceNames.includes(name))
 }
 
-/** Of what `wanted` allows, all that nothing of `owned` does. @throws RangeError when there is too much to look at */
-export function uncovered (owned: readonly Rule[], wanted: readonly Rule[]): Rule[] {
-  const asked = singles(wanted)
-  if (asked.length * owned.length > MOST_COMPARED) throw new RangeError(`the rules stand for ${asked.length} single permissions, to be looked for in ${owned.length} rules`)
-  return compact(asked.filter(single => !owned.some(owner => covers(owner, single))))
+/** The permissions of `requested` that `owned` does not cover. @throws RangeError if there are too many to compare */
+export function uncovered (owned: readonly Rule[], requested: readonly Rule[]): Rule[] {
+  const requestedSingles = singles(requested)
+  if (requestedSingles.length * owned.length > MAX_COMPARISONS) throw new RangeError(`the rules stand for ${requestedSingles.length} single permissions, to be looked for in ${owned.length} rules`)
+  return compact(requestedSingles.filter(single => !owned.some(owner => covers(owner, single))))
 }
 
-/** Rules that differ in their verb alone, as one. */
+/** Merges rules that differ only in their verbs. */
 function compact (rules: readonly Single[]): Rule[] {
   const byRest = new Map<string, Rule>()
   for (const { verbs, ...rest } of rules) {
     const key = JSON.stringify(rest)
-    const known = byRest.get(key)
-    if (known === undefined) byRest.set(key, { ...rest, verbs: [...verbs ?? []] })
-    else known.verbs?.push(...verbs ?? [])
+    const existing = byRest.get(key)
+    if (existing === undefined) byRest.set(key, { ...rest, verbs: [...verbs ?? []] })
+    else existing.verbs?.push(...verbs ?? [])
   }
   return [...byRest.values()]
 }
 
-/** For people: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
+/** For messages: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
 export function ruleText ({ verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Rule): string {
   const parts = [['APIGroups', apiGroups], ['Resources', resources], ['ResourceNames', resourceNames], ['NonResourceURLs', nonResourceURLs], ['Verbs', verbs]] as const
   return `{${parts.filter(([, list]) => list.length > 0).map(([name, list]) => `${name}:${JSON.stringify(list)}`).join(', ')}}`

@@ -1,4 +1,4 @@
-/** Apply: what somebody says an object must have is put into it, and what they no longer say is taken out. */
+/** Server-side apply: merges the applied configuration into the live object and removes fields that the manager no longer applies. */
 import { clone } from '../../schemas/index.js'
 import { EMPTY, below, difference, intersection, isEmpty, isMember, part, union, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
@@ -17,22 +17,22 @@ import type { Versions } from './versions.js'
 
 export interface Application {
   readonly versions: Versions
-  /** What is there, in the version of `who`; `{}` for nothing. */
+  /** The current object in the version of `who`; `{}` if it does not exist. */
   readonly live: object
-  /** What was said, in the same version: see `said`. */
+  /** The applied configuration in the same version; see `appliedValue`. */
   readonly config: object
   readonly managers: readonly Manager[]
   readonly who: Who
-  /** What is stored of an object that was put together: decoded, with its defaults, which were said in saying nothing. */
+  /** Decodes a merged object and applies the defaults that the configuration left out. */
   readonly complete: (object: object) => Steps<object>
-  /** Others lose what they have set to another value. */
+  /** Takes fields over from other managers instead of reporting conflicts. */
   readonly force: boolean
   readonly now: () => string
-  /** Fields of the object that this write cannot change. */
+  /** Fields that this write cannot change. */
   readonly ignored?: FieldSet
 }
 
-/** Fields that somebody else has set to other values. */
+/** Fields that another manager owns with other values. */
 export interface Conflict {
   readonly with: Manager
   readonly fields: FieldSet
@@ -42,11 +42,11 @@ export interface Applied {
   /** In the version of `who`, complete. */
   readonly object: object
   readonly managers: readonly Manager[]
-  /** When there are any, nothing was applied. */
+  /** If not empty, nothing was applied. */
   readonly conflicts: readonly Conflict[]
 }
 
-/** In steps. @throws TypeError for a version that is not there */
+/** Runs in steps. @throws TypeError for an unknown version */
 export function * apply ({ versions, live, config, managers, who, complete, force, now, ignored = EMPTY }: Application): Steps<Applied> {
   const shapes = versions.shapes(who.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${who.apiVersion}`)
@@ -55,7 +55,7 @@ export function * apply ({ versions, live, config, managers, who, complete, forc
   const last = managers.find(manager => isSame(manager, who))
   const others = managers.filter(manager => manager !== last)
   const claims = [...others, { ...who, time: undefined, fields }]
-  const making = function * (order: Order): Steps<object> {
+  const build = function * (order: Order): Steps<object> {
     const copy = clone(live)
     yield
     const merged = merge(shapes.whole, copy, config, order) as object // both are objects
@@ -65,13 +65,13 @@ export function * apply ({ versions, live, config, managers, who, complete, forc
     return yield * complete(pruned)
   }
   const order: Order = { ofLive: false, moved: false }
-  const object = yield * making(order)
+  const object = yield * build(order)
   yield
 
   const comparison = new Comparison(versions, who.apiVersion, live, object, ignored)
   const changes = comparison.in(who.apiVersion) ?? UNCHANGED
   yield
-  const own = meant(changes, fields)
+  const own = effectiveChanges(changes, fields)
   const changesIn = (version: string): Changes | undefined => version === who.apiVersion ? own : comparison.in(version)
   const conflicts: Conflict[] = []
   if (!force) {
@@ -86,23 +86,23 @@ export function * apply ({ versions, live, config, managers, who, complete, forc
     left.push(manager === last ? manager : lose(manager, changesIn(manager.apiVersion)))
     yield
   }
-  // The order of items alone is no change.
+  // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
-  return { object: stays ? yield * making({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), who, fields, now), who), conflicts }
+  return { object: stays ? yield * build({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), who, fields, now), who), conflicts }
 }
 
-/** What was said to be nothing is changed, not removed; and what was said to be empty is there. */
-function meant (changes: Changes, said: FieldSet): Changes {
+/** Fields that the configuration sets to null or to an empty value count as changed, not as removed. */
+function effectiveChanges (changes: Changes, configFields: FieldSet): Changes {
   const { changed, removed } = changes
-  return isEmpty(removed) ? changes : { changed: union(changed, zeros(removed, said)), removed: difference(removed, said) }
+  return isEmpty(removed) ? changes : { changed: union(changed, zeros(removed, configFields)), removed: difference(removed, configFields) }
 }
 
-function zeros (removed: FieldSet, said: FieldSet): FieldSet {
-  const found = below(said).flatMap((element): Array<[string, FieldSet]> => {
-    const [gone, mine] = [removed[element], said[element] ?? EMPTY]
-    if (gone === undefined) return []
-    if (isEmpty(gone)) return isMember(mine) ? [[element, EMPTY]] : []
-    const within = zeros(gone, mine)
+function zeros (removed: FieldSet, configFields: FieldSet): FieldSet {
+  const found = below(configFields).flatMap((element): Array<[string, FieldSet]> => {
+    const [removedPart, mine] = [removed[element], configFields[element] ?? EMPTY]
+    if (removedPart === undefined) return []
+    if (isEmpty(removedPart)) return isMember(mine) ? [[element, EMPTY]] : []
+    const within = zeros(removedPart, mine)
     return isEmpty(within) ? [] : [[element, within]]
   })
   return part(false, found) ?? EMPTY
@@ -114,6 +114,6 @@ function conflictsWith (other: Manager, changes: Changes | undefined): Conflict[
   return isEmpty(fields) ? [] : [{ with: other, fields }]
 }
 
-/** Without conflicts over some fields. */
+/** Subtracts some fields from conflicts, and conflicts without fields. */
 export const except = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] =>
   conflicts.map(conflict => ({ ...conflict, fields: difference(conflict.fields, allowed) })).filter(({ fields }) => !isEmpty(fields))

@@ -1,4 +1,4 @@
-/** What differs between two objects of a type, as sets of fields. Costs one walk over both, and sets only where they differ. */
+/** Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they differ. */
 import { fieldElement, sortElements } from './elements.js'
 import { EMPTY, asMember, isMember, part, partWithout, unionAll } from './field-set.js'
 import type { FieldSet } from './field-set.js'
@@ -7,31 +7,31 @@ import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
 import type { Shape } from './shape.js'
 
 export interface Changes {
-  /** Added, or another value. */
+  /** Fields that were added or have another value. */
   readonly changed: FieldSet
   readonly removed: FieldSet
 }
 
 export const UNCHANGED: Changes = { changed: EMPTY, removed: EMPTY }
 
-/** @param ignored fields of the object that do not count, with all that is below them */
+/** @param ignored fields to skip, with everything below them */
 export function compare (shape: Shape, before: object, after: object, ignored = EMPTY): Changes {
   const { changed, removed } = differByMember(shape, before, after, ignored) ?? {}
   return changed === undefined && removed === undefined ? UNCHANGED : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
 }
 
-/** Parts of the two sets; undefined where there is nothing. */
+/** Partial results; undefined for an empty set. */
 interface Parts { readonly changed: FieldSet | undefined, readonly removed: FieldSet | undefined }
 
 const CHANGED: Parts = { changed: EMPTY, removed: undefined }
 
-/** Less what is ignored below it. */
+/** Removes ignored fields from partial results. */
 function outside (parts: Parts | undefined, ignored: FieldSet): Parts | undefined {
   const left = (part: FieldSet | undefined): FieldSet | undefined => part === undefined ? undefined : partWithout(part, ignored)
   return parts === undefined ? undefined : { changed: left(parts.changed), removed: left(parts.removed) }
 }
 
-class Found {
+class PartsBuilder {
   #changed: Array<[string, FieldSet]> | undefined
   #removed: Array<[string, FieldSet]> | undefined
 
@@ -60,65 +60,65 @@ function differ (shape: Shape, a: unknown, b: unknown): Parts | undefined {
     case 'leaf': return shape.same(a, b) ? undefined : CHANGED
     case 'items':
     case 'set': return (a === null) !== (b === null) && itemsOf(a).length + itemsOf(b).length === 0 ? CHANGED : differByItem(shape, itemsOf(a), itemsOf(b))
-    case 'open': return areMembers(a, b) ? differByMember(shape, a, b) : differOpenly(shape, a, b)
+    case 'open': return areMembers(a, b) ? differByMember(shape, a, b) : differOpen(shape, a, b)
     default: return differByMember(shape, a, b)
   }
 }
 
-/** Null and an object that has something differ by what that has, as nothing and an object do elsewhere. */
+/** Compare null with a non-empty object by members, as for a missing value. */
 function areMembers (a: unknown, b: unknown): boolean {
   if (isObject(a)) return isObject(b) || (b === null && Object.keys(a).length > 0)
   return a === null && isObject(b) && Object.keys(b).length > 0
 }
 
-/** Of other values. */
-function differOpenly (shape: Shape, a: unknown, b: unknown): Parts | undefined {
+/** Compares values of open fields. */
+function differOpen (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   if (!isObject(a) && !isObject(b)) return shape.same(a, b) ? undefined : CHANGED
   return { changed: wholePart(shape, b), removed: isObject(a) ? wholePart(shape, a) : undefined }
 }
 
 /**
- * Only members that one of the two has are looked at: most fields of large structs are not set. Loops over names, and nothing is made
- * before something differs: this runs over all of an object with every write, and what it made would be most of its cost.
+ * Looks only at members that one of the two has, because most fields of large structs are unset. This runs over the whole object on every write, so it
+ * allocates nothing until something differs.
  */
 function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY): Parts | undefined {
   const before = membersOf(a)
   const after = membersOf(b)
-  let found: Found | undefined
+  let found: PartsBuilder | undefined
   let added = 0
-  for (const name in before) { // objects of data: they inherit no names
-    const one = before[name]
-    const other = memberOf(after, name)
-    if (other !== undefined) added--
-    if (one !== other) found = noting(found, shape, name, one, other, ignored)
+  for (const name in before) { // plain data: no inherited names
+    const beforeValue = before[name]
+    const afterValue = memberOf(after, name)
+    if (afterValue !== undefined) added--
+    if (beforeValue !== afterValue) found = collectMember(found, shape, name, beforeValue, afterValue, ignored)
   }
   for (const _ in after) added++ // eslint-disable-line @typescript-eslint/no-unused-vars -- a list of the names would be made for nothing
   if (added === 0) return found?.parts()
-  for (const name in after) if (!Object.hasOwn(before, name)) found = noting(found, shape, name, undefined, after[name], ignored)
+  for (const name in after) if (!Object.hasOwn(before, name)) found = collectMember(found, shape, name, undefined, after[name], ignored)
   return found?.parts()
 }
 
-/** With what differs in a member, if anything does. */
-function noting (found: Found | undefined, shape: Shape, name: string, one: unknown, other: unknown, ignored: FieldSet): Found | undefined {
+/** Adds the difference of one member, if any. */
+function collectMember (found: PartsBuilder | undefined, shape: Shape, name: string, beforeValue: unknown, afterValue: unknown, ignored: FieldSet): PartsBuilder | undefined {
   const declared = shape.declared(name)
   if (declared === undefined) {
     const item = shape.kind === 'entries' ? shape.item : shape.field(name)
-    return item === undefined ? found : adding(found, fieldElement(name), differAsItem(item, one, other))
+    return item === undefined ? found : collect(found, fieldElement(name), differAsItem(item, beforeValue, afterValue))
   }
   const skipped = ignored[declared.element]
   if (skipped !== undefined && isMember(skipped)) return found
-  const parts = differ(declared, declared.present(one), declared.present(other))
-  return adding(found, declared.element, skipped === undefined ? parts : outside(parts, skipped))
+  const parts = differ(declared, declared.present(beforeValue), declared.present(afterValue))
+  return collect(found, declared.element, skipped === undefined ? parts : outside(parts, skipped))
 }
 
-function adding (found: Found | undefined, element: string, parts: Parts | undefined): Found | undefined {
+function collect (found: PartsBuilder | undefined, element: string, parts: Parts | undefined): PartsBuilder | undefined {
   if (parts === undefined) return found
-  const all = found ?? new Found()
+  const all = found ?? new PartsBuilder()
   all.add(element, parts)
   return all
 }
 
-/** Of what is a field of its own beside what is in it. */
+/** For items and map entries, which are fields themselves besides their contents. */
 function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   const parts = differ(shape, a, b)
   if (parts === undefined || (a !== undefined && b !== undefined)) return parts
@@ -126,29 +126,29 @@ function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined 
 }
 
 function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
-  let found: Found | undefined
+  let found: PartsBuilder | undefined
   if (areInPlace(shape, a, b)) {
     for (let index = 0; index < a.length; index++) {
       const parts = differ(shape.item, a[index], b[index])
-      if (parts !== undefined) found = adding(found, shape.elementOf(a[index]), parts)
+      if (parts !== undefined) found = collect(found, shape.elementOf(a[index]), parts)
     }
     if (found === undefined || !hasTwins(shape, a)) return found?.parts()
     found = undefined
   }
   const [before, after] = [byElement(shape, a), byElement(shape, b)]
-  for (const [element, items] of before) found = adding(found, element, differItems(shape.item, items, after.get(element) ?? []))
-  for (const [element, items] of after) if (!before.has(element)) found = adding(found, element, differItems(shape.item, [], items))
+  for (const [element, items] of before) found = collect(found, element, differItems(shape.item, items, after.get(element) ?? []))
+  for (const [element, items] of after) if (!before.has(element)) found = collect(found, element, differItems(shape.item, [], items))
   return found?.parts()
 }
 
-/** As a rule items are where they were: no keys are written for those that are the same. */
+/** Fast path: items usually keep their places, so equal items need no key elements. */
 function areInPlace (shape: Shape, a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index++) if (!shape.sameItem(a[index], b[index])) return false
   return true
 }
 
-/** Items with the same keys. */
+/** Whether several items have the same keys. */
 function hasTwins (shape: Shape, items: readonly unknown[]): boolean {
   const [key, ...more] = shape.keys
   const keyOf = key === undefined ? (item: unknown) => item : more.length === 0 ? (item: unknown) => shape.keyOf(item, key) : (item: unknown) => shape.elementOf(item)
@@ -166,7 +166,7 @@ function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknow
   return found
 }
 
-/** Of items with the same keys: of several nobody can say which is which, and they change as one. */
+/** Items with the same keys cannot be told apart, so they change as one. */
 function differItems (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
   if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0])
   if (b.length === 0) return { changed: undefined, removed: asMember(unionAll(a.map(item => wholePart(shape, item)))) }

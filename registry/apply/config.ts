@@ -1,13 +1,10 @@
-/** What somebody applies: only what they said, in the form the type gives it. */
+/** Applied configurations: only the fields that the client sent, in the form of the type. */
 import type { FieldError } from '../../schemas/index.js'
 import { setMember } from '../../schemas/language/values.js'
 import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
 import type { Shape } from './shape.js'
 
-/**
- * The part of a decoded object that stood in the body it was decoded from: decoding adds what every object has and drops
- * zeros, but who applies owns what they wrote and nothing else. That is null too: that something shall not be there is said.
- */
+/** Restricts a decoded object to the members of the body. Decoding adds defaults and drops zeros, but an applier owns exactly what it sent, null included. */
 export function appliedValue (shape: Shape, body: unknown, decoded: unknown): unknown {
   if (decoded === undefined) return body
   switch (shape.kind) {
@@ -29,7 +26,7 @@ function appliedMembers (shape: Shape, body: Readonly<Record<string, unknown>>, 
   return made
 }
 
-/** What keeps an object from being applied: items without their keys, and items that are there twice. */
+/** Reports list items without their keys and duplicate items. */
 export function validateConfig (shape: Shape, config: unknown, report: (error: FieldError) => void, at = ''): void {
   const below = (name: string): string => at === '' ? name : `${at}.${name}`
   switch (shape.kind) {

@@ -1,29 +1,28 @@
-/** Conflicts of an apply as the answer that tells of them. */
+/** Renders conflicts of an apply as a Status. */
 import { StatusError } from '../../schemas/status.js'
 import type { Conflict } from './apply.js'
 import { pathText } from './elements.js'
 import { paths, size } from './field-set.js'
 import type { Who } from './managers.js'
 
-/** Causes that one answer has. */
-const MOST_CAUSES = 100
+const MAX_CAUSES = 100
 
-/** `"kubectl" with subresource "scale" using apps/v1`; appliers are known by their name in any version. */
+/** `"kubectl" with subresource "scale" using apps/v1`; an applier has the same name in all versions. */
 function nameOf ({ manager, operation, subresource }: Who, apiVersion: string): string {
   const name = JSON.stringify(manager) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`)
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }
 
 /**
- * 409 with a cause per field, for the first hundred.
- * @param shownAs the version in which all entries are shown to who applies; default each in its own
+ * 409 with one cause per field, at most 100.
+ * @param displayVersion the version to print for every manager; default its own
  */
-export function applyConflict (conflicts: readonly Conflict[], shownAs?: string): StatusError {
+export function applyConflict (conflicts: readonly Conflict[], displayVersion?: string): StatusError {
   const causes: Array<{ reason: string, message: string, field: string }> = []
   for (const { with: who, fields } of conflicts) {
     for (const path of paths(fields)) {
-      if (causes.length === MOST_CAUSES) break
-      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(who, shownAs ?? who.apiVersion)}`, field: pathText(path) })
+      if (causes.length === MAX_CAUSES) break
+      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(who, displayVersion ?? who.apiVersion)}`, field: pathText(path) })
     }
   }
   const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)
@@ -34,7 +33,7 @@ function summary (causes: ReadonlyArray<{ message: string, field: string }>, cou
   const [first] = causes
   if (count === 1 && first !== undefined) return `1 conflict: ${first.message}: ${first.field}`
   const messages = [...new Set(causes.map(({ message }) => message))].sort() // by manager
-  const lines = messages.flatMap(wanted => [wanted.replace('conflict', 'conflicts') + ':', ...causes.filter(({ message }) => message === wanted).map(({ field }) => `- ${field}`)])
+  const lines = messages.flatMap(text => [text.replace('conflict', 'conflicts') + ':', ...causes.filter(({ message }) => message === text).map(({ field }) => `- ${field}`)])
   const more = count - causes.length
   return `${count} conflicts: ${lines.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`
 }

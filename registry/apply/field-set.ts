@@ -1,13 +1,12 @@
 /**
- * Sets of fields as trees in the very form they have on the wire, so that sets that are stored are used as they are:
- * `{"f:spec":{"f:replicas":{}}}`. What is empty is a field of the set, and so is what has `.` among what is below it. Sets are
- * never changed, share parts, and have their elements in canonical order.
+ * Field sets as trees in wire form, so that stored sets need no parsing: `{"f:spec":{"f:replicas":{}}}`. An empty node is a field of the set, and so is a
+ * node that contains `.`. Sets are immutable, share parts, and keep their elements in canonical order.
  */
 import { SELF, parseElement, sortElements } from './elements.js'
 
 export interface FieldSet { readonly [element: string]: FieldSet }
 
-/** No field, and as part of a set a field with nothing below it. */
+/** The empty set; as a part of a set, a field with nothing below it. */
 export const EMPTY: FieldSet = Object.freeze({})
 
 export function isEmpty (set: FieldSet): boolean {
@@ -15,16 +14,16 @@ export function isEmpty (set: FieldSet): boolean {
   return true
 }
 
-/** Whether a part of a set is a field of it itself. */
+/** Whether a node is itself a field of the set. */
 export const isMember = (part: FieldSet): boolean => part[SELF] !== undefined || isEmpty(part)
 
-/** What is below in a part of a set that is a field as well, or not. */
+/** The elements below a node. */
 export function below (part: FieldSet): string[] {
   const elements = Object.keys(part)
   return part[SELF] === undefined ? elements : elements.filter(element => element !== SELF)
 }
 
-/** The part of a set that has `children` below it, in canonical order; undefined for nothing at all. */
+/** Builds a node from `children` in canonical order; undefined if it would be empty. */
 export function part (member: boolean, children: ReadonlyArray<readonly [string, FieldSet]>): FieldSet | undefined {
   if (children.length === 0) return member ? EMPTY : undefined
   const made: Record<string, FieldSet> = member ? { [SELF]: EMPTY } : {}
@@ -32,10 +31,10 @@ export function part (member: boolean, children: ReadonlyArray<readonly [string,
   return made
 }
 
-/** The part itself as a field, beside what is below it. */
+/** The node as a field itself, with everything below it. */
 export const asMember = (node: FieldSet): FieldSet => isMember(node) ? node : { [SELF]: EMPTY, ...node }
 
-/** Whether a set has all these fields and nothing below those that have nothing below them: with them added it is the same. */
+/** Whether adding `fields` to the set would leave it unchanged. */
 export function holds (set: FieldSet, fields: FieldSet): boolean {
   for (const element in fields) {
     const [mine, other] = [set[element], fields[element] as FieldSet] // its own element
@@ -49,7 +48,7 @@ export function union (a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : unionWith(a, b, false)
 }
 
-/** Of many sets at once: one after the other would build all that is there anew for each. */
+/** Merges many sets at once; pairwise unions would rebuild the result for each. */
 export const unionAll = (sets: readonly FieldSet[]): FieldSet => unionOfAll(sets, false)
 
 function unionOfAll (sets: readonly FieldSet[], member: boolean): FieldSet {
@@ -82,7 +81,7 @@ function unionWith (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   return part(member, all.map(element => [element, changed.get(element) ?? a[element] as FieldSet])) ?? EMPTY // from one of both
 }
 
-/** The fields of `a` that are not in `b`; what is below a field of `b` stays. The very same set when there are none. */
+/** The fields of `a` that are not in `b`; fields below a field of `b` stay. Returns `a` itself if nothing changes. */
 export function difference (a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(a) ? a : remainder(a, b, false) ?? EMPTY
 }
@@ -113,12 +112,12 @@ function shared (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefine
   return part(member, children)
 }
 
-/** The set without the fields of another one and whatever is below them. The very same set when there are none. */
+/** The set without the given fields and everything below them. Returns the same set if nothing changes. */
 export function without (set: FieldSet, others: FieldSet): FieldSet {
   return isEmpty(others) ? set : partWithout(set, others, false) ?? EMPTY
 }
 
-/** The same of a part of a set; undefined where nothing is left of it. */
+/** `without` for a node; undefined if nothing remains. */
 export function partWithout (set: FieldSet, others: FieldSet, member = isMember(set)): FieldSet | undefined {
   let same = true
   const kept: Array<[string, FieldSet]> = []
@@ -131,7 +130,7 @@ export function partWithout (set: FieldSet, others: FieldSet, member = isMember(
   return same ? set : part(member, kept)
 }
 
-/** The set of some fields. */
+/** Builds a set from paths. */
 export function setOf (paths: Iterable<readonly string[]>): FieldSet {
   let set = EMPTY
   for (const path of paths) {
@@ -157,7 +156,7 @@ export function equals (a: FieldSet, b: FieldSet): boolean {
   })
 }
 
-/** How many fields it has. */
+/** The number of fields. */
 export function size (set: FieldSet): number {
   let count = 0
   for (const element in set) {
@@ -179,8 +178,8 @@ export function * paths (set: FieldSet, at: readonly string[] = []): Generator<s
 }
 
 /**
- * A set that somebody else wrote, in canonical form.
- * @throws TypeError saying what is wrong with it
+ * Parses a set that a client wrote, into canonical form.
+ * @throws TypeError that describes the error
  */
 export function parseFieldSet (value: unknown): FieldSet {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('a set of fields is an object')

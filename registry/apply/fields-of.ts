@@ -1,23 +1,20 @@
-/** The set of fields an object has. */
+/** Computes the field set of an object. */
 import { compareValues, fieldElement, sortElements } from './elements.js'
 import { EMPTY, asMember, isEmpty, part, without } from './field-set.js'
 import type { FieldSet } from './field-set.js'
 import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
 import type { Shape } from './shape.js'
 
-/**
- * What whoever applies the object owns: leaves, items, entries of maps, and what is empty; of structs, lists and maps that
- * have something in them, only that.
- */
+/** The fields that an applier of the object owns: leaves, items, map entries and empty values, but not structs, lists and maps with contents. */
 export function fieldsOf (shape: Shape, object: object): FieldSet {
   const fields = partOf(shape, object, false)
   const { 'f:metadata': metadata } = fields
-  return metadata !== undefined && isEmpty(metadata) ? without(fields, METADATA) : fields // it is always there
+  return metadata !== undefined && isEmpty(metadata) ? without(fields, METADATA) : fields // decoding always adds metadata
 }
 
 const METADATA: FieldSet = { 'f:metadata': EMPTY }
 
-/** The part of a set for a value that was not there before, or is there no longer: all of it, what holds others too. */
+/** The node of an added or removed value: all its fields, containers included. */
 export const wholePart = (shape: Shape, value: unknown): FieldSet => partOf(shape, value, true)
 
 function partOf (shape: Shape, value: unknown, holders: boolean): FieldSet {
@@ -35,10 +32,10 @@ function declared (shape: Shape, value: unknown, holders: boolean): Array<[strin
   const object = membersOf(value)
   const found: Array<[string, FieldSet]> = []
   for (const field of shape.fields) {
-    // What is only there because it always is belongs to nobody who applies.
+    // An applier does not own fields that decoding adds.
     const own = memberOf(object, field.name)
-    const there = holders ? field.present(own) : own
-    if (there !== undefined) found.push([field.element, partOf(field, there, holders)])
+    const present = holders ? field.present(own) : own
+    if (present !== undefined) found.push([field.element, partOf(field, present, holders)])
   }
   return shape.open ? [...found, ...undeclared(shape, object, holders)] : found
 }
@@ -55,7 +52,7 @@ function entries (shape: Shape, object: Readonly<Record<string, unknown>>, names
   })
 }
 
-/** Items that have the same keys are owned as one, whatever is in them. */
+/** Items with the same keys are owned as one. */
 function items (shape: Shape, value: unknown, holders: boolean): Array<[string, FieldSet]> {
   const found: Array<[string, FieldSet]> = []
   for (const item of inOrder(shape, itemsOf(value))) {
@@ -67,7 +64,7 @@ function items (shape: Shape, value: unknown, holders: boolean): Array<[string, 
   return found
 }
 
-/** As their elements are sorted, which would have to be read for that. */
+/** Sorts items like their elements, without parsing these. */
 function inOrder (shape: Shape, items: readonly unknown[]): readonly unknown[] {
   if (items.length < 2) return items
   const [main] = shape.keys

@@ -1,6 +1,6 @@
 /**
- * Objects that `kubectl apply` has kept, changed over to server-side apply: what it last applied stands in an annotation and is owned
- * by an update of another name, with which the first apply by the server would conflict. It is kept up for as long as it is there.
+ * Migrates objects from client-side to server-side apply. Client-side `kubectl apply` keeps its last configuration in an annotation, and another manager name
+ * owns those fields, so the first server-side apply would conflict. The annotation is kept up to date while it exists.
  */
 import { applyDefaults, decode, parseJson } from '../../schemas/index.js'
 import type { Message } from '../../schemas/index.js'
@@ -13,18 +13,18 @@ import type { FieldSet } from './field-set.js'
 import { fieldsOf } from './fields-of.js'
 import { isObject, membersOf, shapesOf } from './shape.js'
 
-/** As the convention has it, and as stock clients write it. */
+/** The annotation in this project's form and as upstream clients write it. */
 const LAST_APPLIED = ['kubectl.orch.io/last-applied-configuration', 'kubectl.kubernetes.io/last-applied-configuration']
-/** Whose applies take over from it. Other names opt out. */
+/** Only applies of this manager take over; any other name opts out. */
 export const KUBECTL = 'kubectl'
-const MOST_ANNOTATIONS = 256 * 1024
+const MAX_ANNOTATION_BYTES = 256 * 1024
 
 const annotationsOf = (object: object): Record<string, unknown> => membersOf(membersOf(membersOf(object)['metadata'])['annotations'])
 
-/** The annotation of an object that has one. */
+/** The name of the annotation, if the object has it. */
 const annotationOf = (object: object): string | undefined => LAST_APPLIED.find(name => typeof annotationsOf(object)[name] === 'string' && annotationsOf(object)[name] !== '')
 
-/** The fields that the annotation of an object names and whose values are still those it says. */
+/** Fields that the annotation names and that still have the value it records. */
 export function unchangedSince (message: Message<object>, apiVersion: string, live: object): FieldSet {
   const name = annotationOf(live)
   if (name === undefined) return EMPTY
@@ -33,18 +33,18 @@ export function unchangedSince (message: Message<object>, apiVersion: string, li
     if (membersOf(value)['apiVersion'] !== apiVersion) return EMPTY
     const { whole, owned } = shapesOf(message)
     const { object } = decode(message, value)
-    const applied = appliedValue(whole, value, object) as object // of an object
+    const applied = appliedValue(whole, value, object) as object // an object like its source
     applyDefaults(message, object)
     const { changed, removed } = compare(owned, object, live)
     return difference(difference(fieldsOf(owned, applied), changed), removed)
   } catch {
-    return EMPTY // whoever wrote the annotation
+    return EMPTY // clients may write any annotation
   }
 }
 
 /**
- * Sets the annotation of an applied object that has one to what was applied, in place.
- * @param sent as it came: with the members the server takes no notice of, and every value as it was written
+ * Updates the annotation of an applied object in place, if it has one.
+ * @param sent the request body, unknown members included
  */
 export function keepLastApplied (object: object, sent: unknown): void {
   const annotations = annotationsOf(object)
@@ -52,10 +52,10 @@ export function keepLastApplied (object: object, sent: unknown): void {
   if (name === undefined) return
   annotations[name] = `${sortedJson(withoutAnnotation(membersOf(sent)))}\n`
   const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)), 0)
-  if (size > MOST_ANNOTATIONS) Reflect.deleteProperty(annotations, name)
+  if (size > MAX_ANNOTATION_BYTES) Reflect.deleteProperty(annotations, name)
 }
 
-/** Of null, too, nothing is left. */
+/** Drops the annotation from the recorded configuration. */
 function withoutAnnotation (sent: Plain): Plain {
   const { metadata } = sent
   if (!isObject(metadata) || metadata['annotations'] === undefined) return sent

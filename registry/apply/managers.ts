@@ -1,6 +1,6 @@
 /**
- * Who owns which fields, as it stands in `metadata.managedFields`: the entries as values to compute with, and back. An applier is
- * known by its name and subresource, whoever updates also by the version it speaks: their sets are in the words of that version.
+ * Converts `metadata.managedFields` to managers and back. Name and subresource identify an applier; an updater is identified by its version as well. A field
+ * set uses the field names of its manager's version.
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
 import { EMPTY, equals, isEmpty, parseFieldSet, unionAll } from './field-set.js'
@@ -8,7 +8,7 @@ import type { FieldSet } from './field-set.js'
 
 export type Operation = 'Apply' | 'Update'
 
-/** Who makes a change. */
+/** Identifies the author of a change. */
 export interface Who {
   readonly manager: string
   readonly operation: Operation
@@ -21,16 +21,16 @@ export interface Manager extends Who {
   readonly fields: FieldSet
 }
 
-/** At most so many entries of updates are kept apart, as upstream. */
-const MOST_UPDATERS = 10
-/** And so many of applies. Upstream keeps all of them, so that strangers can fill an object; few have more than five. */
-const MOST_APPLIERS = 32
+/** Maximum number of separate update entries, as upstream. */
+const MAX_UPDATERS = 10
+/** Maximum number of apply entries. Upstream has no limit, so clients can fill an object; few objects have more than five. */
+const MAX_APPLIERS = 32
 const ANCIENT = 'ancient-changes'
 
 export const isSame = (a: Who, b: Who): boolean =>
   a.operation === b.operation && a.manager === b.manager && a.subresource === b.subresource && (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
 
-/** Entries that stand in the store: their sets are ours and taken as they are. */
+/** Reads stored entries, whose sets are canonical and need no parsing. */
 export function stored (entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
   return (entries ?? []).map(entry => managerOf(entry, (entry.fieldsV1 ?? EMPTY) as FieldSet)) // written by `entriesOf`
 }
@@ -39,7 +39,7 @@ function managerOf ({ manager = '', operation, apiVersion = '', subresource = ''
   return { manager, operation: operation === 'Apply' ? 'Apply' : 'Update', apiVersion, subresource, time, fields }
 }
 
-/** True for a list that asks for no owners at all: empty, or of one entry that says nothing. */
+/** True for a list that resets ownership: an empty list, or a single empty entry. */
 export function isReset (entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && Object.values(entries[0] ?? {}).every(value => value === undefined || value === ''))
 }
@@ -47,11 +47,11 @@ export function isReset (entries: readonly ManagedFieldsEntry[]): boolean {
 export interface Unreadable { readonly index: number, readonly detail: string }
 
 /**
- * Entries that a client sent. Undefined where they lack what makes an entry, and so say nothing.
- * @param unreadable told of sets that are none
+ * Reads entries that a client sent. Undefined if an entry is incomplete; such lists are ignored.
+ * @param onUnreadable receives malformed field sets
  */
-export function submitted (entries: readonly ManagedFieldsEntry[], unreadable: (finding: Unreadable) => void): Manager[] | undefined {
-  const managers = new Map<string, Manager>() // the last one of a manager counts
+export function submitted (entries: readonly ManagedFieldsEntry[], onUnreadable: (finding: Unreadable) => void): Manager[] | undefined {
+  const managers = new Map<string, Manager>() // the last entry of a manager wins
   const complete = entries.every(({ apiVersion, operation, fieldsType }) => apiVersion !== undefined && fieldsType !== undefined && operation !== undefined)
   entries.forEach((entry, index) => {
     try {
@@ -60,13 +60,13 @@ export function submitted (entries: readonly ManagedFieldsEntry[], unreadable: (
       managers.set(JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      unreadable({ index, detail: error.message })
+      onUnreadable({ index, detail: error.message })
     }
   })
   return complete ? [...managers.values()].filter(({ fields }) => !isEmpty(fields)) : undefined
 }
 
-/** The entries as they are stored; undefined for none. */
+/** The entries to store; undefined for none. */
 export function entriesOf (managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
   return managers.length === 0 ? undefined : [...managers].sort(inOrder).map(entryOf)
 }
@@ -86,7 +86,7 @@ function inOrder (a: Manager, b: Manager): number {
   return text(a.operation, b.operation) || text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager) || text(a.apiVersion, b.apiVersion) || text(a.subresource, b.subresource)
 }
 
-/** The same managers with the set of one in place of what it had. */
+/** Replaces the field set of one manager. */
 export function put (managers: readonly Manager[], who: Who, fields: FieldSet, now: () => string): Manager[] {
   const index = managers.findIndex(other => isSame(other, who))
   const before = managers[index]
@@ -98,45 +98,45 @@ export function put (managers: readonly Manager[], who: Who, fields: FieldSet, n
 }
 
 /**
- * Merges the oldest entries beyond the caps into `ancient-changes`, one of each version. Merged appliers become updaters: overwriting their
- * fields needs force, and the next apply of theirs no longer removes any.
- * @param keep who writes, and keeps an entry of its own
+ * Merges the oldest entries beyond the limits into `ancient-changes`, one entry per version. Merged appliers become updaters: overwriting their fields then
+ * needs force, and their next apply no longer removes fields.
+ * @param keep the current manager, whose entry is never merged
  */
 export function cap (managers: readonly Manager[], keep?: Who): readonly Manager[] {
   const appliers = managers.filter(({ operation }) => operation === 'Apply')
-  if (appliers.length <= MOST_APPLIERS) return capUpdaters(managers)
-  const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0 // who writes is the youngest
+  if (appliers.length <= MAX_APPLIERS) return capUpdaters(managers)
+  const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0 // the current manager counts as the youngest
   const pools = new Map<string, Manager[]>()
-  for (const old of appliers.sort((a, b) => age(a) - age(b) || byAge(a, b)).slice(0, appliers.length - MOST_APPLIERS)) {
+  for (const old of appliers.sort((a, b) => age(a) - age(b) || byAge(a, b)).slice(0, appliers.length - MAX_APPLIERS)) {
     const pool = pools.get(old.apiVersion)
     if (pool === undefined) pools.set(old.apiVersion, [old])
     else pool.push(old)
   }
   for (const one of managers) if (one.manager === ANCIENT && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
   const merged = new Set([...pools.values()].flat())
-  return capUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(together)])
+  return capUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(merge)])
 }
 
 const byAge = (a: Manager, b: Manager): number => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager)
 
 function capUpdaters (managers: readonly Manager[]): readonly Manager[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
-  if (updaters.length <= MOST_UPDATERS) return managers
+  if (updaters.length <= MAX_UPDATERS) return managers
   const pools = new Map<string, Set<Manager>>()
   let count = updaters.length
   for (const updater of updaters.sort(byAge)) {
-    if (count <= MOST_UPDATERS) break
-    // What was merged before goes with what is merged now.
+    if (count <= MAX_UPDATERS) break
+    // Join the `ancient-changes` entry that already exists.
     const pool = pools.get(updater.apiVersion) ?? new Set(updaters.filter(({ manager, apiVersion }) => manager === ANCIENT && apiVersion === updater.apiVersion))
     if (!pool.has(updater) && pool.size > 0) count--
     pools.set(updater.apiVersion, pool.add(updater))
   }
   const merged = [...pools.values()].filter(({ size }) => size > 1)
-  const gone = new Set(merged.flatMap(pool => [...pool]))
-  return [...managers.filter(one => !gone.has(one)), ...merged.map(pool => together([...pool]))]
+  const absorbed = new Set(merged.flatMap(pool => [...pool]))
+  return [...managers.filter(one => !absorbed.has(one)), ...merged.map(pool => merge([...pool]))]
 }
 
-function together (pool: readonly Manager[]): Manager {
+function merge (pool: readonly Manager[]): Manager {
   const times = pool.flatMap(({ time }) => time ?? []).sort()
   return { manager: ANCIENT, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1), fields: unionAll(pool.map(({ fields }) => fields)) }
 }

@@ -1,4 +1,4 @@
-/** Taking out what a manager applied last time, does not apply any more, and nobody else owns. */
+/** Prunes fields that a manager applied last time, no longer applies, and no other manager owns. */
 import { clone } from '../../schemas/index.js'
 import { compare } from './compare.js'
 import { EMPTY, below, intersection, isEmpty, isMember, part, unionAll } from './field-set.js'
@@ -12,55 +12,55 @@ import type { Versions } from './versions.js'
 
 export interface Pruning {
   readonly versions: Versions
-  /** In the version `apiVersion`; it may be changed. */
+  /** In the version `apiVersion`; may be changed. */
   readonly merged: object
   readonly apiVersion: string
   readonly last: Manager | undefined
-  /** Of all managers, what is applied now among them. */
+  /** The field sets of all managers, the current apply included. */
   readonly claims: readonly Manager[]
 }
 
-/** Which object it is stays, whatever is owned of it. */
+/** Never prune the name. */
 const IDENTITY: FieldSet = Object.freeze({ 'f:metadata': Object.freeze({ 'f:name': EMPTY }) })
 
-/** In steps. */
+/** Runs in steps. */
 export function * prune ({ versions, merged, apiVersion, last, claims }: Pruning): Steps<object> {
   const shapes = last === undefined ? undefined : versions.shapes(last.apiVersion)
   if (last === undefined || shapes === undefined) return merged
   const claimedIn = (version: string): FieldSet => unionAll([IDENTITY, ...claims.filter(claim => claim.apiVersion === version).map(({ fields }) => fields)])
   const claimed = claimedIn(last.apiVersion)
   yield
-  const doomed = unclaimed(shapes.whole, last.fields, claimed)
-  if (isEmpty(doomed)) return merged
+  const unclaimedFields = unclaimed(shapes.whole, last.fields, claimed)
+  if (isEmpty(unclaimedFields)) return merged
   yield
   const elsewhere = [...new Set(claims.map(claim => claim.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
-  if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, doomed)
+  if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, unclaimedFields)
 
   const convert = (object: object, from: string, to: string): object => from === to ? clone(object) : versions.convert(object, from, to)
   const whole = convert(merged, apiVersion, last.apiVersion)
   yield
-  let pruned = without(shapes.whole, clone(whole), doomed)
-  // What others own in words of their own comes back.
+  let pruned = without(shapes.whole, clone(whole), unclaimedFields)
+  // Restore fields that other managers own in other versions.
   for (const version of elsewhere) {
     const theirs = versions.shapes(version)
     if (theirs === undefined) continue
     const all = convert(merged, apiVersion, version)
     yield
-    const left = convert(pruned, last.apiVersion, version)
+    const remaining = convert(pruned, last.apiVersion, version)
     yield
-    const { changed, removed } = compare(theirs.owned, all, left)
+    const { changed, removed } = compare(theirs.owned, all, remaining)
     yield
-    const free = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version), false)
-    pruned = convert(taking(theirs.whole, all, left, free(changed), free(removed)), version, last.apiVersion)
+    const unclaimedIn = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version), false)
+    pruned = convert(copyChanges(theirs.whole, all, remaining, unclaimedIn(changed), unclaimedIn(removed)), version, last.apiVersion)
   }
   yield
-  // And nothing goes, or is its default again, that was not applied.
+  // Prune only fields that this manager applied; conversion may have removed or defaulted others.
   const { changed, removed } = compare(shapes.owned, whole, pruned)
-  return convert(taking(shapes.whole, whole, pruned, intersection(last.fields, changed), removedFields(last.fields, removed)), last.apiVersion, apiVersion)
+  return convert(copyChanges(shapes.whole, whole, pruned, intersection(last.fields, changed), removedFields(last.fields, removed)), last.apiVersion, apiVersion)
 }
 
-/** An object with the changed fields of another one, and without those that this lacks. */
-function taking (shape: Shape, object: object, other: object, changed: FieldSet, removed: FieldSet): object {
+/** Copies changed fields from `other` and deletes removed ones. */
+function copyChanges (shape: Shape, object: object, other: object, changed: FieldSet, removed: FieldSet): object {
   const kept = without(shape, object, removed)
   return isEmpty(changed) ? kept : merge(shape, kept, extract(shape, other, changed)) as object // of two
 }
@@ -68,27 +68,26 @@ function taking (shape: Shape, object: object, other: object, changed: FieldSet,
 const without = (shape: Shape, object: object, fields: FieldSet): object => remove(shape, object, fields) as object // it stays one
 
 /**
- * The fields of a set that nobody claims. A field of a struct in which nobody claims anything goes with all that is in it,
- * defaults too; so does an item or entry, which is a field itself. That goes with what others own in it, for an item would be none without
- * its keys: only who owns it as such keeps it.
- * @param whole false for sets that say themselves what goes as a whole
+ * The fields of a set that no manager claims. A struct field without claims goes with everything in it, defaults included. An unclaimed list item or map
+ * entry goes even if others own fields inside it, because an item needs its keys.
+ * @param whole false for sets that list whole values themselves
  */
 function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet, whole = true): FieldSet {
-  const left: Array<[string, FieldSet]> = []
+  const remaining: Array<[string, FieldSet]> = []
   for (const element of below(fields)) {
     const [mine, claimed] = [fields[element] ?? EMPTY, claims[element]]
     const child = childOf(shape, element)
-    if (claimed === undefined) left.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
-    else if (shape.kind !== 'struct' && isMember(mine) && !isMember(claimed)) left.push([element, EMPTY])
+    if (claimed === undefined) remaining.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
+    else if (shape.kind !== 'struct' && isMember(mine) && !isMember(claimed)) remaining.push([element, EMPTY])
     else {
       const sub = child === undefined ? EMPTY : unclaimed(child, mine, claimed, whole)
-      if (!isEmpty(sub)) left.push([element, sub])
+      if (!isEmpty(sub)) remaining.push([element, sub])
     }
   }
-  return part(false, left) ?? EMPTY
+  return part(false, remaining) ?? EMPTY
 }
 
-/** What of the fields that were applied is removed, with all that is in it. */
+/** The applied fields that were removed, with everything below them. */
 function removedFields (applied: FieldSet, removed: FieldSet): FieldSet {
   const found: Array<[string, FieldSet]> = []
   for (const element of below(applied)) {

@@ -1,6 +1,6 @@
 /**
- * Sets of fields of a type that was declared otherwise when they were written. Who owned a part of what is owned as one now owns it as
- * one. What was owned as one and is owned by parts now stays as it is: nobody can say which of its parts were meant.
+ * Adapts field sets to a type whose schema changed. Owners of a part of a field that became atomic now own all of it. A field that was atomic and became
+ * granular keeps its set, because the owned parts are unknown.
  */
 import { EMPTY, below, isEmpty, isMember, part } from './field-set.js'
 import type { FieldSet } from './field-set.js'
@@ -9,7 +9,7 @@ import { childOf } from './shape.js'
 import type { Shape } from './shape.js'
 import type { Versions } from './versions.js'
 
-/** The very same manager when its set is in the words of its version. */
+/** Returns the same manager if its set already fits the schema. */
 export function reconciled (manager: Manager, versions: Versions): Manager {
   const shapes = versions.shapes(manager.apiVersion)
   if (shapes === undefined) return manager

@@ -1,7 +1,6 @@
 /**
- * How a type merges, from its declaration: which of its fields stand for themselves and which are owned by parts. A list
- * without a listType merges as its strategic merge patch does, else it is atomic; maps and structs are granular unless they
- * say otherwise. What is open, members nobody declared, is taken apart as it comes: objects by member, all else whole.
+ * The merge structure of a type: which fields are atomic and which are owned by parts. Lists without a listType merge as in a strategic merge patch, else
+ * they are atomic; maps and structs are granular unless declared atomic. Undeclared members are granular objects or atomic values.
  */
 import { fieldJson } from '../../schemas/index.js'
 import type { Message } from '../../schemas/index.js'
@@ -10,15 +9,15 @@ import type { Plan, PlannedField } from '../../schemas/language/plan.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
 
-/** `leaf`: whole; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
+/** `leaf`: atomic; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
 export type Kind = 'leaf' | 'struct' | 'entries' | 'open' | 'items' | 'set'
 
 const NOTHING: Plain = Object.freeze({})
 export const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
-/** Of a map or struct: nothing where there is none. */
+/** Members of a map or struct; empty for other values. */
 export const membersOf = (value: unknown): Plain => isObject(value) ? value : NOTHING
 export const itemsOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : []
-/** A member of its own: what is inherited is none. All of that is functions, which data never has, and the prototype itself. */
+/** An own member. Inherited ones are functions, which data never contains, or the prototype. */
 export function memberOf (object: Plain, name: string): unknown {
   const value = object[name]
   return (typeof value !== 'function' && name !== '__proto__') || Object.hasOwn(object, name) ? value : undefined
@@ -28,16 +27,16 @@ export class Shape {
   readonly name: string
   readonly element: string
   readonly kind: Kind
-  /** Of items, ascending. */
+  /** Key names of list items, ascending. */
   readonly keys: readonly string[]
-  /** Members that are not declared are kept. */
+  /** Whether undeclared members are kept. */
   readonly open: boolean
   readonly #planned: PlannedField | undefined
   readonly #plan: (() => Plan) | undefined
-  /** What stands where nothing was set. */
+  /** The value of an unset field. */
   readonly #unset: unknown
   readonly #dropsZero: boolean
-  /** An item of a list or map, which is always there. */
+  /** True for an item of a list or map, which is never unset. */
   readonly #isItem: boolean
   #fields: readonly Shape[] | undefined
   #byName: ReadonlyMap<string, Shape> | undefined
@@ -57,13 +56,13 @@ export class Shape {
     this.#dropsZero = planned !== undefined && !isItem && !planned.pointer && !planned.written
   }
 
-  /** By name, ascending. */
+  /** Ascending by name. */
   get fields (): readonly Shape[] {
     this.#fields ??= (this.#plan?.().fields ?? []).map(shapeOfField).sort((a, b) => a.name < b.name ? -1 : 1)
     return this.#fields
   }
 
-  /** The same struct with other fields, or without some. */
+  /** A copy of a struct with other or fewer fields. */
   withFields (change: (field: Shape) => Shape | undefined): Shape {
     const changed = new Shape(this.name, this.kind, this.#planned, this.#plan, this.#isItem)
     changed.#fields = this.fields.map(change).filter(field => field !== undefined)
@@ -75,18 +74,18 @@ export class Shape {
     return this.#byName.get(name)
   }
 
-  /** One that is declared, or open. */
+  /** A declared or open field. */
   field (name: string): Shape | undefined {
     return this.declared(name) ?? (this.open && !isType(name) ? OPEN : undefined)
   }
 
-  /** Of a list or map, or of what is open. */
+  /** The shape of list items, map values or open members. */
   get item (): Shape {
     this.#item ??= this.kind === 'open' || this.#planned === undefined ? OPEN : shapeOfItem(this.#planned)
     return this.#item
   }
 
-  /** What an object has there as its JSON shows it; undefined for what that leaves out. */
+  /** The value as JSON encodes it; undefined if JSON omits it. */
   present (value: unknown): unknown {
     if (value === undefined || value === null) return value === null && this.#planned?.nullable === true ? null : this.#unset
     if (!this.#dropsZero) return value
@@ -95,12 +94,12 @@ export class Shape {
     return this.#planned?.shape === 'map' && Object.keys(value).length === 0 ? undefined : value
   }
 
-  /** Where an item stands in a set of fields, by its keys or value. */
+  /** The element of an item in field sets, by its keys or value. */
   elementOf (item: unknown): string {
     return this.kind === 'set' ? valueElement(item) : keyElement(this.keys, name => this.keyOf(item, name) ?? null)
   }
 
-  /** True for items that stand at the same place in a set of fields. */
+  /** Whether two items have the same element. */
   sameItem (a: unknown, b: unknown): boolean {
     if (this.kind === 'set') return a === b
     for (const name of this.keys) {
@@ -109,7 +108,7 @@ export class Shape {
     return true
   }
 
-  /** The order of items in a set of fields. */
+  /** Orders items like their elements. */
   compareItems (a: unknown, b: unknown): number {
     if (this.kind === 'set') return compareValues(a, b)
     for (const name of this.keys) {
@@ -119,7 +118,7 @@ export class Shape {
     return 0
   }
 
-  /** The key of an item, or what it is when it is not set. */
+  /** A key of an item, or its default. */
   keyOf (item: unknown, name: string): unknown {
     const members = membersOf(item)
     const key = this.item.field(name)
@@ -129,15 +128,15 @@ export class Shape {
 
   get default (): unknown { return this.#planned?.field.default }
 
-  /** Of leaves that are both there. */
+  /** Compares two leaves that are both set. */
   same (a: unknown, b: unknown): boolean {
     if (isIdentical(a, b)) return true
-    // The JSON leaves out what is not set, in the one way or the other.
+    // Unset members may differ in memory but not in JSON.
     return this.#planned !== undefined && !this.#isItem && typeof a === 'object' && fieldJson(this.#planned, a) === fieldJson(this.#planned, b)
   }
 }
 
-/** Of plain values: what is empty is something else than what is not there. */
+/** Compares plain values; an empty value differs from a missing one. */
 export function isIdentical (a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false
@@ -148,7 +147,7 @@ export function isIdentical (a: unknown, b: unknown): boolean {
 
 const isType = (name: string): boolean => name === 'kind' || name === 'apiVersion'
 
-/** Whatever it is. */
+/** The shape of undeclared data. */
 const OPEN = new Shape('', 'open', undefined)
 
 function unsetOf ({ shape, embedded, written, pointer, scalar, special, zero }: PlannedField): unknown {
@@ -177,14 +176,14 @@ function kindOfOne ({ field, message, special }: PlannedField): Kind {
   return (field.structType ?? message.structType) === 'atomic' ? 'leaf' : 'struct'
 }
 
-/** What a list or map holds is always there. */
+/** Items of lists and maps are never unset. */
 function shapeOfItem (planned: PlannedField): Shape {
   const { element } = planned
   const of = element ?? planned
   return new Shape('', element === undefined ? kindOfOne(planned) : kindOf(element), of, () => of.plan, true)
 }
 
-/** What stands at an element of a set of fields. */
+/** The shape at an element of a field set. */
 export function childOf (shape: Shape, element: string): Shape | undefined {
   switch (shape.kind) {
     case 'leaf': return undefined
@@ -193,27 +192,27 @@ export function childOf (shape: Shape, element: string): Shape | undefined {
   }
 }
 
-/** Fields of the metadata that nobody owns: the server sets them, or they say which object it is. */
+/** Metadata that has no owner: the server sets it, or it identifies the object. */
 const NEVER_OWNED: ReadonlySet<string> = new Set([
   'name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'clusterName', 'managedFields'
 ])
 
 export interface Shapes {
-  /** Everything an object has, but its kind and apiVersion. */
+  /** Everything but kind and apiVersion. */
   readonly whole: Shape
-  /** What can be owned of it. */
+  /** The fields that managers can own. */
   readonly owned: Shape
 }
 
-const known = new WeakMap<Message, Shapes>()
+const shapesByMessage = new WeakMap<Message, Shapes>()
 
 export function shapesOf (message: Message): Shapes {
-  let shapes = known.get(message)
+  let shapes = shapesByMessage.get(message)
   if (shapes === undefined) {
     const whole = new Shape('', 'struct', undefined, () => planOf(message))
     const metadata = (field: Shape): Shape => field.withFields(part => NEVER_OWNED.has(part.name) ? undefined : part)
     shapes = { whole, owned: whole.withFields(field => field.name === 'metadata' ? metadata(field) : field) }
-    known.set(message, shapes)
+    shapesByMessage.set(message, shapes)
   }
   return shapes
 }

@@ -1,4 +1,4 @@
-/** Ownership after a write that is no apply: who changes a field owns it, and nobody else does. */
+/** Ownership after a write other than apply: the author of a change owns the changed fields exclusively. */
 import { UNCHANGED } from './compare.js'
 import type { Changes } from './compare.js'
 import { EMPTY, difference, holds, isEmpty, union, without } from './field-set.js'
@@ -11,22 +11,22 @@ import type { Versions } from './versions.js'
 
 export interface Update {
   readonly versions: Versions
-  /** Both in the version of `who`; `{}` for an object that was not there. */
+  /** Both in the version of `who`; `{}` for a new object. */
   readonly before: object
   readonly after: object
   readonly managers: readonly Manager[]
   readonly who: Who
   /** Seconds precision, RFC 3339. */
   readonly now: () => string
-  /** Fields of the object that the write cannot change. */
+  /** Fields that the write cannot change. */
   readonly ignored?: FieldSet
 }
 
-/** In steps. The very same managers when none of their sets has changed. */
+/** Runs in steps. Returns the same managers if no set changed. */
 export function * update ({ versions, before, after, managers, who, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
   const comparison = new Comparison(versions, who.apiVersion, before, after, ignored)
   const changes = comparison.in(who.apiVersion) ?? UNCHANGED
-  if (changes === UNCHANGED) return cap(managers) // they may have been sent
+  if (changes === UNCHANGED) return cap(managers) // a client may have sent too many
   yield
   const others: Manager[] = []
   for (const manager of managers) {
@@ -34,21 +34,21 @@ export function * update ({ versions, before, after, managers, who, now, ignored
     yield
   }
   const own = managers.find(manager => isSame(manager, who))?.fields ?? EMPTY
-  // Mostly who changes a field owns it already.
-  const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(left(own, changes), changes.changed)
+  // Usually the manager already owns the changed fields.
+  const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(lostFields(own, changes), changes.changed)
   yield
   const owners = put(remaining(others), who, fields, now)
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
 }
 
-/** What a manager has left when others have changed the object. */
+/** Removes changed fields from a manager's set. */
 export function lose (manager: Manager, changes: Changes | undefined): Manager {
   if (changes === undefined) return manager
-  const fields = left(manager.fields, changes)
+  const fields = lostFields(manager.fields, changes)
   return fields === manager.fields ? manager : { ...manager, fields }
 }
 
-/** What is changed as one takes along what is below: items that have become several have no fields of their own any more. */
-const left = (fields: FieldSet, { changed, removed }: Changes): FieldSet => difference(without(fields, changed), removed)
+/** A field that changed as one takes along the fields below it: items that became duplicates have no fields of their own. */
+const lostFields = (fields: FieldSet, { changed, removed }: Changes): FieldSet => difference(without(fields, changed), removed)
 
 export const remaining = (managers: readonly Manager[]): Manager[] => managers.filter(({ fields }) => !isEmpty(fields))

@@ -1,17 +1,17 @@
-/** The versions of a type: each manager's fields are in the words of the version they were set in, and compared in these. */
+/** The versions of a type. Each manager's fields use the version they were set in, and are compared in that version. */
 import { compare } from './compare.js'
 import type { Changes } from './compare.js'
 import type { FieldSet } from './field-set.js'
 import type { Shapes } from './shape.js'
 
 export interface Versions {
-  /** Undefined for a version that is not there (any more): what is owned in it stays as it is. */
+  /** Undefined for a version that no longer exists; its field sets stay unchanged. */
   readonly shapes: (apiVersion: string) => Shapes | undefined
-  /** The object in another of its versions; a new one. */
+  /** Returns a new object in another version. */
   readonly convert: (object: object, from: string, to: string) => object
 }
 
-/** What differs between two objects, by version; found out when it is first asked for. */
+/** The differences between two objects, computed per version on demand. */
 export class Comparison {
   readonly #versions: Versions
   readonly #from: string
@@ -20,7 +20,7 @@ export class Comparison {
   readonly #ignored: FieldSet
   readonly #known = new Map<string, Changes | undefined>()
 
-  /** @param from the version both objects are in */
+  /** @param from the version of both objects */
   constructor (versions: Versions, from: string, before: object, after: object, ignored: FieldSet) {
     this.#versions = versions
     this.#from = from
@@ -29,7 +29,7 @@ export class Comparison {
     this.#ignored = ignored
   }
 
-  /** Undefined for a version that is not there. */
+  /** Undefined for an unknown version. */
   in (apiVersion: string): Changes | undefined {
     let changes = this.#known.get(apiVersion)
     if (changes !== undefined) return changes

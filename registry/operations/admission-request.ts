@@ -1,4 +1,3 @@
-/** An operation as admission is asked about it. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { clone } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -7,14 +6,14 @@ import type { AdmissionReader, AdmissionRequest, Operation } from '../admission.
 import type { ResourceStore } from '../resource-store.js'
 import type { Caller, Target, WriteContext } from './context.js'
 
-/** What some operations say beside, or otherwise than their resource does. */
-type Particulars = Partial<Pick<AdmissionRequest, 'precondition' | 'claim' | 'kind' | 'requested'>>
+/** Values that an operation adds, or sets differently from its resource. */
+type Overrides = Partial<Pick<AdmissionRequest, 'precondition' | 'claim' | 'kind' | 'requested'>>
 
 const NO_OPTIONS = Object.freeze({})
 
 /**
- * A class for the sake of its getter: V8 gives each object literal with one a hidden class of its own, which keeps the whole request
- * until the next collection of the old.
+ * A class because of its getter: V8 gives each object literal with a getter its own hidden class, which retains the whole request until the next full
+ * collection.
  */
 class Request implements AdmissionRequest {
   readonly operation: Operation
@@ -41,13 +40,13 @@ class Request implements AdmissionRequest {
   readonly waited: AdmissionRequest['waited']
   readonly #caller: Caller
 
-  constructor (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, particulars: Particulars) {
+  constructor (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, overrides: Overrides) {
     const { group, version, plural, kind } = store.stored
     this.operation = operation
     this.group = group
     this.version = version
     this.resource = plural
-    this.kind = particulars.kind ?? kind
+    this.kind = overrides.kind ?? kind
     this.subresource = target.subresource ?? ''
     this.namespace = target.namespace
     this.name = target.name
@@ -55,16 +54,16 @@ class Request implements AdmissionRequest {
     this.dryRun = context.dryRun
     this.trace = context.trace
     this.options = context.options ?? NO_OPTIONS
-    this.requested = particulars.requested ?? store.representation
+    this.requested = overrides.requested ?? store.representation
     this.reader = store.reader
-    this.convert = (object, apiVersion) => converted(store, object, apiVersion)
+    this.convert = (object, apiVersion) => convertTo(store, object, apiVersion)
     this.annotate = (key, value, level = 'Metadata') => { (level === 'Metadata' ? context.annotate : context.annotateObject)?.(key, value) }
-    // Admission reads and writes members by name.
+    // Plugins access members by name.
     this.object = object as Record<string, unknown> | undefined
     this.oldObject = oldObject as Record<string, unknown> | undefined
     this.warn = context.warn
-    this.precondition = particulars.precondition
-    this.claim = particulars.claim
+    this.precondition = overrides.precondition
+    this.claim = overrides.claim
     this.waited = context.waited
     this.#caller = context.caller
   }
@@ -72,15 +71,15 @@ class Request implements AdmissionRequest {
   get signal (): AbortSignal { return this.#caller.signal }
 }
 
-/** Its name may be set later, where it is generated. */
-export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, particulars: Particulars = {}): AdmissionRequest & { name: string } {
-  return new Request(store, context, target, operation, object, oldObject, particulars)
+/** Builds the admission request of an operation. The name may be set later, once it is generated. */
+export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, overrides: Overrides = {}): AdmissionRequest & { name: string } {
+  return new Request(store, context, target, operation, object, oldObject, overrides)
 }
 
-/** @throws TypeError for a version the type is not served in */
-function converted ({ type }: ResourceStore, object: Record<string, unknown>, apiVersion: string): Record<string, unknown> {
-  const wanted = type.representations.find(one => one.apiVersion === apiVersion)
-  if (wanted === undefined) throw new TypeError(`${type.plural} have no version ${apiVersion}`)
+/** @throws TypeError for a version in which the type is not served */
+function convertTo ({ type }: ResourceStore, object: Record<string, unknown>, apiVersion: string): Record<string, unknown> {
+  const desired = type.representations.find(one => one.apiVersion === apiVersion)
+  if (desired === undefined) throw new TypeError(`${type.plural} have no version ${apiVersion}`)
   const copy = clone(object)
-  return (wanted.conversion?.fromStored(copy as unknown as ApiObject) ?? copy) as Record<string, unknown> // an object of the type
+  return (desired.conversion?.fromStored(copy as unknown as ApiObject) ?? copy) as Record<string, unknown> // an object of the type
 }

@@ -1,6 +1,6 @@
 /**
- * PATCH that applies: what a client says an object must have, and no more, is put into whatever is there, or makes the object.
- * What is there is said by the store, so that a conflict of versions runs it again, and a conflict of owners is an answer.
+ * Server-side apply: merges the applied configuration into the current object, or creates the object. The store supplies the current object, so a version
+ * conflict retries the apply; only an ownership conflict reaches the client.
  */
 import { decode } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -28,22 +28,22 @@ import { attempt } from './update.js'
 import type { Written } from './update.js'
 
 export interface ApplyRequest {
-  /** What the client said, in the version of the store, and nothing else: see `said`. Undefined for nothing there. */
+  /** The applied configuration in the version of the store; see `appliedValue`. `base` is undefined for a missing object. */
   readonly configOf: (base: Entry | undefined) => ApiObject
-  /** The same as it came, of the object itself. */
+  /** The request body, if the configuration is the object itself. */
   readonly sent?: unknown
-  /** Takes over what others have set to other values. */
+  /** Takes over fields that other managers set to other values. */
   readonly force: boolean
-  /** Where what is applied is not the object itself but a view of it: its version, and what the object is without what was taken out of the view. */
+  /** For applies to a view such as scale: the version of the view, and a function that completes an object without the fields removed from the view. */
   readonly view?: { readonly version: string, readonly complete: (object: ApiObject) => void }
 }
 
-/** Who owned what was there before anybody applied to an object that had no owners. */
-const BEFORE = 'before-first-apply'
-/** Of making what others make and delete all the while. */
-const MOST_ATTEMPTS = 20
+/** Owns the existing fields of an object without managers when it is first applied. */
+const BEFORE_FIRST_APPLY = 'before-first-apply'
+/** Retries when other clients keep creating and deleting the object. */
+const MAX_ATTEMPTS = 20
 
-/** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, whatever admission refuses with; StorageError */
+/** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, any admission refusal; StorageError */
 export async function apply (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext): Promise<Written> {
   for (let attempts = 0; ; attempts++) {
     const entry = await rewrite(store, target, context, base => {
@@ -62,12 +62,12 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
       await context.mayCreate?.()
       return { entry: await create(store, object, target, context, owners), created: true }
     } catch (error) {
-      if (!isStatusError(error, 'AlreadyExists') || attempts === MOST_ATTEMPTS) throw error
+      if (!isStatusError(error, 'AlreadyExists') || attempts === MAX_ATTEMPTS) throw error
     }
   }
 }
 
-/** Who names a uid means an object that was there. A version is as good as none, so that what was exported can be applied elsewhere. */
+/** A uid names an object that existed. A resourceVersion is ignored, so that exported objects can be applied elsewhere. */
 function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { name }: Target): void {
   if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
 }
@@ -86,7 +86,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
     const { object } = bounded(() => decode(message, made))
     yield
     view?.complete(object)
-    applyOtherDefaults(message, object) // as convention, compared and owned are the fields that were said
+    applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
     return object
   }
   const owners = await stepped(ownersOf(store, live, who, ignored), size)
@@ -100,21 +100,21 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   return { object: store.fromVersion(typed), owners: managers }
 }
 
-/** Of an object without owners: somebody set what is there. */
+/** Assigns the fields of an object without managers to `before-first-apply`. */
 function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
   const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
-  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE, operation: 'Update' }, now, ignored })
+  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now, ignored })
 }
 
 /**
- * False where all that conflicts is what kubectl itself has applied before there were owners, which it takes over.
- * @throws StatusError 409 for what conflicts otherwise
+ * False if all conflicts concern fields that kubectl applied client-side, which it takes over.
+ * @throws StatusError 409 for other conflicts
  */
 function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.who
-  const left = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
-  if (left.length > 0) throw applyConflict(left, viewVersion)
+  const remaining = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
+  if (remaining.length > 0) throw applyConflict(remaining, viewVersion)
   return false
 }

@@ -1,12 +1,10 @@
 /**
- * The continue token of a paged list: the revision of the first page and where the next one starts, the
- * latter relative to the collection asked for. Whatever a client makes of it, reading starts inside the
- * requested range and ends where that range ends, so a forged token can name no object that the request
- * itself could not.
+ * Continue tokens of paged lists: the revision of the first page, and the next key relative to the start of the requested range. A forged token cannot reach
+ * objects outside that range.
  */
 import type { Revision } from '../../storage/backend.js'
 
-/** In place of a revision: go on with the newest state, whatever the pages before were of. */
+/** Instead of a revision: continue with the newest state. */
 export const NEWEST = -1
 
 export interface ContinueToken {
@@ -16,16 +14,16 @@ export interface ContinueToken {
 }
 
 const VERSION = 'meta.orch.io/v1'
-/** Room for the longest key there can be, each of its characters escaped. */
-const MOST_LENGTH = 8192
+/** Fits the longest possible key with every character escaped. */
+const MAX_LENGTH = 8192
 
 export function encodeToken ({ revision, next }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: next })).toString('base64url')
 }
 
-/** Undefined for one that is none of this server. */
+/** Undefined for a token of another server. */
 export function decodeToken (text: string): ContinueToken | undefined {
-  if (text.length > MOST_LENGTH || !/^[\w-]*$/.test(text)) return undefined
+  if (text.length > MAX_LENGTH || !/^[\w-]*$/.test(text)) return undefined
   try {
     const { v, rv, start } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Record<string, unknown>
     if (v !== VERSION || !Number.isSafeInteger(rv) || typeof start !== 'string' || !isPath(start)) return undefined

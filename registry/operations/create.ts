@@ -1,4 +1,4 @@
-/** POST, and PUT of a name that does not exist: a new object. */
+/** Creates objects: POST, and PUT of a missing name. */
 import { randomUUID } from 'node:crypto'
 import { forgetEmpty } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -21,35 +21,35 @@ import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
-import { bytesOf, refuseHeavy, storable } from './storable.js'
+import { bytesOf, refuseTooLarge, storable } from './storable.js'
 import type { Storable } from './storable.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
-const MOST_BASE_LENGTH = 63 - SUFFIX_LENGTH
-/** Another random suffix is tried this often when the generated name is taken. */
-const NAME_ATTEMPTS = 8
+const MAX_BASE_LENGTH = 63 - SUFFIX_LENGTH
+/** Attempts with another suffix when a generated name is taken. */
+const MAX_NAME_ATTEMPTS = 8
 
-const generatedName = (base: string): string => base.slice(0, MOST_BASE_LENGTH) + randomSuffix()
+const generatedName = (base: string): string => base.slice(0, MAX_BASE_LENGTH) + randomSuffix()
 
 /**
  * Creates the object, which it may change in place.
- * @param target name: '' takes that of the object, or a generated one
- * @param applied who owns what was applied: nobody owns what admission adds to that. Default whoever creates it owns what was sent, and what
- * webhooks and plugins of a host make of that
- * @returns what is stored, or under dry run what would be
- * @throws StatusError 400, 409 AlreadyExists, 422, whatever admission refuses with; StorageError
+ * @param target name: '' uses the object's own or generates one
+ * @param applied managers after an apply; admission then adds no ownership. By default the creator owns what it sent and what webhooks and host plugins
+ * change
+ * @returns the stored object, or under dry run the object that would be stored
+ * @throws StatusError 400, 409 AlreadyExists, 422, any admission refusal; StorageError
  */
 export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, applied?: readonly Manager[]): Promise<Entry> {
   checkIdentity(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const judgement: Judgement = {}
-  // Before admission: who writes does not own what plugins of the server add.
+  // Track ownership before admission: the creator does not own what server plugins add.
   const size = bytesOf(object, context.size ?? 0, context.mayGrow)
   if (size !== context.size) context = { ...context, size }
   const large = isLarge(size)
   if (large) {
-    refuseHeavy(object)
+    refuseTooLarge(object)
     await nextTurn()
   }
   if (applied !== undefined) setOwners(object, applied)
@@ -64,10 +64,10 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   await mutate(store, request, object)
   if (large) await nextTurn()
   mergeOwnerReferences(object, context.warn, true)
-  // What admission has made of it: a client that names an object gets that one or none.
+  // Admission must not rename an object that the client named.
   if (target.name === '') matchNamespace(store, object, target)
   else matchTarget(store, object, target)
-  const { metadata } = object // admission may have put another in its place
+  const { metadata } = object // admission may have replaced the metadata
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
@@ -77,17 +77,17 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
     const made = await attemptCreate(store, object, target.namespace, request, judgement, context)
     if (made !== undefined) return made
     if (!generated) throw alreadyExists(store.resource, metadata.name ?? '', await isTerminating(store, store.key(target.namespace, metadata.name ?? '')))
-    if (attempt === NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
+    if (attempt === MAX_NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
   }
 }
 
-/** Whether what has the name is held by finalizers or a grace period alone, so that whoever waits may have the name later. */
+/** Whether the existing object is terminating, so that the name may become free. */
 async function isTerminating (store: ResourceStore, key: string): Promise<boolean> {
   try {
     const { kv } = await store.backend.get(key)
     return kv !== undefined && store.decode(kv, kv.modRevision).read().metadata.deletionTimestamp !== undefined
   } catch {
-    return false // the name is taken, whatever can't be read about it
+    return false // the name is taken even if the object can't be read
   }
 }
 
@@ -107,7 +107,7 @@ function setSystemFields (metadata: ApiObject['metadata']): void {
   metadata.creationTimestamp = now()
 }
 
-/** What the last judgement of admission rests on. */
+/** The precondition of the last admission run. */
 interface Judgement { precondition?: Precondition | undefined }
 
 /** Undefined when the name is taken. */
@@ -140,15 +140,12 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     const result = await transact(store, context, 'create', () => createOn(precondition, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)
     if (judgement.precondition === undefined || result.current !== undefined) return undefined
-    // What it was judged by has changed since: it is judged by what is there now.
+    // The precondition has changed: validate again with the current state.
     if (context.caller.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
   }
 }
 
-/**
- * The bytes to store under the key, and the entry they become at the revision they get. The cache is offered
- * both before the write; whoever needs the entry first, the cache or the answer, makes it.
- */
+/** Encodes the object and offers its entry to the cache before the write. The first of cache and response to need the entry creates it. */
 export function offer (store: ResourceStore, key: string, object: ApiObject, { json, value }: Storable): Offer {
   const make = store.entries(key, object, json)
   let made: Entry | undefined

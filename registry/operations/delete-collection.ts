@@ -1,4 +1,4 @@
-/** DELETE of a collection: lists what the request selects, then deletes each as DELETE would, by several workers. */
+/** DELETE of a collection: lists the selected objects and deletes them with several workers. */
 import { StatusError, isStatusError } from '../../schemas/status.js'
 import { during } from '../trace.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -10,8 +10,8 @@ import { list } from './list.js'
 import type { ListRequest, ListResult } from './list.js'
 
 /**
- * Stops at the first failure other than an object being gone already; objects deleted until then stay deleted.
- * @returns what was selected, with the continue token of the page
+ * Stops at the first failure other than a missing object; objects deleted until then stay deleted.
+ * @returns the selected objects, with the continue token of the page
  * @throws StatusError, StorageError as `list` and `remove`
  */
 export async function removeCollection (store: ResourceStore, selected: ListRequest, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
@@ -21,7 +21,7 @@ export async function removeCollection (store: ResourceStore, selected: ListRequ
   const work = async (): Promise<void> => {
     for (const entry of queue) {
       if (failures.length > 0) return
-      // A store in memory answers without a turn of the loop, and so does a dry run on any.
+      // The memory store and dry runs resolve without leaving the current event loop turn.
       if (turnIsOver()) await nextTurn()
       if (context.caller.signal.aborted) throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
       const { name, namespace } = entry

@@ -1,6 +1,6 @@
 /**
- * DELETE in its two phases: an object somebody holds (a finalizer, or what its strategy knows of) is marked
- * with a deletionTimestamp and stays until the last holder lets go; any other is removed at once.
+ * DELETE in two phases: an object with finalizers or a grace period is marked with a deletionTimestamp and removed when nothing holds it any longer; other
+ * objects are removed at once.
  * (Interface: Deletion of an object.)
  */
 import { decode, nextGeneration, timestamp, UNBOUNDED } from '../../schemas/index.js'
@@ -25,14 +25,14 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteRequest {
   readonly preconditions?: { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined } | undefined
   readonly propagationPolicy?: Propagation | undefined
-  /** Seconds the object gets to end, where its strategy knows of a grace period. Default what the object says. */
+  /** Requested grace period in seconds, for strategies that have one. Default: the object's own. */
   readonly gracePeriodSeconds?: number | undefined
-  /** It has been admitted as what it follows from, and is not admitted as a deletion. */
+  /** Skips admission, because the request that causes this deletion was admitted. */
   readonly admitted?: true
 }
 
 export interface Deleted {
-  /** The object: its last state when removed, its marked state when held. */
+  /** The last state of a removed object, or the marked state. */
   readonly entry: Entry
   readonly removed: boolean
 }
@@ -40,7 +40,7 @@ export interface Deleted {
 const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = { Orphan: ORPHAN_FINALIZER, Foreground: FOREGROUND_FINALIZER, Background: undefined }
 const PROPAGATION_FINALIZERS = new Set([ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
 
-/** @throws StatusError 404, 409 Conflict, whatever admission refuses with; StorageError */
+/** @throws StatusError 404, 409 Conflict, any admission refusal; StorageError */
 export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
   try {
     return await rewrite(store, target, context, base => attempt(store, base, target, request, context))
@@ -51,8 +51,8 @@ export async function remove (store: ResourceStore, target: Target, request: Del
 }
 
 /**
- * What can't be read can't be marked, and nobody can be asked to let go of it: it is removed at once.
- * @param damage why it could not be read
+ * Removes an unreadable object at once: it can be neither marked nor finalized.
+ * @param damage the decoding error
  */
 async function removeDamaged (store: ResourceStore, target: Target, { preconditions }: DeleteRequest, context: WriteContext, damage: StorageError): Promise<Deleted> {
   const key = store.key(target.namespace, target.name)
@@ -102,56 +102,56 @@ const removed = (entry: Entry): Deleted => ({ entry, removed: true })
 const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Outcome<Deleted> =>
   'done' in outcome ? { ...outcome, done: make(outcome.done) } : outcome
 
-/** What shows that it goes, a pod with its grace period or a namespace with its phase, does so where it goes at once, too: it is marked first, then removed. */
+/** Types with a grace period or a terminating phase are marked before they are removed, so that watchers see that state. */
 async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
-  const told = await replace(store, base, marked, context, Infinity)
-  if (context.dryRun || !('done' in told)) return withDone(told, removed)
-  const outcome = withDone(await eraseAllocated(store, told.done, told.done.read(), context), removed)
-  // Who removes it meanwhile does what was asked for.
-  return 'instead' in outcome && outcome.instead === undefined ? { done: removed(told.done), unwritten: false } : outcome
+  const marking = await replace(store, base, marked, context, Infinity)
+  if (context.dryRun || !('done' in marking)) return withDone(marking, removed)
+  const outcome = withDone(await eraseAllocated(store, marking.done, marking.done.read(), context), removed)
+  // Another client may remove the object in between, which completes this deletion.
+  return 'instead' in outcome && outcome.instead === undefined ? { done: removed(marking.done), unwritten: false } : outcome
 }
 
 function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObject, target: Target, { preconditions }: DeleteRequest): void {
   const { uid, resourceVersion } = preconditions ?? {}
-  const there = object.metadata.uid ?? ''
-  // Told by the kind, as convention, but of namespaces.
+  const currentUid = object.metadata.uid ?? ''
+  // As upstream, errors name the kind, except for namespaces.
   const { group, kind, plural } = store.representation
   const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, target.name, why) }
-  const words = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
-  if (uid !== undefined && uid !== there) refuse(words.uid(uid, there))
-  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(words.resourceVersion(resourceVersion, String(base.revision)))
+  const messages = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
+  if (uid !== undefined && uid !== currentUid) refuse(messages.uid(uid, currentUid))
+  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(messages.resourceVersion(resourceVersion, String(base.revision)))
 }
 
 const OF_NAMESPACES = {
-  uid: (wanted: string, there: string) => `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${there}`,
-  resourceVersion: (wanted: string, there: string) => `Precondition failed: ResourceVersion in precondition: ${wanted}, ResourceVersion in object meta: ${there}`
+  uid: (expected: string, current: string) => `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${current}`,
+  resourceVersion: (expected: string, current: string) => `Precondition failed: ResourceVersion in precondition: ${expected}, ResourceVersion in object meta: ${current}`
 }
 const OF_OTHERS = {
-  uid: (wanted: string, there: string) => `the UID in the precondition (${wanted}) does not match the UID in record (${there}). The object might have been deleted and then recreated`,
-  resourceVersion: (wanted: string, there: string) => `the ResourceVersion in the precondition (${wanted}) does not match the ResourceVersion in record (${there}). The object might have been modified`
+  uid: (expected: string, current: string) => `the UID in the precondition (${expected}) does not match the UID in record (${current}). The object might have been deleted and then recreated`,
+  resourceVersion: (expected: string, current: string) => `the ResourceVersion in the precondition (${expected}) does not match the ResourceVersion in record (${current}). The object might have been modified`
 }
 
 /** The object as it looks once its deletion has begun. */
 function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeriodSeconds }: DeleteRequest): ApiObject {
   const object = base.copy()
   const { metadata } = object
-  const begun = metadata.deletionTimestamp !== undefined
-  if (begun && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shorten(metadata, gracePeriodSeconds)) return object
-  // A namespace that is being emptied: what it was asked to do with dependents at first holds.
-  if (begun && store.strategy.blocksRemoval?.(object) === true) return object
+  const terminating = metadata.deletionTimestamp !== undefined
+  if (terminating && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shortenGracePeriod(metadata, gracePeriodSeconds)) return object
+  // A namespace that is being emptied keeps its first propagation policy.
+  if (terminating && store.strategy.blocksRemoval?.(object) === true) return object
   if (store.dependents !== 'left') setDependentFinalizers(metadata, store.dependents, propagationPolicy)
-  if (!begun) {
+  if (!terminating) {
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
     metadata.deletionTimestamp = now(grace)
     metadata.deletionGracePeriodSeconds = grace
-    // Controllers have to treat it differently from now on.
+    // Controllers must react to the new deletionTimestamp.
     if ((metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)
     store.strategy.beginDelete?.(object)
   }
   return object
 }
 
-/** A finalizer says what becomes of dependents: what the request asks for, else what the object itself says, else its type. */
+/** Sets the finalizer for dependents: the policy of the request, else of the object, else of its type. */
 function setDependentFinalizers (metadata: ApiObject['metadata'], ofType: Strategy['dependents'], policy: Propagation | undefined): void {
   const { finalizers = [] } = metadata
   const byItself = finalizers.find(finalizer => PROPAGATION_FINALIZERS.has(finalizer)) ?? (ofType === 'orphaned' ? ORPHAN_FINALIZER : undefined)
@@ -162,8 +162,8 @@ function setDependentFinalizers (metadata: ApiObject['metadata'], ofType: Strate
   else delete metadata.finalizers
 }
 
-/** A grace period that has begun can only become shorter. @returns false when it does not: then all is left as it is, whatever else was asked for */
-function shorten (metadata: ApiObject['metadata'], seconds: number | undefined): boolean {
+/** Shortens a running grace period. @returns false if it would not become shorter; the deletion then changes nothing */
+function shortenGracePeriod (metadata: ApiObject['metadata'], seconds: number | undefined): boolean {
   const { deletionTimestamp = '', deletionGracePeriodSeconds: before = 0 } = metadata
   if (seconds === undefined || seconds >= before) return false
   metadata.deletionTimestamp = timestamp(Date.parse(deletionTimestamp) + (seconds - Number(before)) * 1000)
@@ -172,8 +172,8 @@ function shorten (metadata: ApiObject['metadata'], seconds: number | undefined):
 }
 
 /**
- * The propagation a request names, by either of its two spellings.
- * @throws StatusError 422 for an unknown one or both spellings
+ * The propagation policy of a request, given in either of two options.
+ * @throws StatusError 422 for an unknown policy, or if both options are set
  */
 export function propagationOf (policy: string | undefined, orphanDependents: boolean | undefined): Propagation | undefined {
   const kind = { group: 'meta.orch.io', kind: 'DeleteOptions' }
@@ -188,11 +188,11 @@ export function propagationOf (policy: string | undefined, orphanDependents: boo
   return policy as Propagation // one of the three, as just checked
 }
 
-/** What a date can be moved by. */
-const MOST_SECONDS = 2 ** 31 - 1
+/** The largest offset of a date, in seconds. */
+const MAX_SECONDS = 2 ** 31 - 1
 
-/** Less than none is one second, as convention. */
+/** A negative period means one second, as upstream. */
 export function gracePeriodOf (seconds: Int64 | undefined): number | undefined {
   if (seconds === undefined) return undefined
-  return seconds < 0 ? 1 : Math.min(Number(seconds), MOST_SECONDS)
+  return seconds < 0 ? 1 : Math.min(Number(seconds), MAX_SECONDS)
 }

@@ -1,4 +1,3 @@
-/** GET of one object. */
 import { badRequest, notFound } from '../../schemas/status.js'
 import type { Backend, Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -16,8 +15,8 @@ export function parseRevision (text: string, parameter = 'resourceVersion'): Rev
 }
 
 /**
- * By resourceVersion: '' the newest, '0' any, another not older than it. (Interface: Resource version
- * semantics.) Answers at once where nothing has to be waited for.
+ * By resourceVersion: '' the newest state, '0' any, otherwise at least that version. (Interface: Resource version semantics.) Returns without a promise if it
+ * need not wait.
  * @throws StatusError 400, 404; StorageError 'FutureRevision'
  */
 export function get (store: ResourceStore, namespace: string, name: string, resourceVersion: string): Entry | Promise<Entry> {
@@ -28,7 +27,7 @@ export function get (store: ResourceStore, namespace: string, name: string, reso
   return wait === undefined ? find(store, cache, key, name) : wait.then(() => find(store, cache, key, name))
 }
 
-/** Undefined when the cache is already as new as the version asks for. */
+/** Waits until the cache has reached the version; undefined if it already has. */
 export function freshness (cache: WatchCache, resourceVersion: string): Promise<void> | undefined {
   if (resourceVersion === '') return cache.fresh()
   const revision = parseRevision(resourceVersion)
@@ -42,7 +41,7 @@ function find (store: ResourceStore, cache: WatchCache, key: string, name: strin
   return entry
 }
 
-/** From the back end, whose newest state is as new as any version asks for that was ever given out. */
+/** Reads from the back end, whose newest state satisfies any valid version. */
 async function stored (store: ResourceStore, key: string, name: string, resourceVersion: string): Promise<Entry> {
   if (resourceVersion !== '') await reached(store.backend, parseRevision(resourceVersion))
   const { kv } = await store.backend.get(key)
@@ -50,7 +49,7 @@ async function stored (store: ResourceStore, key: string, name: string, resource
   return store.decode(kv, kv.modRevision)
 }
 
-/** Resolves when the store has come to that revision. @throws StorageError 'FutureRevision' when it does not come soon */
+/** Resolves when the store has reached the revision. @throws StorageError 'FutureRevision' after FUTURE_WAIT_MS */
 export async function reached (backend: Backend, revision: Revision): Promise<void> {
   const until = performance.now() + FUTURE_WAIT_MS
   for (;;) {

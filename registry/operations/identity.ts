@@ -1,4 +1,4 @@
-/** Which object a request is about: what is sent may leave out what the URL says, and must not say another. In the words of the convention. */
+/** Matches the name and namespace of an object with the URL. The object may omit its namespace but must not contradict the URL. Error texts as upstream. */
 import type { ApiObject } from '../../schemas/index.js'
 import { badRequest } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -7,14 +7,14 @@ import type { Target } from './context.js'
 type Scope = Pick<ResourceStore, 'type'>
 type Named = Pick<ApiObject, 'metadata'>
 
-/** Fills in the namespace, or takes away that of what is in none. @throws StatusError 400 for another one */
+/** Fills in the namespace, or removes it for cluster-scoped types. @throws StatusError 400 on a mismatch */
 export function matchNamespace ({ type }: Scope, { metadata }: Named, { namespace }: Pick<Target, 'namespace'>): void {
   if (!type.namespaced || namespace === '') delete metadata.namespace
   else if ((metadata.namespace ?? '') === '') metadata.namespace = namespace
   else if (metadata.namespace !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
-/** The same, and the name must be said. @throws StatusError 400 */
+/** As `matchNamespace`; the name is required as well. @throws StatusError 400 */
 export function matchTarget (scope: Scope, object: Named, target: Target): void {
   matchNamespace(scope, object, target)
   const { name = '' } = object.metadata

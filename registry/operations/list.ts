@@ -1,6 +1,5 @@
 /**
- * LIST: which state to show is decided once, by the table of the interface; pages of it come from
- * a snapshot of the cache where one is known and from the back end's history where not.
+ * LIST: chooses the state to read from the interface's table, then reads pages from a cache snapshot or, without one, from the back end's history.
  * (Interface: List paging, Resource version semantics.)
  */
 import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
@@ -30,11 +29,11 @@ export interface ListRequest {
 export interface ListResult {
   readonly revision: Revision
   readonly entries: Entry[]
-  /** Those of the entries that are whole leaves of the cache, by the index of their first. */
+  /** Entries that form whole leaves of the cache, with the index of their first. */
   readonly runs?: ReadonlyArray<{ readonly at: number, readonly entries: readonly Entry[] }>
-  /** '' at the end. */
+  /** '' on the last page. */
   readonly continue: string
-  /** Undefined at the end, and where selectors make it unknowable. */
+  /** Undefined on the last page, and with selectors, where it is unknown. */
   readonly remaining: number | undefined
 }
 
@@ -43,7 +42,7 @@ type State =
   | { readonly kind: 'notOlderThan', readonly revision: string, readonly from: undefined }
   | { readonly kind: 'exact', readonly revision: Revision, readonly from: string | undefined }
 
-/** Between two checks of the clock. */
+/** Items between two checks of the clock. */
 const ITEMS_PER_CHECK = 512
 const LEAVES_PER_CHECK = 16
 const BACKEND_PAGE = 500
@@ -51,14 +50,14 @@ const BACKEND_PAGE = 500
 const EXPIRED = 'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 const TOO_OLD = 'The resourceVersion for the provided list is too old.'
 
-/** Whoever does without a consistent list may go on where the pages they have end. */
+/** The 410 contains a token to continue the list inconsistently, at the newest state. */
 const tooOld = (from: string | undefined): StatusError => from === undefined ? expired(TOO_OLD) : expired(EXPIRED, encodeToken({ revision: NEWEST, next: from }))
 
 const FOREIGN_TOKEN = 'invalid continue token: it is none of this server; start the list again'
 
 /**
- * The cell of the table that a combination of parameters falls in.
- * @throws StatusError 400 for the cells marked invalid
+ * Looks up the combination of parameters in the interface's table.
+ * @throws StatusError 400 for invalid combinations
  */
 function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
   if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: Unsupported value: ${JSON.stringify(match.slice(0, 100))}: supported values: "Exact", "NotOlderThan", ""`)
@@ -80,7 +79,7 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
 }
 
-/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' naming an object there that can't be shown */
+/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' with the key of an unreadable object */
 export async function list (store: ResourceStore, request: ListRequest): Promise<ListResult> {
   const state = stateOf(request)
   const { cache, backend } = store
@@ -101,19 +100,19 @@ export async function list (store: ResourceStore, request: ListRequest): Promise
   return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
 }
 
-/** What both sources share: where to start, what to keep, when to stop. */
+/** Common to both sources: range, start key and filter. */
 function selection (store: ResourceStore, request: ListRequest, from: string | undefined) {
   const { start, end } = store.range(request.namespace)
   const { labels, fields } = request
   const first = from === undefined ? start : start + from
   if (first < start || first >= end) throw badRequest(FOREIGN_TOKEN)
   const everything = labels.empty && fields.empty
-  const wanted = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
-  return { start, end, first, everything, wanted }
+  const matches = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
+  return { start, end, first, everything, matches }
 }
 
 async function page (store: ResourceStore, cache: WatchCache, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
-  const { start, end, first, everything, wanted } = selection(store, request, from)
+  const { start, end, first, everything, matches } = selection(store, request, from)
   const { map, revision } = snapshot
   const exact = exactKey(store, request)
   if (exact === undefined) cache.refuseDamage(first, end)
@@ -124,12 +123,12 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
   let next: string | undefined = exact ?? first
   if (next !== first) {
     const entry = map.get(next)
-    if (entry !== undefined && next >= first && wanted(entry)) entries.push(entry)
+    if (entry !== undefined && next >= first && matches(entry)) entries.push(entry)
     store.observer?.listedFromCache(entry === undefined ? 0 : 1, entries.length)
     return { revision, entries, continue: '', remaining: undefined }
   }
   while (next !== undefined) {
-    next = everything ? collectAll(map, next, end, limit, entries, runs) : collect(map, next, end, limit, wanted, entries)
+    next = everything ? collectAll(map, next, end, limit, entries, runs) : collect(map, next, end, limit, matches, entries)
     if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
@@ -140,7 +139,7 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
   return { revision, entries, runs, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
 }
 
-/** A selector on the name of an object in one namespace asks for one key. */
+/** The only key that matches, for a field selector on the name in one namespace. */
 export function exactKey (store: ResourceStore, { fields, namespace }: Pick<ListRequest, 'fields' | 'namespace'>): string | undefined {
   const name = fields.exact.get('metadata.name')
   const within = namespace === '' ? fields.exact.get('metadata.namespace') : namespace
@@ -148,12 +147,12 @@ export function exactKey (store: ResourceStore, { fields, namespace }: Pick<List
   return store.key(within ?? '', name)
 }
 
-/** Adds to `entries` until the limit, the end or the end of the turn; returns where to go on, undefined at the end. */
-function collect (map: Snapshot['map'], from: string, end: string, limit: number, wanted: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
+/** Collects matching entries until the limit, the end of the range or the end of the turn. Returns the key to continue at, undefined at the end. */
+function collect (map: Snapshot['map'], from: string, end: string, limit: number, matches: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
   let seen = 0
   let next: string | undefined
   map.forEach(from, end, (entry, key) => {
-    if (wanted(entry)) entries.push(entry)
+    if (matches(entry)) entries.push(entry)
     if (entries.length >= limit || (++seen % ITEMS_PER_CHECK === 0 && turnIsOver())) {
       next = `${key}\0`
       return false
@@ -163,7 +162,7 @@ function collect (map: Snapshot['map'], from: string, end: string, limit: number
   return next
 }
 
-/** The same for all there is, leaf by leaf. */
+/** As `collect`, without a filter and leaf by leaf. */
 function collectAll (map: Snapshot['map'], from: string, end: string, limit: number, entries: Entry[], runs: Array<{ at: number, entries: readonly Entry[] }>): string | undefined {
   let seen = 0
   let next: string | undefined
@@ -183,39 +182,39 @@ async function yieldTurn (signal: AbortSignal | undefined): Promise<void> {
   await nextTurn()
 }
 
-/** The same page from the back end, at a revision the cache does not know; 0 is the newest. */
+/** Reads a page from the back end, at a revision that the cache lacks; 0 is the newest. */
 async function history (store: ResourceStore, request: ListRequest, at: Revision, from: string | undefined): Promise<ListResult> {
-  const { start, end, first, everything, wanted } = selection(store, request, from)
+  const { start, end, first, everything, matches } = selection(store, request, from)
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
   let next = exactKey(store, request) ?? first
-  const gone = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? tooOld(from) : error }
+  const rethrow = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? tooOld(from) : error }
   if (next !== first) {
-    const { revision, kv } = await store.backend.get(next, at).catch(gone)
+    const { revision, kv } = await store.backend.get(next, at).catch(rethrow)
     const entry = kv === undefined || next < first ? undefined : store.decode(kv, kv.modRevision)
-    if (entry !== undefined && wanted(entry)) entries.push(entry)
+    if (entry !== undefined && matches(entry)) entries.push(entry)
     store.observer?.listedFromStore(kv === undefined ? 0 : 1, entry === undefined ? 0 : 1, entries.length)
     return { revision, entries, continue: '', remaining: undefined }
   }
   let revision = at
   let read = 0
-  let looked = 0
+  let examined = 0
   for (;;) {
     const size = everything ? Math.min(BACKEND_PAGE, limit - entries.length) : BACKEND_PAGE
-    const { kvs, more, count, revision: shown } = await store.backend.list({ start: next, end, revision, limit: size }).catch(gone)
-    revision ||= shown
+    const { kvs, more, count, revision: current } = await store.backend.list({ start: next, end, revision, limit: size }).catch(rethrow)
+    revision ||= current
     let used = 0
     read += kvs.length
     for (const kv of kvs) {
       const entry = store.decode(kv, kv.modRevision)
-      if (wanted(entry)) entries.push(entry)
+      if (matches(entry)) entries.push(entry)
       next = `${kv.key}\0`
       used++
       if (entries.length >= limit) break
     }
-    looked += used
+    examined += used
     const left = more || used < kvs.length
-    if (!left || entries.length >= limit) store.observer?.listedFromStore(read, looked, entries.length)
+    if (!left || entries.length >= limit) store.observer?.listedFromStore(read, examined, entries.length)
     if (!left) return { revision, entries, continue: '', remaining: undefined }
     if (entries.length >= limit) {
       return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? count - used : undefined }

@@ -1,7 +1,7 @@
-/** An object that names the same owner twice means it once. */
+/** Deduplicates owner references. */
 import type { ApiObject } from '../../schemas/index.js'
 
-/** Merges references that are alike in all their members, and warns of them. @param admitted what admission has made of it is looked at, or of a patch */
+/** Merges identical references and warns about them. @param admitted whether the object comes from admission or a patch */
 export function mergeOwnerReferences ({ metadata }: ApiObject, warn: (text: string) => void, admitted = false): void {
   const { ownerReferences: all = [] } = metadata
   if (all.length < 2) return

@@ -1,7 +1,6 @@
 /**
- * Who owns which fields of an object, kept up in its managedFields by every write: the library of `registry/apply/` given what
- * a store and a request know. Objects that have no owners, because they are older than this or somebody wanted them to have none, get
- * some with the first apply.
+ * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers, because they are older or a client
+ * reset them, get some with the first apply.
  */
 import { applyDefaults, decode, UNBOUNDED } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Representation, Subresource } from '../../schemas/index.js'
@@ -22,14 +21,14 @@ import type { Steps } from '../../schemas/steps.js'
 import { now, refuse } from './context.js'
 import type { WriteContext } from './context.js'
 
-/** Who writes for the server itself. */
+/** The manager of the server's own writes. */
 const SERVER = 'orch-apiserver'
 
 export function whoWrites (store: ResourceStore, { fieldManager }: WriteContext, operation: Operation, subresource = ''): Who {
   return { manager: fieldManager ?? SERVER, operation, apiVersion: store.representation.apiVersion, subresource }
 }
 
-/** The versions of a store's type. Objects are converted as they are, or, `raw`, decoded before. */
+/** The versions of a store's type. @param raw decode objects before conversion */
 export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
   const find = (apiVersion: string) => type.representations.find(one => one.apiVersion === apiVersion)
   return {
@@ -38,22 +37,22 @@ export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
       return found === undefined ? undefined : shapesOf(found.message)
     },
     convert: (object, from, to) => {
-      const [there, here] = [find(from), find(to)]
-      if (there === undefined || here === undefined) throw new TypeError(`${type.plural} have no version ${there === undefined ? from : to}`)
-      const typed = raw ? decode(there.message, object, UNBOUNDED).object : object as ApiObject // an object of the type
-      const inStore = there.conversion?.toStored(typed) ?? typed
+      const [source, destination] = [find(from), find(to)]
+      if (source === undefined || destination === undefined) throw new TypeError(`${type.plural} have no version ${source === undefined ? from : to}`)
+      const typed = raw ? decode(source.message, object, UNBOUNDED).object : object as ApiObject // an object of the type
+      const inStore = source.conversion?.toStored(typed) ?? typed
       if (raw) applyDefaults(type.stored.message, inStore)
-      return here.conversion?.fromStored(inStore) ?? inStore
+      return destination.conversion?.fromStored(inStore) ?? inStore
     }
   }
 }
 
-const kept = new WeakMap<Representation, Map<string, FieldSet>>()
+const keptFieldsCache = new WeakMap<Representation, Map<string, FieldSet>>()
 
-/** Fields of the object that a write does not change, because they belong to subresources, or to the object. */
+/** Fields that this write cannot change: those of subresources or, for a subresource, those of the object. */
 export function fieldsKept ({ stored }: ResourceStore, subresource: string): FieldSet {
-  let known = kept.get(stored)
-  if (known === undefined) kept.set(stored, known = new Map())
+  let known = keptFieldsCache.get(stored)
+  if (known === undefined) keptFieldsCache.set(stored, known = new Map())
   let fields = known.get(subresource)
   if (fields === undefined) known.set(subresource, fields = setOf(keptBy(stored, subresource).map(path => path.split('.').map(fieldElement))))
   return fields
@@ -67,7 +66,7 @@ function keptBy ({ subresources, kind, message }: Representation, subresource: s
   return changes.length === 0 ? metadata : [...metadata, ...others(shapesOf(message).owned, '', changes)]
 }
 
-/** Paths beside those that are changed, but for metadata. */
+/** Paths besides the changed ones, metadata excluded. */
 function others (shape: Shape, at: string, changes: readonly string[]): string[] {
   return shape.fields.flatMap(field => {
     const path = `${at}${field.name}`
@@ -77,32 +76,32 @@ function others (shape: Shape, at: string, changes: readonly string[]): string[]
 }
 
 const changesOf = (subresource: Subresource | undefined): readonly string[] => subresource?.changes ?? []
-/** Of a new object its status alone is no word of who makes it. */
+/** A creator does not own the status of its object. */
 const STATUS: FieldSet = { 'f:status': EMPTY }
-const notOfCreator = (store: ResourceStore): FieldSet => store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
+const ignoredOnCreate = (store: ResourceStore): FieldSet => store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
 
 type Entries = ApiObject['metadata']['managedFields']
 
-/** The entries of what is stored. Types that are defined at run time may be declared otherwise by now. */
+/** Reads stored entries. Schemas of custom types may have changed since. */
 export function ownersIn (store: ResourceStore, entries: Entries): readonly Manager[] {
   const managers = stored(entries)
   return store.stored.protobuf ? managers : managers.map(manager => reconciled(manager, versionsOf(store, false)))
 }
 
-/** Entries of a new object, in steps: whatever was sent, nobody has owned anything of it before. @throws StatusError 422 for entries that are none */
+/** Sets the entries of a new object, in steps; entries that the client sent are validated but ignored. @throws StatusError 422 for malformed entries */
 export function * trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): Steps<void> {
   const { metadata } = object
   if (metadata.managedFields !== undefined) read(store, object)
   delete metadata.managedFields
-  setOwners(object, yield * tracked(store, {}, object, [], whoWrites(store, context, 'Update'), notOfCreator(store)))
+  setOwners(object, yield * tracked(store, {}, object, [], whoWrites(store, context, 'Update'), ignoredOnCreate(store)))
 }
 
-/** Entries of a new object that has been changed on its way, in the name of whoever makes it. */
+/** Adds the creator as owner of changes made to a new object during admission. */
 export function trackAddition (store: ResourceStore, entries: Entries, before: ApiObject, after: ApiObject, context: WriteContext): Entries {
-  return entriesOf(finish(tracked(store, before, after, stored(entries), whoWrites(store, context, 'Update'), notOfCreator(store))))
+  return entriesOf(finish(tracked(store, before, after, stored(entries), whoWrites(store, context, 'Update'), ignoredOnCreate(store))))
 }
 
-/** The entries that count for a change: those that were sent with it, or else those that are there. Subresources cannot send any. */
+/** Chooses the entries that apply to a change: those that the client sent, else the current ones. Subresources cannot send any. */
 export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFields: before } }: ApiObject, subresource: string): void {
   const { managedFields: sent } = metadata
   if (sent !== undefined && subresource === '') {
@@ -111,15 +110,15 @@ export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFie
   else delete metadata.managedFields
 }
 
-/** Entries of an object that has been changed, in steps. @throws StatusError 422 for those that were sent and are none */
+/** Sets the entries of a changed object, in steps. @throws StatusError 422 for malformed entries */
 export function * trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): Steps<void> {
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
-  const told = same || sent.length === 0 ? undefined : read(store, object)
-  const managers = told ?? (sent.length === 0 ? [] : ownersIn(store, before))
-  // Entries that own nothing say all the same that owners are wanted.
-  if (managers.length === 0 && told === undefined) {
+  const submittedManagers = same || sent.length === 0 ? undefined : read(store, object)
+  const managers = submittedManagers ?? (sent.length === 0 ? [] : ownersIn(store, before))
+  // Complete entries without fields still enable tracking.
+  if (managers.length === 0 && submittedManagers === undefined) {
     delete object.metadata.managedFields
     return
   }
@@ -131,8 +130,8 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
 
 function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
   const versions = versionsOf(store, false)
-  const spoken = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
-  return yield * update({ versions, before: spoken(before), after: spoken(after), managers, who, now, ignored })
+  const inRequestVersion = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
+  return yield * update({ versions, before: inRequestVersion(before), after: inRequestVersion(after), managers, who, now, ignored })
 }
 
 export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {
@@ -141,7 +140,7 @@ export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]):
   else metadata.managedFields = entries
 }
 
-/** Undefined for entries that say nothing. */
+/** Undefined for entries that reset ownership or are incomplete. */
 function read (store: ResourceStore, object: ApiObject): Manager[] | undefined {
   const { managedFields = [] } = object.metadata
   if (isReset(managedFields)) return undefined

@@ -1,4 +1,4 @@
-/** PATCH: a change stated as a difference, applied to whatever is there when it is written. */
+/** PATCH: applies a difference to the current object. */
 import type { ApiObject, Message } from '../../schemas/index.js'
 import { STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
 import type { PatchType } from '../../schemas/media-types.js'
@@ -17,11 +17,11 @@ export interface PatchRequest {
   readonly type: PatchType
   /** The parsed patch. */
   readonly patch: unknown
-  /** Makes an object of the patched JSON: decodes it and judges unknown fields. Throws a StatusError. */
+  /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
   readonly decode: (patched: unknown) => Promise<ApiObject>
 }
 
-/** @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError */
+/** @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
   const apply = patched(request, store.representation.message)
   const entry = await change(store, target, context, async current => {
@@ -37,7 +37,7 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
   return { entry, created: false }
 }
 
-/** The patch as a function that changes a copy of its own, an object of `message`. @throws StatusError 400 for one that is none */
+/** Returns a function that applies the patch in place to an object of `message`. @throws StatusError 400 for a malformed patch */
 export function patched ({ type, patch }: Pick<PatchRequest, 'type' | 'patch'>, message: Message): (copy: ApiObject) => unknown {
   if (type === 'application/json-patch+json') {
     const operations = parseJsonPatch(patch)

@@ -1,11 +1,11 @@
 /**
- * From what a client wants to what is stored, in one order for every verb that writes:
+ * The stages of a write, in one order for all verbs:
  *
- *     defaults (at decoding: of a body, of what a patch makes, of what is read from the store)
- *     → mutating admission → defaults of what it has set
- *     → prepare: what the server decides, whatever the client or admission said
- *     → who owns which field: of a new object before mutating admission, of a change behind validation
- *     → allocation: what no other object may have
+ *     defaults (on decoding a body, a patched object or a stored object)
+ *     → mutating admission → defaults of its changes
+ *     → prepare: values that the server decides
+ *     → field ownership: of a new object before mutating admission, of a change after validation
+ *     → allocation of unique values
  *     → validation → validating admission → the write
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
@@ -20,9 +20,9 @@ import { refuse } from './context.js'
 import type { WriteContext } from './context.js'
 
 type Members = Record<string, unknown>
-const members = (object: ApiObject): Members => object as unknown as Members // objects of a message have their fields by name
+const members = (object: ApiObject): Members => object as unknown as Members // fields of a message are members by name
 
-/** Mutating admission. Nothing the server decides has been set yet. */
+/** Runs mutating admission, before the server sets its own values. */
 export async function mutate (store: ResourceStore, request: AdmissionRequest, object: ApiObject): Promise<void> {
   await store.admission.mutate(request)
   applyDefaults(store.stored.message, object)
@@ -37,13 +37,13 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
   store.strategy.dropGated?.(object, undefined)
   store.strategy.prepareForCreate?.(object, user)
   if (store.type.generation !== undefined) object.metadata.generation = 1
-  applyDefaults(store.stored.message, object) // some follow from the name
+  applyDefaults(store.stored.message, object) // some defaults depend on the name
 }
 
-/** Validates it. @throws StatusError 422 */
+/** Validates a new object. @throws StatusError 422 */
 export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
   if (isLarge(size) && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, undefined))
-  refuse(store, object, [...validateObject(store.stored, object), ...ofVersion(report => store.representation.rules?.create?.(object, report))])
+  refuse(store, object, [...validateObject(store.stored, object), ...versionFindings(report => store.representation.rules?.create?.(object, report))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -51,45 +51,45 @@ export async function validateNew (store: ResourceStore, object: ApiObject, { wa
 
 const subresourceOf = (store: ResourceStore, subresource: string): Subresource | undefined => subresource === '' ? undefined : store.stored.subresources.find(({ name }) => name === subresource)
 
-/** Prepares what is to replace `old`. */
+/** Prepares the replacement of `old`. */
 export function prepareChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string): void {
   const named = subresourceOf(store, subresource)
-  keepTheRest(store, object, old, named)
+  keepUnchanged(store, object, old, named)
   keepMetadata(object, old, named?.keepsMetadata ?? [])
   store.representation.rules?.prepare?.(object, old)
   store.strategy.dropGated?.(object, old)
   store.strategy.prepareForUpdate?.(object, old, subresource)
-  if (named?.changes === undefined) countChange(store, object, old)
+  if (named?.changes === undefined) updateGeneration(store, object, old)
 }
 
-/** Validates it. @throws StatusError 422 */
+/** Validates the replacement of `old`. @throws StatusError 422 */
 export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
   const named = subresourceOf(store, subresource)
   if (isLarge(size) && subresource === '' && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, old))
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old) : validateSubresource(store.stored, object, old, named)
-  refuse(store, object, [...findings, ...ofVersion(report => store.representation.rules?.update?.(object, old, report, subresource))])
+  refuse(store, object, [...findings, ...versionFindings(report => store.representation.rules?.update?.(object, old, report, subresource))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
 }
 
-/** What is desired has changed: another generation begins. */
-function countChange ({ type: { generation }, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
+/** Increments the generation if the desired state changed. */
+function updateGeneration ({ type: { generation }, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
   if (generation === undefined) return
   const desired = generation(object)
   if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) return
   object.metadata.generation = nextGeneration(old)
 }
 
-/** What the version finds that the object was sent in. */
-function ofVersion (rules: (report: (error: FieldError) => void) => void): FieldError[] {
+/** Findings of the request's version. */
+function versionFindings (rules: (report: (error: FieldError) => void) => void): FieldError[] {
   const found: FieldError[] = []
   rules(error => { found.push(error) })
   return found
 }
 
-/** A subresource changes its own fields, and its object all others. */
-function keepTheRest (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
+/** A write to a subresource changes only its fields; a write to the object changes all others. */
+function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
   const [next, before] = [members(object), members(old)]
   if (named === undefined) {
     const { subresources, kind } = store.stored

@@ -1,4 +1,4 @@
-/** An object as it goes into the store, within the bounds that hold on every back end. */
+/** Encodes objects for the store, within size limits that hold on every back end. */
 import type { ApiObject } from '../../schemas/index.js'
 import { TooManyError } from '../../schemas/language/decode-error.js'
 import { MOST_STORED_BYTES, MOST_VALUES } from '../../schemas/limits.js'
@@ -8,33 +8,33 @@ import type { ResourceStore } from '../resource-store.js'
 import { isLarge, nextTurn } from '../../storage/turns.js'
 
 export interface Storable {
-  /** What readers get, at whatever version it has. */
+  /** JSON for readers, for any resourceVersion. */
   readonly json: UnversionedJson
   readonly value: Uint8Array
 }
 
 /**
- * Refuses what is too large already, before anything else is done with it: defaults can make an object ten times as large as it was sent.
+ * Refuses too large objects before further work; defaults can enlarge an object tenfold.
  * @throws StatusError 413
  */
-export function refuseHeavy (object: ApiObject): void {
-  if (countDeep(object, MOST_VALUES) > MOST_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MOST_VALUES}`)
+export function refuseTooLarge (object: ApiObject): void {
+  if (countValues(object, MOST_VALUES) > MOST_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MOST_VALUES}`)
 }
 
-/** A value takes about so many bytes of JSON. */
-const BYTES_OF_VALUE = 16
-/** Of fewer bytes defaults do not make a large object. */
+/** Approximate bytes of JSON per value. */
+const BYTES_PER_VALUE = 16
+/** Smaller bodies stay small with their defaults. */
 const GROWING_BYTES = 4096
 
 /**
- * About the bytes of what was made of a body, with its defaults, as far as they decide whether it is large.
- * @param from bytes that it was made of
+ * Approximate size of a decoded object with its defaults, precise enough to tell whether it is large.
+ * @param from bytes of the body
  */
 export function bytesOf (object: ApiObject, from: number, mayGrow = false): number {
-  return isLarge(from) || (from < GROWING_BYTES && !mayGrow) ? from : Math.max(from, countDeep(object, MOST_VALUES) * BYTES_OF_VALUE)
+  return isLarge(from) || (from < GROWING_BYTES && !mayGrow) ? from : Math.max(from, countValues(object, MOST_VALUES) * BYTES_PER_VALUE)
 }
 
-/** Makes an object of what a patch or an apply has made. @throws StatusError 413 for one that holds more than it may; whatever `make` throws */
+/** Runs `make` on a patched or applied object. @throws StatusError 413 if the object has too many values; any error of `make` */
 export function bounded<T> (make: () => T): T {
   try {
     return make()
@@ -43,25 +43,25 @@ export function bounded<T> (make: () => T): T {
   }
 }
 
-/** List items and object members, as far as the bound. */
-function countDeep (value: object, most: number): number {
+/** Counts list items and object members, up to the limit. */
+function countValues (value: object, limit: number): number {
   let count = 0
   for (const member of Array.isArray(value) ? value as unknown[] : Object.values(value)) {
     if (member === undefined) continue
     count++
-    if (typeof member === 'object' && member !== null) count += countDeep(member, most - count)
-    if (count > most) break
+    if (typeof member === 'object' && member !== null) count += countValues(member, limit - count)
+    if (count > limit) break
   }
   return count
 }
 
-/** etcd bounds the request: the key, which stands in it up to three times, and what it compares count too. */
+/** etcd limits the request, which also contains the key up to three times and the comparison. */
 const REQUEST_BYTES = 2 * 1024
 
 /**
- * Of a large object, in turns of the event loop: others are within the bounds.
- * @param before bytes of JSON of what it replaces: an object that is over the bounds already may become smaller
- * @throws StatusError 413 for what is too large for the store
+ * Encodes a large object in several event loop turns. Smaller objects are within the limits.
+ * @param before bytes of JSON of the replaced object: an object over the limits may still shrink
+ * @throws StatusError 413 if the object is too large to store
  */
 export async function storable (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<Storable> {
   await nextTurn()

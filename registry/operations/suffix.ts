@@ -1,15 +1,14 @@
-/** The random end of a name that the server makes up. */
 import { randomFillSync } from 'node:crypto'
 
-/** Neither vowels nor what looks like them, so that no word comes of it. */
+/** No vowels or similar digits, so that suffixes do not form words. */
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 export const SUFFIX_LENGTH = 5
 
-/** Asking for a few random bytes costs as much as asking for many. */
+/** Many random bytes cost as much as a few. */
 const pool = Buffer.alloc(1024)
 let used = pool.length
 
-/** Five letters or digits. */
+/** The random end of a generated name: five letters or digits. */
 export function randomSuffix (): string {
   if (used + SUFFIX_LENGTH > pool.length) {
     randomFillSync(pool)

@@ -1,7 +1,6 @@
 /**
- * The attempt that PUT and PATCH share, and PUT itself. A change is a function from what is there to what shall
- * be; whenever somebody else wrote first it runs again on what is there then, unless the request named the
- * version it meant.
+ * PUT, and the update attempt that PUT and PATCH share. On a conflict the change runs again on the current object, unless the request named a
+ * resourceVersion.
  */
 import { clone, forgetEmpty } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -16,43 +15,43 @@ import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { bytesOf, refuseHeavy } from './storable.js'
+import { bytesOf, refuseTooLarge } from './storable.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
 import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
-/** From what is there to what shall be, an object of its own; `old` is what is there, decoded, and frozen. Throws a StatusError to refuse. */
+/** Makes the new object, a copy of its own, from the current one. `old` is decoded and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
 
-/** Says who owns what of the object then, in steps. */
+/** Sets the managers of the new object, in steps. */
 export type Track = (object: ApiObject, old: ApiObject) => Steps<void>
 
 export interface Written {
   readonly entry: Entry
-  /** False when an object was replaced, true when there was none. */
+  /** True if the object was created, false if it was replaced. */
   readonly created: boolean
 }
 
-/** Of creating what others create and delete all the while. */
-const MOST_ATTEMPTS = 20
+/** Retries when other clients keep creating and deleting the object. */
+const MAX_ATTEMPTS = 20
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
 /**
- * PUT.
- * @param object its own from now on
- * @throws StatusError 400, 404, 409 Conflict, 422, whatever admission refuses with; StorageError
+ * Handles PUT.
+ * @param object may be changed in place
+ * @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError
  */
 export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
   matchTarget(store, object, target)
   mergeOwnerReferences(object, context.warn)
   const sent = { metadata: { uid: object.metadata.uid } }
   const createOnUpdate = store.representation.createOnUpdate && (target.subresource ?? '') === ''
-  // What comes or goes between a read and the write did so before, to this client: it begins anew with what is there then.
+  // Start over if the object appears or disappears between the read and the write.
   for (let attempts = 0; ; attempts++) {
     const replaced = await rewrite(store, target, context, base => attempt(store, base, target, context, (_, old) => {
       requireUid(store, sent, old, target)
-      return clone(object) // each attempt changes its own
+      return clone(object) // each attempt changes a copy
     }), () => undefined)
     if (replaced !== undefined) return { entry: replaced, created: false }
     if (sent.metadata.uid) throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: `)
@@ -62,15 +61,15 @@ export async function update (store: ResourceStore, object: ApiObject, target: T
       return { entry: await create(store, clone(object), target, context), created: true }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
-      if (attempts === MOST_ATTEMPTS) throw conflict(store.resource, target.name, MODIFIED)
+      if (attempts === MAX_ATTEMPTS) throw conflict(store.resource, target.name, MODIFIED)
     }
   }
 }
 
 /**
- * Changes what is there.
- * @param track default whoever changes a field owns it
- * @returns what is stored now; under dry run what would be
+ * Changes an existing object.
+ * @param track by default the author of a change owns the changed fields
+ * @returns the stored object; under dry run the object that would be stored
  * @throws StatusError 404, and as `update`
  */
 export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Change, track?: Track): Promise<Entry> {
@@ -78,8 +77,8 @@ export async function change (store: ResourceStore, target: Target, context: Wri
 }
 
 /**
- * One attempt at a change.
- * @param track says who owns which of its fields then
+ * One attempt of a change.
+ * @param track sets the managers of the new object
  */
 export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => trackChange(store, object, old, context, target.subresource ?? '')): Promise<Outcome<Entry>> {
   let size = Math.max(context.size ?? 0, base.json.length)
@@ -87,7 +86,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   if (isLarge(size)) await nextTurn()
   const object = await make(base, old)
   size = bytesOf(object, size, context.mayGrow)
-  if (isLarge(size)) refuseHeavy(object)
+  if (isLarge(size)) refuseTooLarge(object)
   if (isLarge(size)) await nextTurn()
   checkVersion(store, object, base, target)
 
@@ -96,7 +95,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   const large = isLarge(size)
   if (large) await nextTurn()
   mergeOwnerReferences(object, context.warn, true)
-  inherit(object, old)
+  inheritMetadata(object, old)
   inheritOwners(object, old, target.subresource ?? '')
   const { subresource = '' } = target
   prepareChange(store, object, old, subresource)
@@ -104,7 +103,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   const allocates = store.allocation !== undefined && subresource === '' && !removable(store, object)
   const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context.warn)
   if (!allocates) await validate()
-  // Before the allocation: who writes does not own what is allocated.
+  // Before allocation: the client does not own allocated values.
   const tracking = track(object, old)
   if (large) await inTurns(tracking)
   else finish(tracking)
@@ -113,7 +112,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
     await store.admission.validate(request)
     return await replace(store, base, object, context)
   }
-  // An update that takes away the last finalizer of a terminating object removes it.
+  // Removing the last finalizer of a terminating object deletes it.
   if (removable(store, object)) {
     await store.admission.validate(request)
     forgetEmpty(store.stored.message, object)
@@ -126,16 +125,16 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   }, outcome => 'done' in outcome)
 }
 
-/** Who replaces an object and names a uid means that one. A patch that would change it is refused by validation. @throws StatusError 409 */
-export function requireUid (store: ResourceStore, { metadata: { uid = '' } }: Pick<ApiObject, 'metadata'>, { metadata: { uid: there = '' } }: ApiObject, target: Target, resource = store.resource): void {
-  if (uid !== '' && uid !== there) throw conflict(resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`)
+/** A uid in a replacement is a precondition. Validation refuses patches that change it. @throws StatusError 409 */
+export function requireUid (store: ResourceStore, { metadata: { uid = '' } }: Pick<ApiObject, 'metadata'>, { metadata: { uid: currentUid = '' } }: ApiObject, target: Target, resource = store.resource): void {
+  if (uid !== '' && uid !== currentUid) throw conflict(resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`)
 }
 
-/** The version a request names must be that of what is there. */
+/** The request's resourceVersion must be the current one. */
 function checkVersion (store: ResourceStore, { metadata: { resourceVersion = '' } }: ApiObject, base: Entry, target: Target): void {
   if (resourceVersion === '' || resourceVersion === '0') {
     if (store.representation.unconditionalUpdate) return
-    // Its kind is told by the name of the resource, as convention.
+    // Upstream puts the resource name in `kind`.
     throw invalid({ ...store.resource, kind: store.resource.resource }, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' }])
   }
   if (!/^\d{1,16}$/.test(resourceVersion)) {
@@ -144,8 +143,8 @@ function checkVersion (store: ResourceStore, { metadata: { resourceVersion = '' 
   if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, MODIFIED)
 }
 
-/** What an update may leave out, and what only the server changes. */
-function inherit ({ metadata }: ApiObject, { metadata: old }: ApiObject): void {
+/** Keeps metadata that an update may omit or only the server changes. */
+function inheritMetadata ({ metadata }: ApiObject, { metadata: old }: ApiObject): void {
   const keep = <K extends keyof typeof metadata>(field: K): void => {
     if (old[field] === undefined) delete metadata[field]
     else metadata[field] = old[field]

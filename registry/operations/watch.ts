@@ -1,7 +1,6 @@
 /**
- * WATCH: where to start is decided by resourceVersion, what to show by namespace and selectors. An
- * object that begins or ceases to match is shown as added or deleted, as the client's view of the
- * collection changes. (Interface: Watch, Resource version semantics.)
+ * WATCH: resourceVersion decides the start; namespace and selectors decide which objects to send. An object that starts or stops matching is sent as added or
+ * deleted. (Interface: Watch, Resource version semantics.)
  */
 import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
 import { expired } from '../../schemas/status.js'
@@ -25,34 +24,34 @@ export interface WatchRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
   readonly resourceVersion: string
-  /** True for who can do without the objects that can't be shown: others are not told a state that is not whole. */
+  /** True for watchers that accept an initial state without unreadable objects; others get an error. */
   readonly partial?: boolean
 }
 
-/** One event as this watch shows it. */
+/** An event as this watch sends it. */
 export interface VersionedEvent {
   readonly type: EventType
   readonly event: CacheEvent
-  /** True where the object shown is the last state that matched, not the event's own. */
+  /** True if the object is the last matching state instead of the event's own. */
   readonly last: boolean
 }
 
 export interface ObjectWatch {
-  /** The state to begin with, as ADDED events of what matches; undefined when only changes are wanted. */
+  /** Initial state to send as ADDED events; undefined if the client wants only changes. */
   readonly initial: Snapshot | undefined
   readonly range: { readonly start: string, readonly end: string }
-  readonly wanted: (entry: Entry) => boolean
-  /** True when every event of its feed is shown as it is: such watches share their bytes. */
+  readonly matches: (entry: Entry) => boolean
+  /** True if every event of the feed is sent unchanged, so that watches share the encoded bytes. */
   readonly everything: boolean
   readonly toVersion: (event: CacheEvent) => VersionedEvent | undefined
   readonly feed: Feed
 }
 
-/** For the client of a watch whose history is lost after its start. */
+/** Sent when the history after the start of a watch has been compacted. */
 export const TOO_OLD = 'too old resource version: the changes since then are no longer kept; list again and watch from the version of that list'
 
 /**
- * @param subscriber is told when the feed has something, or is over
+ * @param subscriber is notified when the feed has events or ends
  * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`
  */
 export async function watch (store: ResourceStore, request: WatchRequest, subscriber: Subscriber): Promise<ObjectWatch> {
@@ -61,14 +60,14 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
   const after = resourceVersion === '' ? 0 : parseRevision(resourceVersion)
   const scope = exactKey(store, request) ?? store.scope(request.namespace)
   const view = viewOf(store, scope, request)
-  const history = (from: Revision): Feed => new HistoryFeed({ backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache })
+  const historyFeed = (from: Revision): Feed => new HistoryFeed({ backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache })
   if (cache === undefined) {
     if (after === 0) {
       const initial = await snapshotOf(store, request)
-      return opened(view, initial, history(initial.revision))
+      return makeWatch(view, initial, historyFeed(initial.revision))
     }
-    refuseOld(backend, after)
-    return opened(view, undefined, history(after))
+    refuseExpired(backend, after)
+    return makeWatch(view, undefined, historyFeed(after))
   }
   if (after === 0) {
     const wait = freshness(cache, resourceVersion)
@@ -79,19 +78,19 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
     const { start, end } = view.range
     if (request.partial !== true) cache.refuseDamage(start, end)
     const initial = cache.snapshot
-    return opened(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
+    return makeWatch(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
   }
-  refuseOld(backend, after)
-  return opened(view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : history(after))
+  refuseExpired(backend, after)
+  return makeWatch(view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : historyFeed(after))
 }
 
 /** @throws StatusError 410 */
-function refuseOld (backend: Backend, after: number): void {
+function refuseExpired (backend: Backend, after: number): void {
   const oldest = backend.compactedRevision()
   if (after < oldest) throw expired(`too old resource version: ${after} (${oldest})`)
 }
 
-/** The newest state of what is asked for, read from the back end. */
+/** Reads the newest state from the back end. */
 async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise<Snapshot> {
   const { revision, entries } = await list(store, { ...request, limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: '' })
   return { revision, map: OrderedMap.fromSorted(entries.map(entry => [entry.key, entry])) }
@@ -99,23 +98,23 @@ async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise
 
 type View = Omit<ObjectWatch, 'initial' | 'feed'>
 
-/** Spelled out: an object made by spreading has a shape of its own, which costs a kilobyte and a slow look-up at each use. */
-const opened = ({ range, wanted, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
-  ({ initial, range, wanted, everything, toVersion, feed })
+/** No object spread: it would create a separate hidden class per watch, which costs a kilobyte and slow property access. */
+const makeWatch = ({ range, matches, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
+  ({ initial, range, matches, everything, toVersion, feed })
 
 function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): View {
   const { start } = store.range(namespace)
   const selects = !labels.empty || !fields.empty
-  const wanted = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
+  const matches = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
   const toVersion = (event: CacheEvent): VersionedEvent | undefined => {
-    if (!event.entry.key.startsWith(start)) return undefined // a selector may name another namespace than the path
+    if (!event.entry.key.startsWith(start)) return undefined // a selector may name a namespace other than the path's
     if (!selects) return { type: event.type, event, last: false }
-    const is = event.type !== 'DELETED' && wanted(event.entry)
-    const unknown = event.previous === undefined && event.type !== 'ADDED'
-    const was = unknown || (event.previous !== undefined && wanted(event.previous))
-    if (is) return { type: was ? 'MODIFIED' : 'ADDED', event, last: false }
-    if (!was) return undefined
+    const matchesNow = event.type !== 'DELETED' && matches(event.entry)
+    const previousUnknown = event.previous === undefined && event.type !== 'ADDED'
+    const matchedBefore = previousUnknown || (event.previous !== undefined && matches(event.previous))
+    if (matchesNow) return { type: matchedBefore ? 'MODIFIED' : 'ADDED', event, last: false }
+    if (!matchedBefore) return undefined
     return { type: 'DELETED', event, last: event.type !== 'DELETED' }
   }
-  return { range: rangeOf(scope), wanted, everything: !selects, toVersion }
+  return { range: rangeOf(scope), matches, everything: !selects, toVersion }
 }

@@ -1,29 +1,27 @@
 /**
- * JSON patch (RFC 6902): parsed and bounded, then applied. Paths see own members alone, whatever these are
- * called, so none leads out of the document. As in the convention list indexes below 0 count from the end.
- *
- * As in the convention a `test` for null holds where there is nothing, and `replace` adds a member that is missing:
- * fields that are left out when they are empty, such as `unschedulable: false`, can be replaced all the same.
+ * JSON patch (RFC 6902): parses a patch with limits, then applies it. Paths reach only own members, so none leaves the document. As upstream, negative list
+ * indexes count from the end, `test` for null succeeds on a missing member, and `replace` adds one, so that fields omitted when empty, such as
+ * `unschedulable: false`, can be replaced.
  */
 import { clone } from '../../schemas/index.js'
 import { MOST_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 
-const MOST_OPERATIONS = 10_000
-/** Copies can double a document each time; what they add is bounded as a body is. */
-const MOST_COPIED_BYTES = 3 * 1024 * 1024
-/** List items and object members that copies add: more make no object. */
-const MOST_COPIED_VALUES = MOST_VALUES
-/** List items and object members that tests compare and copies go through. */
-const MOST_STEPS = 1_000_000
-/** Between two looks at the clock: a fraction of a millisecond. */
+const MAX_OPERATIONS = 10_000
+/** Copies can double a document each time, so what they add is limited like a body. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024
+/** List items and object members that copies may add, which is also the limit for an object. */
+const MAX_COPIED_VALUES = MOST_VALUES
+/** List items and object members that tests and copies may visit. */
+const MAX_STEPS = 1_000_000
+/** Steps between two checks of the clock: a fraction of a millisecond. */
 const STEPS_PER_CHECK = 2000
-/** What an operation takes beside what it compares, copies or moves. */
-const STEPS_OF_OPERATION = 100
-const MOST_DEPTH = 1000
-/** Characters of a path in complaints. */
-const MOST_SHOWN = 200
+/** Fixed cost of an operation, besides the values it visits. */
+const STEPS_PER_OPERATION = 100
+const MAX_DEPTH = 1000
+/** Characters of a path in error messages. */
+const MAX_QUOTED = 200
 
 type Name = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 const NAMES: ReadonlySet<unknown> = new Set<Name>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
@@ -34,17 +32,17 @@ type Pointer = readonly string[]
 
 export interface Operation {
   readonly op: Name
-  /** As sent, for complaints, as much of it as these show. */
+  /** The operation as error messages quote it. */
   readonly text: string
   readonly path: Pointer
   readonly from: Pointer
   readonly value: unknown
 }
 
-/** @throws StatusError 400 naming the operation that is malformed, 413 when there are too many. */
+/** @throws StatusError 400 that names the malformed operation, 413 for too many operations */
 export function parseJsonPatch (value: unknown): Operation[] {
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
-  if (value.length > MOST_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${value.length}`)
+  if (value.length > MAX_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`)
   return value.map((operation: unknown, at) => {
     if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) throw badRequest(`JSON patch operation ${at} must be an object`)
     const { op, path, from, value } = operation as Record<string, unknown>
@@ -52,8 +50,8 @@ export function parseJsonPatch (value: unknown): Operation[] {
     if (WITH_VALUE.has(op) && !Object.hasOwn(operation, 'value')) throw badRequest(`JSON patch operation ${at}: "value" is missing`)
     const pointed = pointer(path, at, 'path')
     return {
-      op: op as Name, // one of them, as just checked
-      text: `${op as Name} ${(path as string).slice(0, MOST_SHOWN)}`, // a string, as it is a pointer
+      op: op as Name, // checked above
+      text: `${op as Name} ${(path as string).slice(0, MAX_QUOTED)}`, // a pointer is a string
       path: pointed,
       from: WITH_FROM.has(op) ? pointer(from, at, 'from') : [],
       value
@@ -70,11 +68,11 @@ function pointer (text: unknown, at: number, member: string): Pointer {
 }
 
 /**
- * Changes `document`, but never the operations, which a retry applies anew.
- * @throws StatusError 422 when an operation does not fit the object, a `test` among them; 413 for one that takes too long
+ * Changes `document` but never the operations, which a retry applies again.
+ * @throws StatusError 422 if an operation does not fit the object, a failed `test` included; 413 if the patch takes too long
  */
 export async function applyJsonPatch (document: unknown, operations: readonly Operation[]): Promise<unknown> {
-  const patching = new Patching(document)
+  const patching = new JsonPatcher(document)
   for (let at = 0; at < operations.length; at++) {
     const operation = operations[at] as Operation // below the length
     try {
@@ -88,34 +86,34 @@ export async function applyJsonPatch (document: unknown, operations: readonly Op
   return patching.document
 }
 
-/** An operation that does not fit the document; says why. */
+/** Explains why an operation does not fit the document. */
 class Misfit extends Error {}
 
 const isParent = (value: unknown): value is object => typeof value === 'object' && value !== null
 const shown = (key: string): string => JSON.stringify(key.slice(0, 100))
 
-class Patching {
+class JsonPatcher {
   document: unknown
   #copied = 0
   #copiedValues = 0
-  /** Left of all, and until the next look at the clock. */
-  #left = MOST_STEPS
-  #pause = STEPS_PER_CHECK
+  /** Remaining steps, and those until the next check of the clock. */
+  #remaining = MAX_STEPS
+  #untilCheck = STEPS_PER_CHECK
 
   constructor (document: unknown) { this.document = document }
 
-  /** After each operation: whether it is time to look at the clock. */
+  /** Called after each operation; returns whether to check the clock. */
   isDue (): boolean {
-    this.#pause -= STEPS_OF_OPERATION
-    if (this.#pause > 0) return false
-    this.#pause = STEPS_PER_CHECK
+    this.#untilCheck -= STEPS_PER_OPERATION
+    if (this.#untilCheck > 0) return false
+    this.#untilCheck = STEPS_PER_CHECK
     return true
   }
 
   /** @throws StatusError 413 */
   #step (): void {
-    this.#pause--
-    if (--this.#left < 0) throw tooLarge(`the JSON patch goes through more than ${MOST_STEPS} values`)
+    this.#untilCheck--
+    if (--this.#remaining < 0) throw tooLarge(`the JSON patch goes through more than ${MAX_STEPS} values`)
   }
 
   apply ({ op, path, from, value }: Operation): void {
@@ -125,7 +123,7 @@ class Patching {
       case 'remove': this.#remove(path); return
       case 'copy': {
         const found = this.#get(from)
-        this.#copied += this.#bytesOf(found, MOST_COPIED_BYTES - this.#copied, 0)
+        this.#copied += this.#bytesOf(found, MAX_COPIED_BYTES - this.#copied, 0)
         return this.#put(path, clone(found), true)
       }
       case 'move':
@@ -136,7 +134,7 @@ class Patching {
     }
   }
 
-  /** Undefined where there is nothing. */
+  /** Undefined if the path does not exist. */
   #find (path: Pointer): unknown {
     let value = this.document
     for (const key of path) {
@@ -191,11 +189,11 @@ class Patching {
     return removed
   }
 
-  /** About the length of the value as JSON. */
+  /** Approximate length of the value as JSON. */
   #bytesOf (value: unknown, most: number, depth: number): number {
-    if (depth > MOST_DEPTH) throw new Misfit(`the copies nest more than ${MOST_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw new Misfit(`the copies nest more than ${MAX_DEPTH} levels deep`)
     this.#step()
-    if (++this.#copiedValues > MOST_COPIED_VALUES) throw new Misfit(`the copies add up to more than ${MOST_COPIED_VALUES} values`)
+    if (++this.#copiedValues > MAX_COPIED_VALUES) throw new Misfit(`the copies add up to more than ${MAX_COPIED_VALUES} values`)
     let bytes = 1
     if (typeof value === 'string') bytes += value.length + 2
     else if (isParent(value)) {
@@ -219,7 +217,7 @@ class Patching {
   }
 }
 
-/** -1 for what is no index below `length`. As convention a sign and leading zeros are taken, and what is negative counts from the end. */
+/** -1 if the key is no index below `length`. As upstream, a sign and leading zeros are valid, and negative indexes count from the end. */
 function indexOf (key: string, length: number): number {
   if (!/^[+-]?\d{1,9}$/.test(key)) return -1
   const index = Number(key)

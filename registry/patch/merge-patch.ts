@@ -1,12 +1,11 @@
-/** JSON merge patch (RFC 7396). */
 import { clone } from '../../schemas/index.js'
 import { setMember } from '../../schemas/language/values.js'
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Changes and returns `target` where it is an object, but never the patch, which a retry applies anew: they share nothing then. Depth
- * is bounded by the parser of both.
+ * JSON merge patch (RFC 7396). Changes and returns `target` if it is an object, but never the patch, which a retry applies again; the result shares nothing
+ * with it. The parser limits the depth of both.
  */
 export function mergePatch (target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return clone(patch)

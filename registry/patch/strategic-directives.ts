@@ -1,16 +1,13 @@
-/**
- * A strategic merge patch as it is sent: which of its members are directives, and what it puts where there is nothing to
- * merge it with. Directives are never content, and neither is null, which says that something shall not be there.
- */
+/** Reads the directives of a strategic merge patch, and the content it sets where no value exists. Directives and null, which deletes, are never content. */
 import { setMember } from '../../schemas/language/values.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 
 export type Plain = Record<string, unknown>
 export const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The patch contradicts itself, whatever it is applied to. `at` is a path such as `spec.containers[0]`, '' for the whole. */
+/** A Status for a patch that is invalid for any object. `at` is a path such as `spec.containers[0]`, '' for the whole. */
 export const malformed = (at: string, why: string) => badRequest(`the strategic merge patch is malformed: ${at === '' ? '' : `${at}: `}${why}`)
-/** The patch cannot be applied to what is there. */
+/** A Status for a patch that does not fit the object. */
 export const patchMismatch = (at: string, why: string) => new StatusError('Invalid', `the strategic merge patch does not fit the object: ${at === '' ? '' : `${at}: `}${why}`)
 
 export const below = (at: string, name: string): string => at === '' ? name : `${at}.${name}`
@@ -23,13 +20,13 @@ const DELETE_FROM = '$deleteFromPrimitiveList'
 type Directive = 'merge' | 'replace' | 'delete' | undefined
 type Lists = Array<readonly [name: string, list: readonly unknown[]]>
 
-/** The members of one object of a patch, told apart. */
+/** The members of an object patch, by purpose. */
 export interface ObjectPatch {
-  /** What happens to the object as a whole; undefined, like `merge`, goes member by member. */
+  /** Applies to the whole object; undefined and `merge` mean member by member. */
   readonly directive: Directive
-  /** The only members that stay. All that `changes` sets are among them. */
+  /** All other members are removed. Contains every member that `changes` sets. */
   readonly retainKeys: ReadonlySet<unknown> | undefined
-  /** By the name of the list: in which order its items shall stand, and which shall go. */
+  /** Per list name: the order of its items, and the items to delete. */
   readonly orders: Readonly<Lists>
   readonly deletions: Readonly<Lists>
   readonly changes: ReadonlyArray<readonly [name: string, value: unknown]>
@@ -50,7 +47,7 @@ export function readPatch (patch: Plain, at: string): ObjectPatch {
     else if (name !== PATCH) changes.push([name, value])
   }
   if (retainKeys !== undefined) {
-    for (const [name, value] of changes) if (value !== null && !retainKeys.has(name)) throw malformed(at, `${RETAIN_KEYS} leaves out ${shown(name)}, which the patch sets`)
+    for (const [name, value] of changes) if (value !== null && !retainKeys.has(name)) throw malformed(at, `${RETAIN_KEYS} leaves out ${quote(name)}, which the patch sets`)
   }
   return { directive, retainKeys, orders, deletions, changes }
 }
@@ -63,48 +60,48 @@ export function directiveOf (patch: Plain, at: string): Directive {
   return directive
 }
 
-export const shown = (name: string): string => JSON.stringify(name.slice(0, 100))
+export const quote = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 function listOf (directive: string, value: unknown, at: string): unknown[] {
-  if (!Array.isArray(value)) throw malformed(at, `${shown(directive)} must be a list`)
+  if (!Array.isArray(value)) throw malformed(at, `${quote(directive)} must be a list`)
   return value
 }
 
 function listNameOf (directive: string, prefix: string, at: string): string {
   const name = directive.slice(prefix.length + 1)
-  if (directive[prefix.length] !== '/' || name === '') throw malformed(at, `${shown(directive)} must name a list, as in ${prefix}/finalizers`)
+  if (directive[prefix.length] !== '/' || name === '') throw malformed(at, `${quote(directive)} must name a list, as in ${prefix}/finalizers`)
   return name
 }
 
-/** A copy of what a patch puts in a place, as an object holds it; undefined for what it deletes. @throws StatusError 400 */
-export function taken (value: unknown, at: string): unknown {
-  if (Array.isArray(value)) return takenItems(value, at)
+/** Copies the content of a patch value; undefined if the patch deletes it. @throws StatusError 400 */
+export function contentOf (value: unknown, at: string): unknown {
+  if (Array.isArray(value)) return contentOfItems(value, at)
   if (!isObject(value)) return value
   const patch = readPatch(value, at)
-  return patch.directive === 'delete' ? undefined : takenMembers(patch, at)
+  return patch.directive === 'delete' ? undefined : contentOfMembers(patch, at)
 }
 
-export function takenMembers ({ changes }: ObjectPatch, at: string): Plain {
+export function contentOfMembers ({ changes }: ObjectPatch, at: string): Plain {
   const made: Plain = {}
   for (const [name, value] of changes) {
-    const content = value === null ? undefined : taken(value, below(at, name))
+    const content = value === null ? undefined : contentOf(value, below(at, name))
     if (content !== undefined) put(made, name, content)
   }
   return made
 }
 
-/** Without items that stand there for a directive alone. */
-export function takenItems (items: readonly unknown[], at: string): unknown[] {
+/** Leaves out items that only carry a directive. */
+export function contentOfItems (items: readonly unknown[], at: string): unknown[] {
   const made: unknown[] = []
   items.forEach((item, index) => {
     const path = `${at}[${index}]`
     const directive = isObject(item) ? directiveOf(item, path) : undefined
-    if (directive !== 'replace' && directive !== 'delete') made.push(taken(item, path))
+    if (directive !== 'replace' && directive !== 'delete') made.push(contentOf(item, path))
   })
   return made
 }
 
-/** Sets a member whatever its name. */
+/** Sets a member, `__proto__` included. */
 export function put (object: Plain, name: string, value: unknown): void {
   if (name === '__proto__') setMember(object, name, value)
   else object[name] = value

@@ -1,7 +1,7 @@
-/** The order of a list that was merged: items the patch speaks of as it has them, the others among them where they were. */
-import { isObject, malformed, patchMismatch, shown } from './strategic-directives.js'
+/** Orders merged lists: items of the patch in its order, the others around them in their previous order. */
+import { isObject, malformed, patchMismatch, quote } from './strategic-directives.js'
 
-/** What identifies each item of a list; without a merge key itself. @throws StatusError 422 */
+/** The merge keys of the items, or the items themselves without a merge key. @throws StatusError 422 */
 export function keysOf (items: readonly unknown[], mergeKey: string | undefined, at: string): unknown[] {
   return items.map((item, index) => keyOf(item, mergeKey, `${at}[${index}]`))
 }
@@ -13,45 +13,41 @@ export function keyOf (item: unknown, mergeKey: string | undefined, at: string):
     return item
   }
   if (!isObject(item)) throw patchMismatch(at, 'the items of this list are objects')
-  if (!Object.hasOwn(item, mergeKey)) throw patchMismatch(at, `${shown(mergeKey)}, the merge key of this list, is missing`)
+  if (!Object.hasOwn(item, mergeKey)) throw patchMismatch(at, `${quote(mergeKey)}, the merge key of this list, is missing`)
   return item[mergeKey]
 }
 
-/** Where each first stands. */
+/** The first index of each key. */
 export function positions (keys: readonly unknown[]): Map<unknown, number> {
   const found = new Map<unknown, number>()
   keys.forEach((key, index) => { if (!found.has(key)) found.set(key, index) })
   return found
 }
 
-/**
- * Where the items of a list stood before it was patched. As in the convention what the patch adds takes the places of what it
- * deletes, as many as there are, and so counts as having stood behind the rest.
- */
-export function placesBefore (keys: readonly unknown[], deleted: ReadonlySet<unknown>, said: readonly unknown[]): Map<unknown, number> {
+/** Positions of the items before the patch. As upstream, added items take the places of deleted ones and count as positioned after the rest. */
+export function placesBefore (keys: readonly unknown[], deleted: ReadonlySet<unknown>, patchKeys: readonly unknown[]): Map<unknown, number> {
   const kept = keys.filter(key => !deleted.has(key))
   if (kept.length === keys.length) return positions(keys)
-  const there = new Set(kept)
-  const added = [...new Set(said)].filter(key => !there.has(key))
+  const before = new Set(kept)
+  const added = [...new Set(patchKeys)].filter(key => !before.has(key))
   return positions([...kept, ...added.slice(0, keys.length - kept.length)])
 }
 
 /**
- * The items whose keys are `wanted`, in that order, and the others in the order that was `there`. Of a wanted item and another
- * one, the other goes first only where both were there in that order.
+ * Returns items with `desired` keys in that order, the others in their order `before`. An item of the others precedes a desired one only if it did so before.
  */
-export function arranged (items: readonly unknown[], keys: readonly unknown[], wanted: ReadonlyMap<unknown, number>, there: ReadonlyMap<unknown, number>): unknown[] {
+export function arranged (items: readonly unknown[], keys: readonly unknown[], desired: ReadonlyMap<unknown, number>, before: ReadonlyMap<unknown, number>): unknown[] {
   const named: number[] = []
   const others: number[] = []
-  keys.forEach((key, index) => { (wanted.has(key) ? named : others).push(index) })
+  keys.forEach((key, index) => { (desired.has(key) ? named : others).push(index) })
   const by = (order: ReadonlyMap<unknown, number>) => (a: number, b: number): number => (order.get(keys[a]) ?? order.size) - (order.get(keys[b]) ?? order.size)
-  named.sort(by(wanted))
-  others.sort(by(there))
+  named.sort(by(desired))
+  others.sort(by(before))
   const made: unknown[] = []
   let next = 0
   for (const index of named) {
-    const place = there.get(keys[index]) ?? 0 // nothing stood before what was not there
-    while (next < others.length && (there.get(keys[others[next] as number]) ?? place) < place) made.push(items[others[next++] as number]) // below the length
+    const place = before.get(keys[index]) ?? 0 // new items have no predecessors
+    while (next < others.length && (before.get(keys[others[next] as number]) ?? place) < place) made.push(items[others[next++] as number]) // below the length
     made.push(items[index])
   }
   for (; next < others.length; next++) made.push(items[others[next] as number]) // below the length
@@ -59,7 +55,7 @@ export function arranged (items: readonly unknown[], keys: readonly unknown[], w
 }
 
 /**
- * That items of the patch stand in the order it asks for; those with a directive don't count.
+ * Checks that the items of the patch, apart from directives, follow its $setElementOrder.
  * @throws StatusError 400
  */
 export function checkOrder (patchKeys: readonly unknown[], order: readonly unknown[], at: string): void {

@@ -1,23 +1,23 @@
-/** What the declarations say of the places in an object that a strategic merge patch comes to. */
+/** Finds how a strategic merge patch treats each field, from the declarations. */
 import { alternativeOf } from '../../schemas/language/plan.js'
 import type { Plan, PlannedField } from '../../schemas/language/plan.js'
 
-/** What may stand in an object: the fields of a message, the entries of a map, or anything. */
+/** The fields of a message, the entries of a map, or undeclared members. */
 export type Members = Plan | { readonly entries: PlannedField } | undefined
 
 export interface Place {
-  /** Undefined where objects are merged and lists replaced; `merge` is said of lists, `replace` of objects. */
+  /** `merge` is for lists, `replace` for objects. By default objects are merged and lists replaced. */
   readonly strategy: string | undefined
-  /** What identifies an object in a list that is merged; undefined in lists of scalars. */
+  /** Identifies the objects of a merged list; undefined for lists of scalars. */
   readonly mergeKey: string | undefined
-  /** Of the object there, or of each object in the list there. */
+  /** Members of the object, or of each object in the list. */
   readonly members: Members
 }
 
 const ANYTHING: Place = { strategy: undefined, mergeKey: undefined, members: undefined }
 const places = new WeakMap<PlannedField, Place>()
 
-/** @param value of the place: which of its alternatives counts, where it has some */
+/** @param value selects the alternative of fields that have several */
 export function placeOf (members: Members, name: string, value: unknown): Place {
   if (members === undefined) return ANYTHING
   if ('entries' in members) return entryOf(members.entries, value)
@@ -26,10 +26,10 @@ export function placeOf (members: Members, name: string, value: unknown): Place 
 }
 
 function fieldOf (field: PlannedField, value: unknown): Place {
-  if (field.alternatives && field.shape === 'one') return chosen(field, value)
+  if (field.alternatives && field.shape === 'one') return placeOfAlternative(field, value)
   let place = places.get(field)
   if (place === undefined) {
-    // Retaining keys is what clients ask for by a directive, which works anywhere.
+    // retainKeys is only effective as a directive of the patch, which works anywhere.
     const strategy = field.field.patchStrategy?.split(',').find(one => one !== 'retainKeys')
     const members = field.shape === 'map' ? { entries: field } : membersOf(field)
     places.set(field, place = { strategy, mergeKey: field.field.patchMergeKey, members })
@@ -37,19 +37,19 @@ function fieldOf (field: PlannedField, value: unknown): Place {
   return place
 }
 
-/** Of one value of a map. */
+/** The place of a map value. */
 function entryOf (field: PlannedField, value: unknown): Place {
   if (field.element !== undefined) return fieldOf(field.element, value)
-  if (field.alternatives) return chosen(field, value)
+  if (field.alternatives) return placeOfAlternative(field, value)
   return { ...ANYTHING, members: membersOf(field) }
 }
 
-function chosen (field: PlannedField, value: unknown): Place {
+function placeOfAlternative (field: PlannedField, value: unknown): Place {
   const alternative = alternativeOf(field.plan, value)
   return alternative === undefined ? ANYTHING : fieldOf(alternative, value)
 }
 
-/** Undefined where what stands there is no message of fields: scalars, raw JSON, lists in lists. */
+/** Undefined for values without declared fields: scalars, raw JSON, lists of lists. */
 function membersOf (field: PlannedField): Members {
   const isMessage = field.message !== undefined && field.special === undefined && !field.alternatives
   return isMessage ? field.plan : undefined

@@ -1,7 +1,4 @@
-/**
- * Cluster addresses and node ports of services: what each is given, keeps and gives back. See `pool.ts` for how they are taken, and
- * `repair.ts` for what becomes of those that a process took and did not live to use.
- */
+/** Allocates cluster IPs and node ports of services. See `pool.ts` for the locking and `repair.ts` for values leaked by a process that ended. */
 import { clone } from '../../schemas/index.js'
 import type { ApiObject } from '../../schemas/index.js'
 import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
@@ -17,18 +14,18 @@ import { Taking } from './taking.js'
 import type { Noun } from './taking.js'
 
 export interface ServiceRanges {
-  /** CIDRs, at most one of each IP family; the first is that of services that don't say. */
+  /** CIDRs, at most one per IP family; the first is the default. */
   readonly clusterIPRanges: readonly string[]
-  /** Both included. Default 30000 to 32767. */
+  /** Both inclusive. Default 30000 to 32767. */
   readonly nodePorts?: { readonly from: number, readonly to: number } | undefined
 }
 
 export interface ServiceAllocationOptions extends ServiceRanges {
   readonly backend: Backend
-  /** `/registry` */
+  /** For example `/registry`. */
   readonly prefix: string
   readonly log: (message: string, error: unknown) => void
-  /** Told of the addresses of a range. Default nobody is. */
+  /** Observes the addresses of a range. Default none. */
   readonly observe?: (range: string) => PoolObserver
 }
 
@@ -37,23 +34,23 @@ const PORT: Noun = { one: 'port', many: 'ports', provided: () => 'provided port'
 const NOTHING: Allocated = { commit: async () => {}, revert: async () => {} }
 
 export class ServiceAllocation implements Allocation {
-  /** By family, the first that of services that don't say. */
+  /** By family; the first is the default. */
   readonly addresses: ReadonlyMap<Family, Pool>
   readonly nodePorts: Pool
   readonly #options: ServiceAllocationOptions
 
-  /** @throws TypeError for a range that can't be */
+  /** @throws TypeError for an invalid range */
   constructor (options: ServiceAllocationOptions) {
     const { backend, prefix, clusterIPRanges, observe, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
     this.#options = options
     const ranges = clusterIPRanges.map(addressValues)
-    // The first address is that of the server's own service, which names it.
+    // The first address is reserved for the server's own service.
     this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({ backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range), ...(slots === ranges[0] ? { reserved: 0 } : {}) })]))
     if (ranges.length === 0 || this.addresses.size < ranges.length) throw new TypeError(`${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`)
     this.nodePorts = new Pool({ backend, slots: portValues(from, to), scope: `${prefix}/ranges/servicenodeports/` })
   }
 
-  /** `/registry` */
+  /** For example `/registry`. */
   get prefix (): string { return this.#options.prefix }
   get backend (): Backend { return this.#options.backend }
   get families (): readonly Family[] { return [...this.addresses.keys()] }
@@ -65,7 +62,7 @@ export class ServiceAllocation implements Allocation {
   }
 
   async allocate (object: ApiObject, old: ApiObject | undefined, dryRun: boolean): Promise<Allocated> {
-    const service = object as Service // of the store of services
+    const service = object as Service // stores of services contain services
     const { spec, metadata: { namespace = '', name = '', uid = '' } } = service
     const before = (old as Service | undefined)?.spec
     const sent = clone(spec)
@@ -89,7 +86,7 @@ export class ServiceAllocation implements Allocation {
   }
 
   async release (object: ApiObject): Promise<void> {
-    const { spec, metadata: { uid = '' } } = object as Service // of the store of services
+    const { spec, metadata: { uid = '' } } = object as Service // stores of services contain services
     await this.#release(spec, uid)
   }
 
@@ -100,7 +97,7 @@ export class ServiceAllocation implements Allocation {
     for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
       if (!isNew(index)) continue
       const pool = this.addresses.get(family as Family)
-      if (pool === undefined) continue // it was given one when there was a range for it
+      if (pool === undefined) continue // the family had a range when the address was allocated
       const wanted = addresses[index] ?? ''
       if (wanted === '') addresses[index] = await taking.any(pool, 'serviceIP')
       else {
@@ -116,20 +113,20 @@ export class ServiceAllocation implements Allocation {
     if (!hasNodePorts(spec)) return
     const held = before === undefined ? new Set<number>() : nodePortsOf(before)
     const ports = spec.ports ?? []
-    // Ports of one number and several protocols have one port of the nodes, where they are new together.
+    // On create, ports with the same number and different protocols share a node port.
     const byPort = new Map<number, number>()
     for (const [index, port] of ports.entries()) {
       const wanted = port.nodePort ?? 0
       if (wanted === 0 && !allocatesNodePorts(spec)) continue
       const shared = before === undefined ? byPort.get(port.port) : undefined
-      const asked = wanted !== 0 ? wanted : shared ?? (before === undefined ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0 : 0)
-      if (asked === 0) port.nodePort = Number(await taking.any(this.nodePorts, 'nodePort'))
+      const requested = wanted !== 0 ? wanted : shared ?? (before === undefined ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0 : 0)
+      if (requested === 0) port.nodePort = Number(await taking.any(this.nodePorts, 'nodePort'))
       else {
-        if (asked !== shared && !held.has(asked)) {
-          await taking.named(this.nodePorts, String(asked), why => ({ field: `spec.ports[${index}].nodePort`, value: asked, detail: why }), PORT)
-          if (before !== undefined) held.add(asked)
+        if (requested !== shared && !held.has(requested)) {
+          await taking.named(this.nodePorts, String(requested), why => ({ field: `spec.ports[${index}].nodePort`, value: requested, detail: why }), PORT)
+          if (before !== undefined) held.add(requested)
         }
-        port.nodePort = asked
+        port.nodePort = requested
       }
       if (!byPort.has(port.port)) byPort.set(port.port, port.nodePort)
     }
@@ -139,12 +136,12 @@ export class ServiceAllocation implements Allocation {
     if (!needsHealthCheckPort(spec)) return
     const wanted = spec.healthCheckNodePort ?? 0
     if (wanted === 0) spec.healthCheckNodePort = Number(await taking.any(this.nodePorts, 'HealthCheck NodePort'))
-    else if (before === undefined || !needsHealthCheckPort(before)) { // else it may not change, which validation tells
+    else if (before === undefined || !needsHealthCheckPort(before)) { // otherwise immutable, which validation checks
       await taking.named(this.nodePorts, String(wanted), why => ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
     }
   }
 
-  /** Gives back what `spec` has and `now` has not. */
+  /** Releases values of `spec` that `now` lacks. */
   async #release (spec: ServiceSpec, uid: string, now?: ServiceSpec): Promise<void> {
     const keptAddresses = new Set(now === undefined ? [] : addressesOf(now).map(({ name }) => name))
     const keptPorts = now === undefined ? new Set<number>() : nodePortsOf(now)
@@ -157,7 +154,7 @@ export class ServiceAllocation implements Allocation {
     }
   }
 
-  /** What can't be given back now is found by the repair. */
+  /** Logs failures; the repair controller frees the values later. */
   async #quietly (work: () => Promise<void>): Promise<void> {
     try {
       await work()

@@ -1,4 +1,4 @@
-/** Which of a number of slots are taken: a bit each, a byte looked at at a time. */
+/** A bit per slot, scanned a byte at a time. */
 export class Bitmap {
   readonly size: number
   readonly #bytes: Uint8Array
@@ -9,7 +9,7 @@ export class Bitmap {
     this.#bytes = new Uint8Array(Math.ceil(size / 8))
   }
 
-  /** How many are taken. */
+  /** Number of taken slots. */
   get count (): number { return this.#count }
 
   has (slot: number): boolean { return ((this.#bytes[slot >> 3] ?? 0) & 1 << (slot & 7)) !== 0 }
@@ -26,7 +26,7 @@ export class Bitmap {
     this.#count--
   }
 
-  /** The first that is free from `start` on, going round; undefined when none is. */
+  /** The first free slot from `start` on, wrapping around; undefined if all are taken. */
   free (start: number): number | undefined {
     if (this.#count >= this.size) return undefined
     for (let seen = 0, slot = start; seen <= this.size;) {

@@ -1,4 +1,4 @@
-/** Of which IP families the addresses of a service are: what it leaves open is settled by what the cluster has, and then by what it had. */
+/** Decides the IP families of a service, from its spec, its previous spec and the ranges of the cluster. */
 import type { FieldError } from '../../schemas/index.js'
 import { collect, sameValue } from '../../schemas/index.js'
 import { validateServiceAddresses } from '../../schemas/api/core/rules/service-addresses.js'
@@ -18,9 +18,9 @@ const other = (family: string | undefined): Family => family === 'IPv4' ? 'IPv6'
 const invalid = (field: string, value: unknown, detail: string): FieldError => ({ type: 'FieldValueInvalid', field, value, detail })
 
 /**
- * Sets policy and families. What validation would find of addresses and families counts here already, as the rest goes by them.
- * @param cluster families there are ranges of, the first that of services that don't say
- * @returns why it can't be
+ * Sets policy and families. Runs the validation of addresses and families first, because the rest depends on them.
+ * @param cluster families with a range; the first is the default
+ * @returns findings of invalid specs
  */
 export function settleFamilies (spec: ServiceSpec, old: ServiceSpec | undefined, cluster: readonly Family[]): FieldError[] {
   if (!hasAddresses(spec) || staysPreferring(spec, old)) return []
@@ -33,13 +33,13 @@ export function settleFamilies (spec: ServiceSpec, old: ServiceSpec | undefined,
   if (found.length > 0) return found
   const families = [...spec.ipFamilies ?? []]
   if (isHeadless(spec) && !selects) {
-    // Whoever writes its endpoints decides of which families they are, whatever the cluster has.
+    // Endpoints without a selector are written by clients, so any family is valid.
     if (families.length === 0) families.push(cluster[0] ?? 'IPv4')
     if (families.length === 1 && spec.ipFamilyPolicy !== SINGLE) families.push(other(families[0]))
     spec.ipFamilies = families
     return []
   }
-  found.push(...clusterFindings(spec, families, cluster))
+  found.push(...validateCluster(spec, families, cluster))
   if (found.length > 0) return found
   if (families.length === 0) families.push(cluster[0] ?? 'IPv4')
   if (families.length === 1 && spec.ipFamilyPolicy !== SINGLE && cluster.length === 2) families.push(other(families[0]))
@@ -47,13 +47,13 @@ export function settleFamilies (spec: ServiceSpec, old: ServiceSpec | undefined,
   return []
 }
 
-/** A service that prefers two families is not given a second one because the cluster has it by now. */
+/** A PreferDualStack service gets no second family when the cluster adds a range. */
 function staysPreferring (spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   if (old?.ipFamilyPolicy !== PREFER || old.type !== spec.type || spec.ipFamilyPolicy !== PREFER) return false
   return sameValue(spec.clusterIPs ?? [], old.clusterIPs ?? []) && sameValue(spec.ipFamilies ?? [], old.ipFamilies ?? []) && (spec.ipFamilies ?? []).length > 0
 }
 
-/** Who goes back to one family means to lose the second address, named or not; nobody else loses it. */
+/** Changing to SingleStack releases the secondary address, named or not; other policies keep it. */
 function dropSecond (spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (spec.ipFamilyPolicy === SINGLE) {
     if (spec.clusterIPs?.length === 2 && sameValue(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1)
@@ -65,7 +65,7 @@ function dropSecond (spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   return [...(reduced('clusterIPs') ? [lost('cluster IP')] : []), ...(reduced('ipFamilies') ? [lost('IP family')] : [])]
 }
 
-/** Which of its addresses a service is given now: all of a new one, a second one that it had not, else none. What may not change stays, which validation tells. */
+/** Which addresses to allocate: all of a new service, or a second one it lacked. Validation checks that others stay unchanged. */
 export function newAddresses (spec: ServiceSpec, old: ServiceSpec | undefined): (index: number) => boolean {
   if (old === undefined || !hasAddresses(old)) return () => true
   if (isHeadless(old) || staysPreferring(spec, old)) return () => false
@@ -74,11 +74,11 @@ export function newAddresses (spec: ServiceSpec, old: ServiceSpec | undefined): 
 
 function policyFindings ({ ipFamilyPolicy, clusterIPs = [], ipFamilies = [] }: ServiceSpec): FieldError[] {
   if (ipFamilyPolicy !== SINGLE) return []
-  const several = (what: string): FieldError => invalid('spec.ipFamilyPolicy', ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`)
-  return [...(clusterIPs.length === 2 ? [several('cluster IPs')] : []), ...(ipFamilies.length === 2 ? [several('IP families')] : [])]
+  const multiple = (what: string): FieldError => invalid('spec.ipFamilyPolicy', ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`)
+  return [...(clusterIPs.length === 2 ? [multiple('cluster IPs')] : []), ...(ipFamilies.length === 2 ? [multiple('IP families')] : [])]
 }
 
-/** Of addresses that are named. */
+/** Infers families from addresses that the client set. */
 function inferFamilies (spec: ServiceSpec, cluster: readonly Family[]): FieldError[] {
   const found: FieldError[] = []
   const families = [...spec.ipFamilies ?? []]
@@ -93,7 +93,7 @@ function inferFamilies (spec: ServiceSpec, cluster: readonly Family[]): FieldErr
   return found
 }
 
-function clusterFindings ({ ipFamilyPolicy }: ServiceSpec, families: readonly string[], cluster: readonly string[]): FieldError[] {
+function validateCluster ({ ipFamilyPolicy }: ServiceSpec, families: readonly string[], cluster: readonly string[]): FieldError[] {
   const found: FieldError[] = []
   if (ipFamilyPolicy === REQUIRE && cluster.length < 2) found.push(invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'this cluster is not configured for dual-stack services'))
   for (const [index, family] of families.entries()) {

@@ -1,4 +1,4 @@
-/** What a service holds of the pools: its addresses, by family, and the ports of nodes that lead to it. */
+/** The values a service holds: its addresses by family and its node ports. */
 import type { ServiceSpec } from '../../schemas/api/core/services.js'
 import { isIPv6, parseAddress } from '../../schemas/rules/net.js'
 import { hasAddresses, isHeadless } from './families.js'
@@ -7,7 +7,7 @@ import { addressText } from './value-range.js'
 
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
 export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
-/** Whether ports that are not named are allocated. */
+/** Whether unset node ports are allocated. */
 export const allocatesNodePorts = (spec: ServiceSpec): boolean => hasNodePorts(spec) && !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false)
 
 /** Canonical addresses. */

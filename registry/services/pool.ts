@@ -1,7 +1,6 @@
 /**
- * Addresses, or ports, that can be had once each, whichever server gives them out. Each that is taken is a key of its own, whose
- * value says who has it: creating a key that must not be there is the lock, and taking one costs the same however many are taken.
- * Which are free is known by bits in memory, and only hints: whoever is wrong about one finds its key there, and tries another.
+ * Pools of unique addresses or ports, shared by all servers. Each taken value is a key whose value names the owner: creating the key is the lock, and costs
+ * the same however many values are taken. A bitmap in memory hints at free values; if it is wrong, the create fails and the next value is tried.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,43 +10,43 @@ import { rangeOf } from '../../storage/key.js'
 import { Bitmap } from './bitmap.js'
 import type { ValueRange } from './value-range.js'
 
-/** Whose a slot is. */
+/** The owner of a value. */
 export interface Owner { readonly namespace: string, readonly name: string, readonly uid: string }
 
 export interface PoolOptions {
   readonly backend: Backend
-  /** Above the keys; ends in '/'. */
+  /** Key prefix; ends in '/'. */
   readonly scope: string
   readonly slots: ValueRange
-  /** A slot that only who names it is given. */
+  /** A slot that is only allocated by name. */
   readonly reserved?: number
-  /** Milliseconds between two looks at the store by those who find nothing free, at least. Default 100. */
+  /** Minimum milliseconds between two reads of the store while the pool is full. Default 100. */
   readonly refresh?: number
-  /** For metrics. Default nobody is told. */
+  /** For metrics. Default none. */
   readonly observer?: PoolObserver | undefined
 }
 
 export interface PoolObserver {
   readonly taken: () => void
-  /** One that somebody has, or any where none is free. */
+  /** A requested value is taken, or no value is free. */
   readonly refused: () => void
 }
 
 export interface Taken { readonly name: string, readonly key: string, readonly revision: Revision }
 
 const PAGE = 5000
-const REFRESH = 100
-/** Looks take no more than one part in so many of the time. */
-const PART_OF_TIME = 10
+const REFRESH_MS = 100
+/** Reads take at most this fraction of the time. */
+const READ_TIME_DIVISOR = 10
 
 export class Pool {
   readonly slots: ValueRange
   readonly #options: PoolOptions
   #taken: Bitmap
-  /** Resolves when it has been seen what is taken. */
-  #seen: Promise<void> | undefined
-  /** The look that is yet to begin. */
-  #next: Promise<void> | undefined
+  /** Resolves when the bitmap has been read. */
+  #loaded: Promise<void> | undefined
+  /** A read that has not started yet. */
+  #pendingRead: Promise<void> | undefined
   #reading: Promise<void> = Promise.resolve()
   #readAgainAt = -Infinity
 
@@ -57,11 +56,11 @@ export class Pool {
     this.#taken = this.bitmap()
   }
 
-  /** How many are taken, as far as is known here. */
+  /** Number of taken values, as far as this server knows. */
   get taken (): number { return this.#taken.count }
   get reserved (): number | undefined { return this.#options.reserved }
 
-  /** Of its slots, all free but what is reserved. */
+  /** An empty bitmap, except for the reserved slot. */
   bitmap (): Bitmap {
     const bitmap = new Bitmap(this.slots.size)
     if (this.#options.reserved !== undefined) bitmap.add(this.#options.reserved)
@@ -71,13 +70,13 @@ export class Pool {
   key (name: string): string { return this.#options.scope + name }
   nameOf ({ key }: KeyValue): string { return key.slice(this.#options.scope.length) }
 
-  /** What somebody has seen to be taken, of all there is. */
+  /** Replaces the bitmap by a complete one that the caller read. */
   know (taken: Bitmap): void {
     this.#taken = taken
-    this.#seen = Promise.resolve()
+    this.#loaded = Promise.resolve()
   }
 
-  /** Undefined where it is taken already. @throws StorageError */
+  /** Undefined if the value is taken. @throws StorageError */
   async take (name: string, owner: Owner): Promise<Taken | undefined> {
     const taken = await this.#take(name, owner)
     if (taken === undefined) this.#options.observer?.refused()
@@ -94,7 +93,6 @@ export class Pool {
     return { name, key, revision: result.revision }
   }
 
-  /** Whether somebody has it. */
   async isTaken (name: string): Promise<boolean> { return (await this.#options.backend.get(this.key(name))).kv !== undefined }
 
   async isOwner (name: string, { uid }: Owner): Promise<boolean> {
@@ -102,16 +100,16 @@ export class Pool {
     return kv !== undefined && ownerOf(kv)?.uid === uid
   }
 
-  /** Any that is free, undefined when none is. @throws StorageError */
+  /** Takes any free value, undefined if there is none. @throws StorageError */
   async takeAny (owner: Owner): Promise<Taken | undefined> {
     for (;;) {
-      await this.#look()
+      await this.#ensureFree()
       const slot = this.#taken.free(randomInt(this.slots.size))
       if (slot === undefined) {
         this.#options.observer?.refused()
         return undefined
       }
-      this.#taken.add(slot) // so that nobody else here tries it meanwhile
+      this.#taken.add(slot) // reserve it from concurrent calls
       try {
         const taken = await this.#take(this.slots.nameOf(slot), owner)
         if (taken !== undefined) return taken
@@ -122,27 +120,27 @@ export class Pool {
     }
   }
 
-  /** One that `takeAny` might take, and others as well. */
+  /** A value that `takeAny` might take; nothing is reserved. */
   async anyFree (): Promise<string | undefined> {
-    await this.#look()
+    await this.#ensureFree()
     const slot = this.#taken.free(randomInt(this.slots.size))
     return slot === undefined ? undefined : this.slots.nameOf(slot)
   }
 
-  /** Gives back what was taken just now. @throws StorageError */
+  /** Releases a value that was just taken. @throws StorageError */
   async giveBack ({ name, key, revision }: Taken): Promise<void> {
     const { succeeded } = await this.#options.backend.delete(key, revision)
     if (succeeded) this.#free(name)
   }
 
-  /** Gives back what the owner has had; what is somebody else's stays. @throws StorageError */
+  /** Releases a value if this owner has it. @throws StorageError */
   async release (name: string, uid: string): Promise<void> {
     const { kv } = await this.#options.backend.get(this.key(name))
     if (kv === undefined) this.#free(name)
     else if (ownerOf(kv)?.uid === uid) await this.giveBack({ name, key: kv.key, revision: kv.modRevision })
   }
 
-  /** All that is taken, page by page, each with those it can be sure of. */
+  /** All taken values, page by page. */
   async * all (): AsyncGenerator<KeyValue[]> {
     const { start, end } = rangeOf(this.#options.scope)
     for (let next = start; ;) {
@@ -159,20 +157,20 @@ export class Pool {
     if (slot !== undefined && slot !== this.#options.reserved) this.#taken.delete(slot)
   }
 
-  /** Resolves when one may be free, or when a look that began after this was asked found none: others may have given some back. */
-  async #look (): Promise<void> {
-    this.#seen ??= this.#read().catch((error: unknown) => {
-      this.#seen = undefined
+  /** Resolves when a slot may be free, or after a read that started since then found none: other servers may have released some. */
+  async #ensureFree (): Promise<void> {
+    this.#loaded ??= this.#read().catch((error: unknown) => {
+      this.#loaded = undefined
       throw error
     })
-    await this.#seen
-    if (this.#taken.count >= this.slots.size) await (this.#next ??= this.#lookAnew())
+    await this.#loaded
+    if (this.#taken.count >= this.slots.size) await (this.#pendingRead ??= this.#readAgain())
   }
 
-  async #lookAnew (): Promise<void> {
-    await this.#reading.catch(() => {}) // whoever asked for it was told
+  async #readAgain (): Promise<void> {
+    await this.#reading.catch(() => {}) // already reported to its callers
     await delay(Math.max(0, this.#readAgainAt - performance.now()))
-    this.#next = undefined
+    this.#pendingRead = undefined
     this.#reading = this.#read()
     await this.#reading
   }
@@ -190,12 +188,12 @@ export class Pool {
       this.#taken = taken
     } finally {
       const ended = performance.now()
-      this.#readAgainAt = ended + Math.max(this.#options.refresh ?? REFRESH, (ended - began) * PART_OF_TIME)
+      this.#readAgainAt = ended + Math.max(this.#options.refresh ?? REFRESH_MS, (ended - began) * READ_TIME_DIVISOR)
     }
   }
 }
 
-/** Undefined for a value that says nothing sensible. */
+/** Undefined for an unreadable value. */
 export function ownerOf ({ value, damage }: KeyValue): Owner | undefined {
   if (damage !== undefined) return undefined
   try {

@@ -1,16 +1,15 @@
-/** What one write of a service takes, so that it can be given back. */
 import { invalid, StatusError } from '../../schemas/status.js'
 import type { Owner, Pool, Taken } from './pool.js'
 
 const SERVICE = { group: '', kind: 'Service' }
-/** Of finding one that this write has not been shown yet, under dry run. */
-const MOST_TRIES = 100
+/** Attempts to find a value that this dry run has not used yet. */
+const MAX_TRIES = 100
 
-/** What a pool is of, in refusals. */
+/** Names of the pool's values in error messages. */
 export interface Noun {
   readonly one: string
   readonly many: string
-  /** One that is not of the pool, as clients know it. */
+  /** Describes a value outside the range. */
   readonly provided: (name: string) => string
 }
 
@@ -18,33 +17,33 @@ export class Taking {
   readonly #owner: Owner
   readonly #dryRun: boolean
   readonly #taken: Array<{ readonly pool: Pool, readonly taken: Taken }> = []
-  /** Under dry run. */
-  readonly #shown = new Map<Pool, Set<string>>()
+  /** Values used by this dry run. */
+  readonly #dryRunTaken = new Map<Pool, Set<string>>()
 
   constructor (owner: Owner, dryRun: boolean) {
     this.#owner = owner
     this.#dryRun = dryRun
   }
 
-  /** One that is free. @param what for the error. @throws StatusError 500 when none is */
+  /** Takes any free value. @param what for the error. @throws StatusError 500 if none is free */
   async any (pool: Pool, what: string): Promise<string> {
-    const name = this.#dryRun ? await this.#showAny(pool) : await this.#takeAny(pool)
+    const name = this.#dryRun ? await this.#simulateAny(pool) : await this.#takeAny(pool)
     if (name === undefined) throw new StatusError('InternalError', `failed to allocate a ${what}: range is full`)
     return name
   }
 
   /**
-   * That one.
-   * @param explain the cause of a refusal, of why it can't be had
+   * Takes a specific value.
+   * @param explain returns the cause to report
    * @throws StatusError 422
    */
   async named (pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string }, noun: Noun): Promise<void> {
     const refuse = (why: string): never => { throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }]) }
     if (pool.slots.slotOf(name) === undefined) refuse(`${noun.provided(name)} is not in the valid range. The range of valid ${noun.many} is ${pool.slots.range}`)
-    if (!await (this.#dryRun ? this.#show(pool, name) : this.#take(pool, name))) refuse(`provided ${noun.one} is already allocated`)
+    if (!await (this.#dryRun ? this.#simulate(pool, name) : this.#take(pool, name))) refuse(`provided ${noun.one} is already allocated`)
   }
 
-  /** Gives all of it back. @throws the first failure */
+  /** Releases all values that this write took. @throws the first failure */
   async giveBack (): Promise<void> {
     await Promise.all(this.#taken.splice(0).map(({ pool, taken }) => pool.giveBack(taken)))
   }
@@ -57,15 +56,15 @@ export class Taking {
   async #takeAny (pool: Pool): Promise<string | undefined> { return this.#keep(pool, await pool.takeAny(this.#owner)) }
   async #take (pool: Pool, name: string): Promise<boolean> { return this.#keep(pool, await pool.take(name, this.#owner)) !== undefined }
 
-  #seen (pool: Pool): Set<string> {
-    let seen = this.#shown.get(pool)
-    if (seen === undefined) this.#shown.set(pool, seen = new Set())
+  #dryRunSet (pool: Pool): Set<string> {
+    let seen = this.#dryRunTaken.get(pool)
+    if (seen === undefined) this.#dryRunTaken.set(pool, seen = new Set())
     return seen
   }
 
-  async #showAny (pool: Pool): Promise<string | undefined> {
-    const seen = this.#seen(pool)
-    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+  async #simulateAny (pool: Pool): Promise<string | undefined> {
+    const seen = this.#dryRunSet(pool)
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       const name = await pool.anyFree()
       if (name === undefined || seen.has(name)) continue
       seen.add(name)
@@ -74,8 +73,8 @@ export class Taking {
     return undefined
   }
 
-  async #show (pool: Pool, name: string): Promise<boolean> {
-    const seen = this.#seen(pool)
+  async #simulate (pool: Pool, name: string): Promise<boolean> {
+    const seen = this.#dryRunSet(pool)
     if (seen.has(name) || await pool.isTaken(name)) return false
     seen.add(name)
     return true

@@ -1,32 +1,32 @@
-/** What services take of: the addresses of a range, or the ports of the nodes, each a number from 0 on and a name. */
+/** Numbered values of a pool: the addresses of a range or a port range. */
 import { contains, isIPv6, parseAddress, parseRange } from '../../schemas/rules/net.js'
 import type { Address } from '../../schemas/rules/net.js'
 
 export interface ValueRange {
-  /** How the range is written, for errors. */
+  /** The range as errors name it. */
   readonly range: string
   readonly size: number
   readonly nameOf: (slot: number) => string
-  /** Undefined for what is not in the range, or not to be had of it. */
+  /** Undefined for values outside the range. */
   readonly slotOf: (name: string) => number | undefined
 }
 
 export interface AddressValues extends ValueRange { readonly family: 'IPv4' | 'IPv6' }
 
-/** What the convention allows: a state that is kept per address has to be small enough to be looked through. */
-const MOST_BITS = 20
-const LEAST_ADDRESSES = 8
-/** Of an IPv6 range, whatever its size. */
-const MOST_IPV6 = 2 ** 16
+/** The limit of upstream: all addresses must fit a bitmap in memory. */
+const MAX_BITS = 20
+const MIN_ADDRESSES = 8
+/** Of a larger IPv6 range, only the first addresses are used. */
+const MAX_IPV6_ADDRESSES = 2 ** 16
 
-/** As RFC 5952 writes it. */
+/** The form of RFC 5952. */
 export function addressText (address: Address): string {
   if (!isIPv6(address)) return address.join('.')
   const groups = Array.from({ length: 8 }, (_, index) => (((address[2 * index] ?? 0) << 8) | (address[2 * index + 1] ?? 0)).toString(16))
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
 }
 
-/** Any form of an address in the one form that is compared. */
+/** The canonical form, for comparison. */
 export function canonicalAddress (text: string): string | undefined {
   const address = parseAddress(text)
   return address === undefined ? undefined : addressText(address)
@@ -34,27 +34,27 @@ export function canonicalAddress (text: string): string | undefined {
 
 const last32 = (address: Address): number => address.slice(-4).reduce((sum, byte) => sum * 256 + byte, 0)
 
-/** What is wrong with a range of service addresses, or undefined. */
+/** Explains why a range of service addresses is invalid; undefined if valid. */
 export function rangeProblem (text: string): string | undefined {
   const range = parseRange(text)
   if (range === undefined) return 'must be a CIDR such as 10.0.0.0/24 or fd00::/108'
   const bits = range.address.length * 8
-  if (bits - range.bits > MOST_BITS) return `is too large: a range of ${bits}-bit addresses has a prefix of at least ${bits - MOST_BITS} bits`
-  return 2 ** (bits - range.bits) < LEAST_ADDRESSES ? `must have at least ${LEAST_ADDRESSES} addresses` : undefined
+  if (bits - range.bits > MAX_BITS) return `is too large: a range of ${bits}-bit addresses has a prefix of at least ${bits - MAX_BITS} bits`
+  return 2 ** (bits - range.bits) < MIN_ADDRESSES ? `must have at least ${MIN_ADDRESSES} addresses` : undefined
 }
 
-/** Of a range such as `10.0.0.0/24`: all but its first address, and of IPv4 its last, which is for broadcasts. @throws TypeError */
+/** The values of a range such as `10.0.0.0/24`: all but the first address and, for IPv4, the broadcast address. @throws TypeError */
 export function addressValues (text: string): AddressValues {
   const problem = rangeProblem(text)
   const range = parseRange(text)
   if (problem !== undefined || range === undefined) throw new TypeError(`${text} ${problem ?? ''}`)
-  const six = isIPv6(range.address)
+  const ipv6 = isIPv6(range.address)
   const width = 2 ** (range.address.length * 8 - range.bits)
   const base = Math.floor(last32(range.address) / width) * width
-  const size = six ? Math.min(width, MOST_IPV6) - 1 : width - 2
+  const size = ipv6 ? Math.min(width, MAX_IPV6_ADDRESSES) - 1 : width - 2
   const head = range.address.slice(0, -4)
   return {
-    family: six ? 'IPv6' : 'IPv4',
+    family: ipv6 ? 'IPv6' : 'IPv4',
     range: text,
     size,
     nameOf: slot => {
@@ -63,7 +63,7 @@ export function addressValues (text: string): AddressValues {
     },
     slotOf: name => {
       const address = parseAddress(name)
-      if (address === undefined || isIPv6(address) !== six || !contains(range, address)) return undefined
+      if (address === undefined || isIPv6(address) !== ipv6 || !contains(range, address)) return undefined
       const slot = last32(address) - base - 1
       return slot >= 0 && slot < size ? slot : undefined
     }

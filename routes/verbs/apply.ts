@@ -1,4 +1,4 @@
-/** PATCH with an apply: from its body to what was said, and through the operation to the wire. (Interface: Generic request shapes 5.) */
+/** PATCH with an apply patch: from the body to the applied configuration, and through the operation to the response. (Interface: Generic request shapes 5.) */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, findingsOfYaml, isDecodeError, parseJson } from '../../schemas/index.js'
 import type { ApiObject, FieldError, Message, Parsed, SubresourceView } from '../../schemas/index.js'
@@ -30,7 +30,7 @@ export async function applyObject (store: ResourceStore, request: FastifyRequest
   return sendEntry(request, reply, store, entry, created ? 201 : 200)
 }
 
-/** To what a subresource shows of its object: what was said of it is owned as the part of the object that it stands for. */
+/** Applies to a view of the object; its fields are owned as the fields of the object behind them. */
 export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { config, force } = await configOf(request, view.message, store)
   const { entry } = await apply(store.forVersion(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
@@ -59,14 +59,14 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const { whole, owned } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...appliedValue(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
   config.metadata = withoutNulls(config.metadata, owned)
-  refuseOthers(store, config, info)
+  matchConfig(store, config, info)
   const findings: FieldError[] = []
   validateConfig(whole, config, finding => { findings.push(finding) })
   if (findings.length > 0) throw invalid({ group: info.group, kind: object.kind }, info.name, findings)
   return { config, sent: value, force }
 }
 
-/** JSON is YAML, and as a rule what machines send: read as such it costs a hundredth. */
+/** Machines usually send JSON, which is also YAML: parsing it as JSON costs a hundredth. */
 async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parsed> {
   if (body[0] === 0x7b) {
     try {
@@ -79,26 +79,26 @@ async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parse
   return await parseText(YAML_TYPE, body, () => request.orch.signal)
 }
 
-const MOST_SHOWN = 300
+const MAX_QUOTED = 300
 
 /** @throws StatusError 400 */
 function checkType (message: Message, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('what is applied must be an object')
   const { apiVersion, kind, metadata } = membersOf(value)
   const expected = message[Facts].type?.apiVersion
-  if (expected !== undefined && apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === 'string' ? apiVersion.slice(0, MOST_SHOWN) : ''}, expected: ${expected}`)
+  if (expected !== undefined && apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === 'string' ? apiVersion.slice(0, MAX_QUOTED) : ''}, expected: ${expected}`)
   if (typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its kind')
   if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must not be set')
 }
 
-/** Null says nothing of which object it is, nor of what the server sets. */
+/** Drops null metadata that identifies the object or that the server sets. */
 function withoutNulls (metadata: ApiObject['metadata'] | undefined, owned: Shape): ApiObject['metadata'] {
   const ownable = owned.declared('metadata')
   return Object.fromEntries(Object.entries(metadata ?? {}).filter(([name, value]) => value !== null || ownable?.declared(name) !== undefined))
 }
 
-/** What was said of which object it is, is what the URL says; what was not stays unsaid. @throws StatusError 400 */
-function refuseOthers (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
+/** Matches name and namespace with the URL; missing ones stay missing. @throws StatusError 400 */
+function matchConfig (store: ResourceStore, { metadata }: ApiObject, target: Target): void {
   matchTarget(store, { metadata: { ...metadata, name: metadata.name || target.name } }, target)
   if (!store.type.namespaced) delete metadata.namespace
 }

@@ -20,11 +20,11 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 interface ParsedOptions {
   readonly request: DeleteRequest
   readonly dryRun: boolean
-  /** As they were said, for admission. */
+  /** As the client sent them, for admission. */
   readonly sentOptions: Readonly<Record<string, unknown>>
 }
 
-/** What the body says, and where it says nothing the query. @throws StatusError 400, 415, 422; DecodeError */
+/** Options of the body, with the query as fallback. @throws StatusError 400, 415, 422; DecodeError */
 async function optionsOf (request: FastifyRequest): Promise<ParsedOptions> {
   const { query } = request.orch
   const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
@@ -53,16 +53,16 @@ export function deleteHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     const options = await optionsOf(request)
     const target = targetOf(request)
-    const kept = store.strategy.undeletable?.(target.name)
-    if (kept !== undefined) throw forbidden(store.resource, target.name, kept)
+    const reason = store.strategy.undeletable?.(target.name)
+    if (reason !== undefined) throw forbidden(store.resource, target.name, reason)
     const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
     if (!removed) return sendEntry(request, reply, store, entry, 202)
     if (store.representation.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
-    return sendStatus(request, reply, success(store, { name: target.name, uid: entry.object.metadata.uid }))
+    return sendStatus(request, reply, successStatus(store, { name: target.name, uid: entry.object.metadata.uid }))
   }
 }
 
-function success (store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}): Omit<Status, 'code'> {
+function successStatus (store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}): Omit<Status, 'code'> {
   const { group, resource } = store.resource
   const { name, uid } = about
   return {
@@ -83,6 +83,6 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
     const selected = { ...listRequest(query, store.representation, info.namespace, request.orch), signal }
     const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
-    return sendStatus(request, reply, success(store, {}, metadataOf(result)))
+    return sendStatus(request, reply, successStatus(store, {}, metadataOf(result)))
   }
 }

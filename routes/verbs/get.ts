@@ -1,4 +1,4 @@
-/** GET of one object: from the cache's bytes to the wire, without parsing anything. */
+/** GET of one object: sends the cached bytes without parsing. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../schemas/status.js'
 import { get } from '../../registry/operations/get.js'
@@ -7,7 +7,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { text } from '../query.js'
 import { sendEntry } from '../respond.js'
 
-/** Of a virtual type: one of what there is now. */
+/** GET of a virtual object. */
 export function getSourceHandler (store: ResourceStore, source: Source) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { namespace, name } = request.orch.info
@@ -21,7 +21,7 @@ export function getHandler (store: ResourceStore) {
   return (request: FastifyRequest, reply: FastifyReply): undefined => {
     const { info, query } = request.orch
     const found = get(store, info.namespace, info.name, query.size === 0 ? '' : text(query, 'resourceVersion'))
-    // Nothing is given back for Fastify to wait for, neither a promise nor the reply, which looks like one.
+    // Return undefined: Fastify would wait for a promise, and the reply is thenable.
     if (!(found instanceof Promise)) {
       sendEntry(request, reply, store, found)
       return undefined

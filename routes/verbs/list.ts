@@ -1,4 +1,4 @@
-/** GET of a collection: its items' stored bytes where JSON is asked for, else each in its form, made when its turn comes. */
+/** GET of a collection: the items' stored bytes for JSON, otherwise each item encoded when it is sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeMessageOnce, indentedItem, listJson, protobufListParts, stringify, writeText } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
@@ -15,26 +15,23 @@ import { during } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf } from '../list-bytes.js'
-import type { Ready } from '../list-bytes.js'
+import type { JoinedEntries } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
 import { includeObject, row, table } from '../transform.js'
 import type { Form } from '../transform.js'
 
 interface ListMeta { resourceVersion?: string, continue?: string, remainingItemCount?: number }
 
-/**
- * Bytes of JSON up to which what is made for a list is kept for the next one. Of larger lists each form would push
- * the others out, and hold more than the list itself is allowed to.
- */
-const KEPT_BYTES = 16 * 1024 * 1024
+/** Up to this many JSON bytes, encoded items are cached for the next list. Larger lists would evict everything else and exceed the memory limit of a list. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024
 
 const NOTHING = new Uint8Array(0)
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-/** Of an answer: bytes, or those that a thread is making. */
+/** A part of a response: bytes, or a worker thread's promise of them. */
 type Part = Uint8Array | Promise<Uint8Array>
 
-/** What a list shows; what is not stored has no revision. */
+/** A list result; virtual lists have no revision. */
 type VersionedList = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
 
 export function metadataOf (result: VersionedList): ListMeta {
@@ -50,11 +47,11 @@ export function listHandler (store: ResourceStore) {
     const { query, info } = request.orch
     refuseInitialEvents(query)
     const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch)))
-    return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await ranked(store, found) : found))
+    return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await sortByRank(store, found) : found))
   }
 }
 
-/** Of a virtual type: all there is now, in one page. */
+/** All objects of a virtual type, in one page. */
 export function listSourceHandler (store: ResourceStore, source: Source) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
@@ -67,13 +64,13 @@ export function listSourceHandler (store: ResourceStore, source: Source) {
   }
 }
 
-/** Milliseconds; a list may take longer by so much for each of its items before it counts as slow. */
-const SLOWER_BY_ITEM = 0.1
+/** Each item allows this many extra milliseconds before a list counts as slow. */
+const ALLOWANCE_PER_ITEM_MS = 0.1
 
 function sendList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: VersionedList): Promise<FastifyReply> {
   const { trace } = request.orch
   const count = result.entries.length
-  trace.allowance = count * SLOWER_BY_ITEM
+  trace.allowance = count * ALLOWANCE_PER_ITEM_MS
   return during(trace, 'SerializeObject', () => writeList(request, reply, store, result), { count })
 }
 
@@ -83,22 +80,22 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
   const form = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
   if (form.format === 'json' && form.as === undefined && !form.pretty) {
     const { head, tail } = listJson(store.representation, metadataOf(result))
-    const ready = await readyOf(result)
+    const ready = await joinedRuns(result)
     await sendJoined(request, reply, JSON_TYPE, new ListBytes(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
     return reply
   }
   const size = await bytesOf(result.entries)
-  const { type, parts } = answer(request, store, result, form, size <= KEPT_BYTES)
+  const { type, parts } = encodeList(request, store, result, form, size <= MAX_KEPT_BYTES)
   if (size < LARGE_BYTES) {
     const whole: Uint8Array[] = []
-    for (const part of parts) whole.push(Buffer.from(part instanceof Promise ? await part : part)) // a copy: the next one may be made in the same memory
+    for (const part of parts) whole.push(Buffer.from(part instanceof Promise ? await part : part)) // copy: the next part may reuse the memory
     return reply.header('content-type', type).send(Buffer.concat(whole))
   }
   await sendParts(request, reply, type, parts)
   return reply
 }
 
-/** The list in the representation that was asked for; others have their turns meanwhile. */
+/** Converts entries to the requested version. Yields to the event loop. */
 async function toVersion (store: ResourceStore, result: ListResult): Promise<ListResult> {
   if (store.representation.conversion === undefined) return result
   const { runs: _, ...rest } = result
@@ -110,8 +107,8 @@ async function toVersion (store: ResourceStore, result: ListResult): Promise<Lis
   return { ...rest, entries }
 }
 
-/** As the rows of a table are ordered, where that is not the order of lists; others have their turns meanwhile. */
-async function ranked (store: ResourceStore, result: ListResult): Promise<ListResult> {
+/** Sorts entries for a Table, if its order differs from that of lists. Yields to the event loop. */
+async function sortByRank (store: ResourceStore, result: ListResult): Promise<ListResult> {
   const { tableRank } = store.type
   if (tableRank === undefined) return result
   const { runs: _, ...rest } = result
@@ -120,13 +117,13 @@ async function ranked (store: ResourceStore, result: ListResult): Promise<ListRe
     ranks.set(entry, tableRank(entry.read()))
     if (turnIsOver()) await nextTurn()
   }
-  // Lists are in the order of names already, which a stable sort keeps where ranks are equal.
+  // A stable sort keeps lists, which are in name order, when ranks are equal.
   return { ...rest, entries: [...result.entries].sort((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0)) }
 }
 
-/** What earlier lists have joined, or this one joins for those to come; others have their turns meanwhile. */
-async function readyOf ({ runs = [] }: VersionedList): Promise<Ready[]> {
-  const ready: Ready[] = []
+/** Joined bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
+async function joinedRuns ({ runs = [] }: VersionedList): Promise<JoinedEntries[]> {
+  const ready: JoinedEntries[] = []
   for (const { at, entries } of runs) {
     if (turnIsOver()) await nextTurn()
     const bytes = joinedRun(entries)
@@ -137,17 +134,17 @@ async function readyOf ({ runs = [] }: VersionedList): Promise<Ready[]> {
 
 interface ListForm extends Form { readonly pretty: boolean }
 
-interface Answer {
+interface EncodedList {
   readonly type: string
-  /** Each is copied before the next is asked for. */
+  /** Each part is copied before the next one is created. */
   readonly parts: Iterable<Part>
 }
 
-/** `keep`: what is made of an entry stays with it for a while. */
-function answer (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, keep: boolean): Answer {
+/** Encodes a list. `keep`: cache the encoded items with their entries. */
+function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, keep: boolean): EncodedList {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
   const { representation } = store
-  if (form.as !== undefined) return transformedAnswer(request, store, result, form, objectOf)
+  if (form.as !== undefined) return encodeTransformed(request, store, result, form, objectOf)
   if (form.format === 'protobuf') {
     const { message } = representation
     const encode = keep
@@ -157,18 +154,18 @@ function answer (request: FastifyRequest, store: ResourceStore, result: Versione
   }
   const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result) }
   const writer = writerOf(form)
-  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenApart(request, entry.json, form) : writer.item(objectOf(entry))
-  return { type: writer.type, parts: writer.list(head, 'items', mapped(result.entries, item)) }
+  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenByThread(request, entry.json, form) : writer.item(objectOf(entry))
+  return { type: writer.type, parts: writer.list(head, 'items', mapEntries(result.entries, item)) }
 }
 
-/** An answer of more bytes is not recorded. */
-const MOST_RECORDED = 2 * 1024 * 1024
+/** Larger responses are not recorded. */
+const MAX_RECORDED_BYTES = 2 * 1024 * 1024
 
 type Recorder = NonNullable<FastifyRequest['orch']['recorder']>
 
-/** Tells the audit event what is answered: the list, or what it was made into. */
+/** Records the response in the audit event: the list, or its transformed form. */
 async function recordList (request: FastifyRequest, recorder: Recorder, store: ResourceStore, result: VersionedList): Promise<void> {
-  if (await bytesOf(result.entries) > MOST_RECORDED) return recorder.tooLarge()
+  if (await bytesOf(result.entries) > MAX_RECORDED_BYTES) return recorder.tooLarge()
   const { as, asVersion = 'meta.orch.io/v1' } = request.orch.accept ?? {}
   recorder.response(() => {
     if (as === undefined) {
@@ -176,19 +173,18 @@ async function recordList (request: FastifyRequest, recorder: Recorder, store: R
       return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
     }
     let text = ''
-    for (const part of transformedAnswer(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read()).parts) if (!(part instanceof Promise)) text += Buffer.from(part).toString()
+    for (const part of encodeTransformed(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read()).parts) if (!(part instanceof Promise)) text += Buffer.from(part).toString()
     return text
   })
 }
 
-function * mapped<T> (entries: readonly Entry[], make: (entry: Entry) => T): Generator<T> {
+function * mapEntries<T> (entries: readonly Entry[], make: (entry: Entry) => T): Generator<T> {
   for (const entry of entries) yield make(entry)
 }
 
 /**
- * Lengths stand before what they are the lengths of, so all items are encoded for their lengths first, while others
- * have their turns. What comes of it is only held with the entries, where that is little; else each is encoded again
- * when it is sent, as a list would else be held as a whole.
+ * Lengths precede their contents, so all items are encoded once for their lengths, yielding to the event loop. Small lists keep the results with the entries;
+ * for others each item is encoded again when it is sent, to avoid holding the whole list.
  */
 function * protobuf (type: { apiVersion: string, listKind: string }, metadata: ListMeta, entries: readonly Entry[], encode: (entry: Entry) => Uint8Array): Generator<Uint8Array> {
   const lengths: number[] = []
@@ -196,25 +192,25 @@ function * protobuf (type: { apiVersion: string, listKind: string }, metadata: L
     lengths.push(encode(entry).length)
     yield NOTHING
   }
-  yield * protobufListParts(type, metadata, lengths, mapped(entries, encode))
+  yield * protobufListParts(type, metadata, lengths, mapEntries(entries, encode))
 }
 
-/** How a list is written in a form: members of `head`, then a list under `name`, all as they would stand in one document. */
+/** Writes a list in one format: the members of `head`, then a list named `name`, formatted as one document. */
 interface ListWriter {
   readonly type: string
   readonly list: (head: object, name: string, items: Iterable<Part>) => Generator<Part>
   readonly item: (value: object) => Uint8Array
 }
 
-const AS_YAML: ListWriter = { type: YAML_TYPE, list: yaml, item: value => bytes(toYaml([value])) }
-const INDENTED: ListWriter = { type: JSON_TYPE, list: indented, item: value => bytes(indentedItem(value)) }
-const COMPACT: ListWriter = { type: JSON_TYPE, list: compact, item: value => bytes(stringify(value) ?? 'null') }
+const YAML_WRITER: ListWriter = { type: YAML_TYPE, list: yaml, item: value => bytes(toYaml([value])) }
+const INDENTED_WRITER: ListWriter = { type: JSON_TYPE, list: indented, item: value => bytes(indentedItem(value)) }
+const COMPACT_WRITER: ListWriter = { type: JSON_TYPE, list: compact, item: value => bytes(stringify(value) ?? 'null') }
 
-/** A large item, written by a thread. @param json compact */
-const writtenApart = (request: FastifyRequest, json: Uint8Array, { format }: ListForm): Promise<Uint8Array> =>
+/** Formats a large item in a worker thread. @param json compact */
+const writtenByThread = (request: FastifyRequest, json: Uint8Array, { format }: ListForm): Promise<Uint8Array> =>
   writeText(json, { format: format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal)
 
-const writerOf = ({ format, pretty }: ListForm): ListWriter => format === 'yaml' ? AS_YAML : pretty ? INDENTED : COMPACT
+const writerOf = ({ format, pretty }: ListForm): ListWriter => format === 'yaml' ? YAML_WRITER : pretty ? INDENTED_WRITER : COMPACT_WRITER
 
 function * indented (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
@@ -249,20 +245,20 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
   yield bytes(']}\n')
 }
 
-function transformedAnswer (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, objectOf: (entry: Entry) => ApiObject): Answer {
+function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, objectOf: (entry: Entry) => ApiObject): EncodedList {
   const metadata = metadataOf(result)
   const { type, list, item } = writerOf(form)
-  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT.item ? writtenApart(request, COMPACT.item(value), form) : item(value)
+  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), form) : item(value)
   if (form.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
     const { rows, ...head } = table(store.representation, metadata, [], form) as { rows: object[] }
-    return { type, parts: list(head, 'rows', mapped(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, form, now)))) }
+    return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, form, now)))) }
   }
   const version = form.asVersion
   const listKind = 'PartialObjectMetadataList'
   if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
-  const items = mapped(result.entries, entry => written(entry, partialMetadata(objectOf(entry), version)))
+  const items = mapEntries(result.entries, entry => written(entry, partialMetadata(objectOf(entry), version)))
   const head = { kind: listKind, apiVersion: version, metadata }
   return { type, parts: list(head, 'items', items) }
 }

@@ -1,4 +1,4 @@
-/** POST of an operation: a virtual resource such as a review, or a subresource that does something. What was asked is answered with, and kept nowhere. */
+/** POST of an operation: a virtual resource such as a review, or a subresource that acts. Returns the result without storing it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { partialMetadata } from '../../schemas/codec/encodings.js'
 import { applyDefaults, isDecodeError } from '../../schemas/index.js'
@@ -24,21 +24,21 @@ export function operationHandler (store: ResourceStore, operation: Operation | u
     applyDefaults(message, object)
     const [target, context] = [targetOf(request), contextOf(request)]
     matchNamespace(store, object, target)
-    // What is done below an object is admitted by whoever does it, who knows when.
+    // Operations on subresources run admission themselves.
     if (store.type.virtual) {
       const admission = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined)
       await store.admission.mutate(admission)
       await store.admission.validate(admission)
     }
-    const answer = await operation.run(object, target, context)
+    const result = await operation.run(object, target, context)
     const { accept } = request.orch
-    // What says only how it went, as of a binding, has no metadata to speak of.
-    if (accept?.as === 'PartialObjectMetadata' && operation.answer === undefined) return sendObject(request, reply, PartialObjectMetadata, partialMetadata(answer as ApiObject, accept.asVersion), 201)
-    return sendObject(request, reply, operation.answer ?? message, answer, 201)
+    // A plain outcome, as of a binding, has no metadata.
+    if (accept?.as === 'PartialObjectMetadata' && operation.answer === undefined) return sendObject(request, reply, PartialObjectMetadata, partialMetadata(result as ApiObject, accept.asVersion), 201)
+    return sendObject(request, reply, operation.answer ?? message, result, 201)
   }
 }
 
-/** In the first version that takes it; what is wrong with it in all of them is told of the first. */
+/** Decodes the first version that matches; if none does, reports the error of the first. */
 async function decodeVersion (request: FastifyRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>): Promise<ApiObject> {
   if (message === undefined) throw methodNotAllowed()
   try {

@@ -1,4 +1,4 @@
-/** Subresources that are another message than their object's, such as scale: read from the object and written into it. */
+/** Subresources with another message than their object, such as scale: read from the object and written into it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applyDefaults, decode, toJson } from '../../schemas/index.js'
 import type { ApiObject, SubresourceView } from '../../schemas/index.js'
@@ -21,23 +21,23 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** What the subresource shows of what is stored. */
+/** The view of a stored object. */
 const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => view.read(store.readStored(entry))
 
-/** The object with what the client wants of it put in. @throws StatusError 400, 422 */
-function withWanted (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, wanted: ApiObject, target: Target): ApiObject {
+/** Writes the desired view into the object. @throws StatusError 400, 422 */
+function withView (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, desired: ApiObject, target: Target): ApiObject {
   const { name } = target
-  matchTarget(store, wanted, target)
+  matchTarget(store, desired, target)
   const findings: FieldError[] = []
-  view.validate?.(wanted, finding => { findings.push(finding) })
+  view.validate?.(desired, finding => { findings.push(finding) })
   const { type } = view.message[Facts]
   if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name, findings)
-  requireUid(store, wanted, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
+  requireUid(store, desired, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
   const object = entry.copy()
-  const { resourceVersion } = wanted.metadata
+  const { resourceVersion } = desired.metadata
   if (resourceVersion === undefined) delete object.metadata.resourceVersion
   else object.metadata.resourceVersion = resourceVersion
-  view.write(object, wanted)
+  view.write(object, desired)
   return object
 }
 
@@ -49,8 +49,8 @@ export function sendView (request: FastifyRequest, reply: FastifyReply, store: R
   return sendValue(request, reply, transformed(request, view, accept, object))
 }
 
-/** @throws StatusError 404 that names the view, as convention, one of the core group as if it were of the group of what it shows */
-async function found (store: ResourceStore, { message }: SubresourceView, { namespace, name, subresource = '' }: Target, resourceVersion: string): Promise<Entry> {
+/** @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its message */
+async function getBase (store: ResourceStore, { message }: SubresourceView, { namespace, name, subresource = '' }: Target, resourceVersion: string): Promise<Entry> {
   try {
     return await get(store, namespace, name, resourceVersion)
   } catch (error) {
@@ -63,7 +63,7 @@ async function found (store: ResourceStore, { message }: SubresourceView, { name
 export function readViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
     const { info, query } = request.orch
-    const entry = await found(store, view, info, text(query, 'resourceVersion'))
+    const entry = await getBase(store, view, info, text(query, 'resourceVersion'))
     return sendView(request, reply, store, view, entry)
   }
 }
@@ -71,22 +71,22 @@ export function readViewHandler (store: ResourceStore, view: SubresourceView): H
 export function updateViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
-    const wanted = await decodeBody(request, view.message, fieldValidation(request.orch.query, request.method))
-    applyDefaults(view.message, wanted)
-    const entry = await change(store, targetOf(request), contextOf(request), (base, old) => withWanted(store, view, base, old, wanted, request.orch.info))
+    const desired = await decodeBody(request, view.message, fieldValidation(request.orch.query, request.method))
+    applyDefaults(view.message, desired)
+    const entry = await change(store, targetOf(request), contextOf(request), (base, old) => withView(store, view, base, old, desired, request.orch.info))
     return sendView(request, reply, store, view, entry)
   }
 }
 
 export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
-    const { type, value, decode: decoded } = await patchOf(request, store)
+    const { type, value, decode: decodePatched } = await patchOf(request, store)
     const apply = patched({ type, patch: value }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
-      const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // our own bytes, in our own shape
-      const wanted = decoded(await apply(before), made => decode(view.message, made))
-      applyDefaults(view.message, wanted)
-      return withWanted(store, view, base, old, wanted, request.orch.info)
+      const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // JSON that this server encoded
+      const desired = decodePatched(await apply(before), made => decode(view.message, made))
+      applyDefaults(view.message, desired)
+      return withView(store, view, base, old, desired, request.orch.info)
     })
     return sendView(request, reply, store, view, entry)
   }

@@ -1,4 +1,4 @@
-/** WATCH: what is asked for is checked before the stream begins; `watch-stream.ts` is the stream. (Interface: Watch.) */
+/** WATCH: validates the request before the stream begins; `watch-stream.ts` is the stream. (Interface: Watch.) */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Representation } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
@@ -16,17 +16,17 @@ import { openWatches } from '../watch-turns.js'
 export interface WatchTimes { readonly minRequestTimeoutSeconds: number }
 interface WatchSettings extends WatchTimes { readonly connectionBytesPerSecond: number }
 
-/** Characters of the URL of a watch: room for the largest selector that it may hold, with what encoding adds. */
-const MOST_TARGET = 12 * 1024
+/** Characters of a watch URL: the largest valid selector, URL-encoded. */
+const MAX_URL_LENGTH = 12 * 1024
 
-/** Seconds a watch may last: what the client says, else between one and two of the minimum. */
+/** Seconds a watch may last: as requested, else between one and two times the minimum. */
 function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTimes): number {
-  const asked = count(query, 'timeoutSeconds')
-  if (asked !== undefined && asked > 0) return Math.min(asked, 2 ** 31 / 1000 - 1)
+  const requested = count(query, 'timeoutSeconds')
+  if (requested !== undefined && requested > 0) return Math.min(requested, 2 ** 31 / 1000 - 1)
   return minRequestTimeoutSeconds * (1 + Math.random())
 }
 
-/** From the feed to the stream. What happens before the stream stands is noticed when it does: the feed keeps its place. */
+/** Connects feed and stream. Events before the stream exists are not lost: the feed keeps its position. */
 class WatchSubscriber implements Subscriber {
   stream: WatchStream | undefined = undefined
   ended: StorageError | undefined = undefined
@@ -39,25 +39,25 @@ class WatchSubscriber implements Subscriber {
   }
 }
 
-/** Lets go of what nobody asks for any more of a request that lasts: its query and its headers, which a client may make large. */
+/** Frees the query and the headers of a long-running request, which a client may make large. */
 function releaseHeaders (request: FastifyRequest): void {
   const { raw } = request
   request.orch.dropQuery()
-  request.query = {} // as Fastify has parsed it
+  request.query = {} // parsed by Fastify
   raw.url = request.orch.info.path
   raw.rawHeaders.length = 0
   for (const name of Object.keys(raw.headers)) delete raw.headers[name]
 }
 
-/** What a watch of one object selects, as its path may ask for. @throws StatusError 400 for a query that selects another one */
-function ofOne (query: URLSearchParams, name: string, definition: Representation): URLSearchParams {
+/** The query of a watch of one object, with a selector on its name. @throws StatusError 400 if the query selects another name */
+function selectName (query: URLSearchParams, name: string, definition: Representation): URLSearchParams {
   if (name === '') return query
   const { fields } = selectors(query, definition)
   if (!fields.empty && fields.exact.get('metadata.name') !== name) throw badRequest("fieldSelector metadata.name doesn't match requested name")
   if (!fields.empty) return query
-  const asked = new URLSearchParams(query)
-  asked.set('fieldSelector', `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`)
-  return asked
+  const requested = new URLSearchParams(query)
+  requested.set('fieldSelector', `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`)
+  return requested
 }
 
 export function watchHandler (store: ResourceStore, times: WatchSettings, closing: () => AbortSignal, observer: WatchObserver) {
@@ -72,24 +72,24 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const form = watchForm(request, store)
-    const link = new WatchSubscriber()
-    const { labels, fields } = heldSelectors(ofOne(query, info.selected === true ? '' : info.name, store.representation), store.representation)
-    if ((request.raw.url ?? '').length > MOST_TARGET) throw badRequest(`the URL of a watch may have no more than ${MOST_TARGET} characters`)
-    const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, link)
+    const subscriber = new WatchSubscriber()
+    const { labels, fields } = heldSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
+    if ((request.raw.url ?? '').length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
+    const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, subscriber)
     if (reply.raw.destroyed) {
       objects.feed.close()
       return reply
     }
     if (store.cache === undefined) {
-      store.trackUncached(link)
-      request.orch.onClosed(() => { store.untrackUncached(link) })
+      store.trackUncached(subscriber)
+      request.orch.onClosed(() => { store.untrackUncached(subscriber) })
     }
     releaseHeaders(request)
     const open = openWatches(closing())
-    const stream = link.stream = new WatchStream({
+    const stream = subscriber.stream = new WatchStream({
       raw: begin(reply, { 'content-type': form.type }), watch: objects, encoder: form.encoder, seconds, bookmarks, open, fresh: () => store.cache?.fresh(), log: request.log, bytesPerSecond: times.connectionBytesPerSecond, observer
     })
-    if (link.ended !== undefined) stream.fail(link.ended)
+    if (subscriber.ended !== undefined) stream.fail(subscriber.ended)
     if (closing().aborted) stream.finish()
     open.wake(stream)
     request.orch.handedOver(0)

@@ -1,4 +1,4 @@
-/** POST, PUT and PATCH: body to object, object through its operation, the result to the wire. */
+/** POST, PUT and PATCH: decodes the body, runs the operation and sends the result. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, findingsOfJson, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
 import type { Decoded } from '../../schemas/index.js'
@@ -21,14 +21,14 @@ import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '.
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** Parameters that admission sees as options of the operation. */
+/** Parameters that admission receives as options. */
 const NO_OPTIONS = Object.freeze({})
 const OPTIONS: ReadonlySet<string> = new Set(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'])
 
-/** Types of bodies that may hold more than their bytes tell. */
-const GROWING: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, 'application/json-patch+json'])
+/** Media types whose objects may be far larger than their bodies. */
+const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, 'application/json-patch+json'])
 
-/** What the operations need of a request. */
+/** The context of operations for a request. */
 export function contextOf (request: FastifyRequest): WriteContext {
   const { orch } = request
   return {
@@ -37,14 +37,14 @@ export function contextOf (request: FastifyRequest): WriteContext {
     dryRun: orch.dryRun,
     fieldManager: fieldManager(orch.query, request.headers['user-agent']),
     size: bodyOf(request).length,
-    mayGrow: GROWING.has(contentType(request)),
+    mayGrow: GROWING_TYPES.has(contentType(request)),
     mayCreate: () => mayCreate(request),
     warn: text => { orch.warnings.push(text) },
     annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
     annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
     waited: (milliseconds, together) => { if (together) orch.waitedTogether = Math.max(orch.waitedTogether, milliseconds); else orch.waited += milliseconds },
     options: orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
-    caller: orch // not its signal, which is made when it is first asked for
+    caller: orch // not its signal, which is created on demand
   }
 }
 
@@ -67,9 +67,9 @@ export function createHandler (store: ResourceStore): Handler {
     checkFieldManager(request.orch.query, request.method)
     const object = await decodeBody(request, store.representation.message, fieldValidation(request.orch.query, request.method))
     const context = contextOf(request)
-    const taken = store.fromVersion(object)
+    const stored = store.fromVersion(object)
     if (isLarge(context.size ?? 0)) await nextTurn()
-    const entry = await create(store, taken, { ...targetOf(request), name: '' }, context)
+    const entry = await create(store, stored, { ...targetOf(request), name: '' }, context)
     return sendEntry(request, reply, store, entry, 201)
   }
 }
@@ -97,31 +97,31 @@ function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
   throw unsupportedMediaType(`${why} - accepted media types include: ${offered}`, { 'accept-patch': offered })
 }
 
-const MOST_SHOWN = 2000
+const MAX_QUOTED = 2000
 
-/** Decodes what a patch has made. @throws StatusError 422 when that is something else than its type allows */
+/** Decodes a patched object. @throws StatusError 422 if it does not match its type */
 function decodePatched<T> (patched: unknown, decodeAs: (value: unknown) => T): T {
   try {
     return decodeAs(patched)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw unfit(patched, error.message)
+    throw invalidPatch(patched, error.message)
   }
 }
 
-/** 422 as the convention has it for what comes of a patch. */
-const unfit = (patched: unknown, detail: string): StatusError =>
-  invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MOST_SHOWN), detail }])
+/** A 422 in upstream's form for patches. */
+const invalidPatch = (patched: unknown, detail: string): StatusError =>
+  invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MAX_QUOTED), detail }])
 
 export interface PatchBody {
   readonly type: PatchType
   /** The parsed patch. */
   readonly value: unknown
-  /** Decodes what the patch has made, and judges members that nobody knows, there or in the patch, as fieldValidation says. @throws StatusError 422 */
+  /** Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires. @throws StatusError 422 */
   readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
 }
 
-/** The patch of a request. @throws StatusError 400, 415 */
+/** Parses the patch of a request. @throws StatusError 400, 415 */
 export async function patchOf (request: FastifyRequest, store: ResourceStore): Promise<PatchBody> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
@@ -134,36 +134,36 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
-  const ofPatch = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
+  const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
     type,
     value,
     decode: (patched, decodeAs) => {
       const { object, unknown } = decodePatched(patched, decodeAs)
-      judge(request, validation, [...ofPatch, ...strictFindings(unknown, [])], why => unfit(patched, `strict decoding error: ${why}`))
+      judge(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why => invalidPatch(patched, `strict decoding error: ${why}`))
       return object
     }
   }
 }
 
-const OPERATION: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
+const OPERATION_MEMBERS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
 
 function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicates: readonly string[]): string[] {
   if (type !== 'application/json-patch+json') return strictFindings([], duplicates)
   const operations: unknown[] = Array.isArray(value) ? value : []
-  const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null ? [] : Object.keys(operation).filter(name => !OPERATION.has(name)).map(name => `[${at}].${name}`))
+  const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null ? [] : Object.keys(operation).filter(name => !OPERATION_MEMBERS.has(name)).map(name => `[${at}].${name}`))
   return findingsOfJson(body, unknown, duplicates).map(finding => `json patch ${finding}`)
 }
 
 export function patchHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    const { type, value, decode: decoded } = await patchOf(request, store)
+    const { type, value, decode: decodePatchedObject } = await patchOf(request, store)
     const context = contextOf(request)
     const { entry } = await patch(store, {
       type,
       patch: value,
       decode: async patched => {
-        const object = decoded(patched, made => bounded(() => decode(store.representation.message, made)))
+        const object = decodePatchedObject(patched, made => bounded(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)
         return store.fromVersion(object)
       }

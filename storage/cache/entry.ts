@@ -1,7 +1,6 @@
 /**
- * One version of one object as the server keeps it: its wire JSON, made once when the object changed,
- * and beside it only what selectors need. Whatever else is asked of it (the parsed object, protobuf,
- * a table row's parts) is derived when first wanted and kept while it is used.
+ * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need. Everything else (the parsed object, protobuf,
+ * table rows) is derived on demand and kept while it is used.
  */
 import { parseExactly } from '../../schemas/index.js'
 import type { ApiObject, FieldValues } from '../../schemas/index.js'
@@ -9,8 +8,8 @@ import type { Revision } from '../backend.js'
 import { grow, now } from './forms.js'
 import type { Forms } from './forms.js'
 
-/** A parsed object takes about so many times its JSON. */
-const PARSED = 2
+/** Estimated size of a parsed object, relative to its JSON. */
+const PARSED_FACTOR = 2
 
 class Derived implements Forms {
   used = now()
@@ -28,14 +27,14 @@ const OBJECT = 'object'
 export class Entry {
   readonly key: string
   readonly revision: Revision
-  /** Wire JSON with the resourceVersion in it, ending in a newline. Shared: never written to. */
+  /** JSON with the resourceVersion, ending in a newline. Shared: never write to it. */
   readonly json: Buffer
   readonly labels: Readonly<Record<string, string>> | undefined
-  /** What field selectors look at. */
+  /** Values for field selectors. */
   readonly fields: FieldValues
-  /** Derived so far; the entry's own. */
+  /** Derived values of this entry. */
   forms: Derived | undefined = undefined
-  /** The object it was made of, for as long as `holdWritten` keeps it. Shared: treat it as frozen. */
+  /** The object it was encoded from, while `holdWritten` keeps it. Shared: treat it as frozen. */
   written: ApiObject | undefined = undefined
 
   constructor (key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
@@ -49,44 +48,44 @@ export class Entry {
   get name (): string { return this.fields[0] ?? '' }
   get namespace (): string { return this.fields[1] ?? '' }
 
-  /** The same object as the last thing known of it, at the revision at which it was deleted. */
+  /** The last state of the object, at the revision of its deletion. */
   at (revision: Revision): Entry {
     const before = `"resourceVersion":"${this.revision}"`
-    // In the metadata, which comes first: what stands before it has no quotes that are not escaped.
+    // The first match is in the metadata, which comes first, as quotes in values are escaped.
     const start = this.json.indexOf(before)
     if (start === -1) throw new TypeError('an entry says its revision')
-    const room = Buffer.byteLength(before)
+    const replacedLength = Buffer.byteLength(before)
     const text = `"resourceVersion":"${revision}"`
-    const json = Buffer.allocUnsafeSlow(this.json.length - room + text.length)
+    const json = Buffer.allocUnsafeSlow(this.json.length - replacedLength + text.length)
     this.json.copy(json, 0, 0, start)
     json.write(text, start, 'latin1')
-    this.json.copy(json, start + text.length, start + room)
+    this.json.copy(json, start + text.length, start + replacedLength)
     return new Entry(this.key, revision, json, this.labels, this.fields)
   }
 
-  /** The object, parsed once while it is used, and shared: treat it as frozen. */
+  /** The parsed object, cached while it is used and shared: treat it as frozen. */
   get object (): ApiObject { return this.derive(OBJECT, () => this.copy()) }
 
-  /** The object for one look: parsed anew where it is not there already, and not kept. Treat it as frozen. */
+  /** The parsed object for a single use: from the cache, else parsed without caching. Treat it as frozen. */
   read (): ApiObject {
-    return (this.forms?.values.get(OBJECT) ?? this.copy()) as ApiObject // only `object` sets it
+    return (this.forms?.values.get(OBJECT) ?? this.copy()) as ApiObject // set only by `object`
   }
 
-  /** A copy of its own for whoever means to change it. */
+  /** A copy that the caller may change. */
   copy (): ApiObject {
-    return parseExactly(this.json) as ApiObject // our own bytes, in our own shape
+    return parseExactly(this.json) as ApiObject // JSON that this server encoded
   }
 
-  /** A value computed from this version, made at most once per `form` while it is used. */
+  /** A value derived from this version, computed at most once per `form` while it is used. */
   derive<T> (form: string, make: (entry: Entry) => T): T {
     const known = this.forms?.values.get(form)
     if (this.forms !== undefined && known !== undefined) {
       this.forms.used = now()
-      return known as T // each form has one maker, and so one type
+      return known as T // a form always has the same `make`
     }
     const made = make(this)
     const forms = this.forms ?? new Derived(this)
-    if (grow(forms, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED)) {
+    if (grow(forms, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED_FACTOR)) {
       forms.used = now()
       forms.values.set(form, made)
       this.forms = forms

@@ -1,4 +1,4 @@
-/** What a watch sees: the change of one object at one revision, with its encodings made once for all watchers. */
+/** A change of one object at one revision, with its encodings shared by all watchers. */
 import type { Revision } from '../backend.js'
 import type { Entry } from './entry.js'
 
@@ -7,9 +7,9 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export class CacheEvent {
   readonly type: EventType
   readonly revision: Revision
-  /** The new state; for DELETED the last state, carrying the revision of the delete. */
+  /** The new state; for DELETED the last state with the revision of the delete. */
   readonly entry: Entry
-  /** What it replaced or removed; undefined on ADDED, or where history no longer knows it. */
+  /** The previous state; undefined for ADDED, or if history no longer has it. */
   readonly previous: Entry | undefined
   #encoded: Map<string, Buffer> | undefined
 
@@ -20,10 +20,10 @@ export class CacheEvent {
     this.previous = previous
   }
 
-  /** Drops the encodings: whoever is that far behind makes them again. */
+  /** Drops the encodings; watchers that are far behind encode the event again. */
   forget (): void { this.#encoded = undefined }
 
-  /** The bytes of this event in a form, made at most once. */
+  /** The event's bytes in a form, encoded at most once. */
   encoded (form: string, encode: (event: CacheEvent) => Buffer): Buffer {
     this.#encoded ??= new Map()
     let bytes = this.#encoded.get(form)

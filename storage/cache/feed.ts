@@ -1,6 +1,6 @@
 /**
- * Where a watcher's events come from. From the cache it is a place in the shared window: no queue of its own.
- * `history-feed.ts` is the other one, for a start that the window no longer covers.
+ * The event source of a watcher. A cache feed is a position in the shared window, without a queue of its own. `history-feed.ts` serves starts that the window
+ * no longer covers.
  */
 import type { Revision } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -12,19 +12,19 @@ import type { EventWindow } from './window.js'
 
 export interface Taken {
   readonly events: readonly CacheEvent[]
-  /** Equal exactly when the events are: the same may be given to other watchers. '' when there are none. */
+  /** Two results with the same id have the same events, so that encodings can be shared. '' if empty. */
   readonly id: string
-  /** There are more to be taken now. Where not, the subscriber is woken when there are. */
+  /** True if more events are available now. Otherwise the subscriber is woken when there are. */
   readonly more: boolean
 }
 
 export interface Feed {
   /**
-   * Up to `most` events after the last ones taken, in order; fewer when the JSON of these has `bytes` or more.
-   * @throws StorageError 'Compacted' when events were lost because they were not taken in time
+   * Returns up to `most` events after the last ones taken, in order; fewer once their JSON reaches `bytes`.
+   * @throws StorageError 'Compacted' if events were dropped before they were taken
    */
   take: (most: number, bytes?: number) => Taken
-  /** Everything up to this revision was taken, or did not concern the watch. Undefined while events wait. */
+  /** The feed has delivered everything relevant up to this revision. Undefined while events are pending. */
   revision: () => Revision | undefined
   close: () => void
 }
@@ -32,8 +32,8 @@ export interface Feed {
 export const NOTHING: Taken = { events: [], id: '', more: false }
 
 /**
- * @param scope all keys below a path that ends in '/', or one key
- * @param after a revision that the window still covers, or one to come
+ * @param scope a path that ends in '/', for all keys below it, or one key
+ * @param after a revision that the window covers, or a future one
  */
 export function cacheFeed (cache: WatchCache, after: Revision, scope: string, subscriber: Subscriber): Feed {
   const feed = new CacheFeed(cache, after, scope, subscriber)
@@ -41,7 +41,7 @@ export function cacheFeed (cache: WatchCache, after: Revision, scope: string, su
   return feed
 }
 
-/** The place itself: what an event wakes by the thousand is one object each, not a chain of them. */
+/** Extends the position, so that waking thousands of watchers touches one object each. */
 class CacheFeed extends Place implements Feed {
   readonly #cache: WatchCache
   readonly #window: EventWindow
@@ -62,9 +62,9 @@ class CacheFeed extends Place implements Feed {
     if (from < window.begin) throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
     if (from === window.end - 1) {
       this.first = -1
-      // Where a take has stopped, what comes next need not be wanted.
+      // The event after a partial take may be out of scope.
       const taken = newest(window, from)
-      return this.wants((taken.events[0] as CacheEvent).entry.key) ? taken : NOTHING // there is one
+      return this.wants((taken.events[0] as CacheEvent).entry.key) ? taken : NOTHING // exactly one event
     }
     const events: CacheEvent[] = []
     let number = from
@@ -87,13 +87,13 @@ class CacheFeed extends Place implements Feed {
   close (): void { this.#cache.unsubscribe(this) }
 }
 
-/** What all take who have taken everything before it. */
-let last: { readonly window: EventWindow, readonly number: number, readonly taken: Taken } | undefined
+/** The latest result of `newest`. */
+let lastNewest: { readonly window: EventWindow, readonly number: number, readonly taken: Taken } | undefined
 
-/** The newest event alone, the usual case, which all who wait for it take in the same form. */
+/** The newest event alone, the usual case; all feeds that are up to date share the result. */
 function newest (window: EventWindow, number: number): Taken {
-  if (last?.window !== window || last.number !== number) {
-    last = { window, number, taken: { events: [window.at(number) as CacheEvent], id: `${window.serial}/${number}`, more: false } } // below the end
+  if (lastNewest?.window !== window || lastNewest.number !== number) {
+    lastNewest = { window, number, taken: { events: [window.at(number) as CacheEvent], id: `${window.serial}/${number}`, more: false } } // below the end
   }
-  return last.taken
+  return lastNewest.taken
 }

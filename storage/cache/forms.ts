@@ -1,32 +1,31 @@
 /**
- * What was derived from entries (parsed objects, protobuf, rows) and who holds it, for the whole process: a form
- * lives while it is used. What nobody has used for one to two spans is let go. When there is too much no more is kept until
- * then, so that one look at everything there is costs neither the memory of it all nor what others are using.
+ * Bounds the memory of values derived from entries (parsed objects, protobuf, rows) for the whole process. Values that were unused for one to two spans are
+ * dropped. While the limit is reached, new values are not kept, so that a single full scan neither exhausts memory nor evicts values in use.
  */
 
 const SPAN_MS = 30_000
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 
 export interface Forms {
-  /** The span of time in which one of them was last used. */
+  /** The span in which a value was last used. */
   used: number
-  /** Estimated. */
+  /** Estimated size. */
   bytes: number
-  /** Lets go of them. */
+  /** Drops the values. */
   drop: () => void
 }
 
-let span = 1
+let currentSpan = 1
 let held: Forms[] = []
 let bytes = 0
 let timer: NodeJS.Timeout | undefined
 
-/** The span of time that is now, to be noted at each use. */
-export const now = (): number => span
+/** The current span, to be recorded at each use. */
+export const now = (): number => currentSpan
 
-/** Takes note of forms that grow by so many bytes, if there is room for them; the first time, of their holder. */
+/** Accounts for additional bytes of derived values and registers their holder. Returns false if the limit is reached. */
 export function grow (forms: Forms, by: number): boolean {
-  if (bytes + by > MOST_BYTES) return false
+  if (bytes + by > MAX_BYTES) return false
   if (forms.bytes === 0) held.push(forms)
   forms.bytes += by
   bytes += by
@@ -34,21 +33,21 @@ export function grow (forms: Forms, by: number): boolean {
   return true
 }
 
-/** How much is held, for those who watch over it. */
+/** Current usage, for metrics. */
 export const formsHeld = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
 
-/** Ends a span: what was not used in it goes. */
+/** Ends a span: drops holders that were not used in it. */
 export function sweep (): void {
-  const stay: Forms[] = []
-  const go: Forms[] = []
-  for (const forms of held) (forms.used >= span ? stay : go).push(forms)
-  span++
-  for (const forms of go) {
+  const kept: Forms[] = []
+  const unused: Forms[] = []
+  for (const forms of held) (forms.used >= currentSpan ? kept : unused).push(forms)
+  currentSpan++
+  for (const forms of unused) {
     bytes -= forms.bytes
     forms.bytes = 0
     forms.drop()
   }
-  held = stay
+  held = kept
   if (held.length > 0) return
   clearInterval(timer)
   timer = undefined

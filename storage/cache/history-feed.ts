@@ -1,7 +1,6 @@
 /**
- * The events of a watch that starts further back than the window reaches, or of a type without a cache: read from
- * the back end's own change log. It reads ahead no further than a bound and goes on when that was taken; where there
- * is a cache it moves over to its window, without a gap or a repeat, as soon as the window covers what follows.
+ * Events of a watch that starts before the window, or of a type without a cache: read from the back end's history. The feed reads ahead up to a limit. With a
+ * cache it switches to the cache's window, without gaps or repeats, once the window covers its position.
  */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
@@ -20,26 +19,26 @@ export interface HistoryOptions {
   readonly after: Revision
   readonly decode: (kv: BackendEvent['kv'], revision: Revision) => Entry
   readonly subscriber: Subscriber
-  /** To go over to. */
+  /** The cache to switch to. */
   readonly cache: WatchCache | undefined
 }
 
-/** Read ahead of the client. */
-const MOST_WAITING_BYTES = 4 * 1024 * 1024
+/** Maximum bytes read ahead of the client. */
+const MAX_PENDING_BYTES = 4 * 1024 * 1024
 
-let runs = 0
+let takes = 0
 
 const sizeOf = ({ kv, previous }: BackendEvent): number => kv.value.length + (previous?.value.length ?? 0)
 
 export class HistoryFeed implements Feed {
   readonly #options: HistoryOptions
-  /** Undefined while too much waits, and after the end. */
+  /** Undefined while the read-ahead limit is reached, and after the end. */
   #watch: BackendWatch | undefined
-  #waiting: BackendEvent[] = []
-  /** Index of the first that was not taken. */
+  #pending: BackendEvent[] = []
+  /** Index of the first pending event. */
   #head = 0
   #bytes = 0
-  /** Everything up to here was given to us. */
+  /** The back end has delivered everything up to this revision. */
   #reached: Revision
   #failure: StorageError | undefined
   #joined: Feed | undefined
@@ -54,32 +53,32 @@ export class HistoryFeed implements Feed {
 
   take (most: number, bytes = Infinity): Taken {
     if (this.#joined !== undefined) return this.#joined.take(most, bytes)
-    if (this.#head === this.#waiting.length) {
+    if (this.#head === this.#pending.length) {
       if (this.#failure !== undefined) throw this.#failure
       return NOTHING
     }
     const { decode } = this.#options
     const events: CacheEvent[] = []
     let taken = 0
-    while (this.#head < this.#waiting.length && events.length < most && taken < bytes) {
-      const event = this.#waiting[this.#head++] as BackendEvent // below the length
+    while (this.#head < this.#pending.length && events.length < most && taken < bytes) {
+      const event = this.#pending[this.#head++] as BackendEvent // below the length
       this.#bytes -= sizeOf(event)
       const made = eventOf(event, decode)
       if (made === undefined) continue
       events.push(made)
       taken += made.entry.json.length
     }
-    if (this.#head < this.#waiting.length) return { events, id: `history/${++runs}`, more: true }
-    this.#waiting = []
+    if (this.#head < this.#pending.length) return { events, id: `history/${++takes}`, more: true }
+    this.#pending = []
     this.#head = 0
     if (this.#failure === undefined && !this.#join() && this.#watch === undefined) this.#follow()
-    return { events, id: `history/${++runs}`, more: false }
+    return { events, id: `history/${++takes}`, more: false }
   }
 
   revision (): Revision | undefined {
     if (this.#joined !== undefined) return this.#joined.revision()
-    if (this.#waiting.length > 0) return undefined
-    this.#watch?.requestProgress() // for the next time
+    if (this.#pending.length > 0) return undefined
+    this.#watch?.requestProgress() // for the next call
     return this.#reached
   }
 
@@ -97,19 +96,19 @@ export class HistoryFeed implements Feed {
       onEvents: (events, revision) => {
         this.#reached = revision
         for (const event of events) {
-          this.#waiting.push(event)
+          this.#pending.push(event)
           this.#bytes += sizeOf(event)
         }
-        if (this.#bytes > MOST_WAITING_BYTES) {
+        if (this.#bytes > MAX_PENDING_BYTES) {
           this.#watch?.cancel()
           this.#watch = undefined
         }
-        if (this.#waiting.length > 0) this.#wake()
+        if (this.#pending.length > 0) this.#wake()
         else this.#join()
       },
       onProgress: revision => {
         if (revision > this.#reached) this.#reached = revision
-        if (this.#waiting.length === 0) this.#join()
+        if (this.#pending.length === 0) this.#join()
       },
       onEnd: error => {
         this.#failure = error
@@ -120,7 +119,7 @@ export class HistoryFeed implements Feed {
     this.#watch.requestProgress()
   }
 
-  /** Goes over to the window if it covers what follows. Nothing waits. */
+  /** Switches to the cache's window if it covers the position. Requires that no events are pending. */
   #join (): boolean {
     const { cache, scope, subscriber } = this.#options
     if (this.#joined !== undefined || this.#closed || cache?.loaded !== true || this.#reached < cache.window.since) return false

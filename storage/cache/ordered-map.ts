@@ -1,17 +1,14 @@
 /**
- * A sorted map from string to value in which every version stays readable: a change copies the path to
- * one leaf (two or three small arrays) and shares the rest, so a snapshot costs nothing and a page of a
- * list never waits for writers. Every node knows how many items are below it, which makes counting a
- * range as cheap as finding a key.
- *
- * Keys are compared by code unit. Get, set, delete and rank are O(log n); a range is O(log n + items).
+ * A persistent sorted map with string keys, ordered by code unit. A change copies the path to one leaf (two or three small arrays) and shares the rest, so
+ * snapshots are free and readers never wait for writers. Nodes count the items below them. Get, set, delete, rank and count are O(log n); a range is O(log n
+ * + items).
  */
 import { lowerBound } from '../../schemas/sorted.js'
 
 const FAN_OUT = 64
 
 interface Leaf<V> { readonly leaf: true, readonly keys: readonly string[], readonly values: readonly V[], readonly size: number }
-interface Branch<V> { readonly leaf: false, /** Smallest key of each child; the first is never looked at. */ readonly keys: readonly string[], readonly children: ReadonlyArray<Node<V>>, readonly size: number }
+interface Branch<V> { readonly leaf: false, /** Smallest key of each child; the first one is unused. */ readonly keys: readonly string[], readonly children: ReadonlyArray<Node<V>>, readonly size: number }
 type Node<V> = Leaf<V> | Branch<V>
 
 const leafOf = <V>(keys: readonly string[], values: readonly V[]): Leaf<V> => ({ leaf: true, keys, values, size: keys.length })
@@ -22,7 +19,7 @@ function branchOf<V> (keys: readonly string[], children: ReadonlyArray<Node<V>>)
   return { leaf: false, keys, children, size }
 }
 
-/** Index of the child that holds or would hold `key`. */
+/** Index of the child whose range contains `key`. */
 function childIndex (keys: readonly string[], key: string): number {
   let low = 1
   let high = keys.length
@@ -57,7 +54,7 @@ function insert<V> (node: Node<V>, key: string, value: V): Array<Node<V>> {
   return split(branchOf(node.keys.toSpliced(at, 1, ...parts.map(smallest)), node.children.toSpliced(at, 1, ...parts)))
 }
 
-/** The node without the key; undefined when nothing is left; the same node when the key is not there. */
+/** The node without the key; undefined if it becomes empty; the same node if the key is missing. */
 function remove<V> (node: Node<V>, key: string): Node<V> | undefined {
   if (node.leaf) {
     const at = lowerBound(node.keys, key)
@@ -77,7 +74,7 @@ function remove<V> (node: Node<V>, key: string): Node<V> | undefined {
   return merged(node, at, rest)
 }
 
-/** Joins a child that became small with a neighbour, so that deletes do not leave a tall, empty tree. */
+/** Joins a small child with a neighbour, so that deletes do not leave a tall, sparse tree. */
 function merged<V> (node: Branch<V>, at: number, rest: Node<V>): Branch<V> {
   const from = at > 0 ? at - 1 : at
   const pair = at > 0 ? [node.children[at - 1] as Node<V>, rest] : [rest, node.children[at + 1]]
@@ -90,13 +87,13 @@ function merged<V> (node: Branch<V>, at: number, rest: Node<V>): Branch<V> {
   return branchOf(node.keys.toSpliced(from, 2, ...parts.map(smallest)), node.children.toSpliced(from, 2, ...parts))
 }
 
-/** Items that lie in one leaf: those from `from`, before `to`. The arrays are the leaf's own: one that has not changed has the same. */
+/** Items of one leaf from index `from` up to `to`. The arrays are the leaf's own, and stay the same while it is unchanged. */
 export interface Run<V> { readonly keys: readonly string[], readonly values: readonly V[], readonly from: number, readonly to: number }
 
 function visit<V> (node: Node<V>, start: string, end: string, each: (run: Run<V>) => boolean): boolean {
   if (node.leaf) {
     const { keys, values } = node
-    // Most leaves lie within: their keys are not even looked at, which would fetch each from memory.
+    // Most leaves are entirely in range: skip the binary search, which would fetch keys from memory.
     const within = keys.length === 0 || keys[keys.length - 1] as string < end
     const to = within ? keys.length : lowerBound(keys, end)
     const from = keys.length > 0 && keys[0] as string >= start ? 0 : lowerBound(keys, start)
@@ -115,7 +112,7 @@ export class OrderedMap<V> {
 
   static empty<V> (): OrderedMap<V> { return new OrderedMap<V>(leafOf<V>([], [])) }
 
-  /** From pairs in ascending order of key, each key once. O(n). */
+  /** Builds a map from pairs in ascending key order, without duplicates. O(n). */
   static fromSorted<V> (pairs: ReadonlyArray<readonly [string, V]>): OrderedMap<V> {
     const half = FAN_OUT / 2
     let level: Array<Node<V>> = []
@@ -155,7 +152,7 @@ export class OrderedMap<V> {
     return root === undefined ? OrderedMap.empty() : new OrderedMap(root)
   }
 
-  /** How many keys are smaller than `key`. */
+  /** Number of keys smaller than `key`. */
   rank (key: string): number {
     let node = this.#root
     let before = 0
@@ -167,7 +164,7 @@ export class OrderedMap<V> {
     return before + lowerBound(node.keys, key)
   }
 
-  /** How many keys are in [start, end). */
+  /** Number of keys in [start, end). */
   count (start: string, end: string): number { return Math.max(0, this.rank(end) - this.rank(start)) }
 
   /** Calls `each` for the items in [start, end), ascending, until it returns false. */
@@ -178,7 +175,7 @@ export class OrderedMap<V> {
     })
   }
 
-  /** Calls `each` for the items in [start, end) leaf by leaf, none of them empty, until it returns false. */
+  /** Calls `each` with non-empty runs of items in [start, end), leaf by leaf, until it returns false. */
   forEachRun (start: string, end: string, each: (run: Run<V>) => boolean): void {
     visit(this.#root, start, end, each)
   }

@@ -1,25 +1,25 @@
 /**
- * Who waits for changes of which keys: of all, of those below a path (a namespace), or of one. A change wakes those
- * it concerns and costs the others nothing. Who has been told and has not looked yet is not told again.
+ * Routes changes to subscribers of all keys, of keys below a path (a namespace) or of one key. Each change costs only the subscribers it concerns. A
+ * subscriber is notified again only after it has taken its events.
  */
 import type { Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
 
 export interface Subscriber {
-  /** There is something new; called at most once per turn of the loop, and not again before it was looked at. */
+  /** Called when events are available, at most once per event loop turn. */
   wake: () => void
-  /** No more events will come; the place among them is lost. */
+  /** No more events follow; the position is lost. */
   end: (error: StorageError) => void
 }
 
-/** One subscriber's place in the window of events. */
+/** A subscriber's position in the window of events. */
 export class Place {
-  /** What it wants: below a path, which ends in '/', or one key. */
+  /** A path that ends in '/', for all keys below it, or one key. */
   readonly scope: string
   readonly subscriber: Subscriber
-  /** Changes up to this revision are known to it. */
+  /** Changes up to this revision are skipped. */
   readonly after: Revision
-  /** Number of the first event it wants and has not taken; -1 while there is none. */
+  /** Number of the first event to take; -1 if there is none. */
   first = -1
 
   constructor (scope: string, after: Revision, subscriber: Subscriber) {
@@ -36,9 +36,9 @@ export class Place {
 const pathOf = (key: string): string => key.slice(0, key.lastIndexOf('/') + 1)
 
 export class Subscribers {
-  /** The scope of those who want everything. */
+  /** The scope that contains all keys. */
   readonly #all: string
-  readonly #ofAll = new Set<Place>()
+  readonly #unscoped = new Set<Place>()
   readonly #byScope = new Map<string, Set<Place>>()
   #lastNotified: Place[] = []
   #waking = false
@@ -46,14 +46,14 @@ export class Subscribers {
   constructor (all: string) { this.#all = all }
 
   get size (): number {
-    let size = this.#ofAll.size
+    let size = this.#unscoped.size
     for (const places of this.#byScope.values()) size += places.size
     return size
   }
 
   add (place: Place): void {
     if (place.scope === this.#all) {
-      this.#ofAll.add(place)
+      this.#unscoped.add(place)
       return
     }
     const places = this.#byScope.get(place.scope)
@@ -62,18 +62,18 @@ export class Subscribers {
   }
 
   delete (place: Place): void {
-    if (this.#ofAll.delete(place)) return
+    if (this.#unscoped.delete(place)) return
     const places = this.#byScope.get(place.scope)
     if (places?.delete(place) === true && places.size === 0) this.#byScope.delete(place.scope)
   }
 
-  /** An event with this number in the window has happened. */
+  /** Records an event with its number in the window. */
   notify (key: string, revision: Revision, number: number): void {
-    if (this.#ofAll.size > 0) this.#notifyPlaces(this.#ofAll, revision, number)
+    if (this.#unscoped.size > 0) this.#notifyPlaces(this.#unscoped, revision, number)
     if (this.#byScope.size === 0) return
     const path = pathOf(key)
-    const near = path === this.#all ? undefined : this.#byScope.get(path)
-    if (near !== undefined) this.#notifyPlaces(near, revision, number)
+    const inPath = path === this.#all ? undefined : this.#byScope.get(path)
+    if (inPath !== undefined) this.#notifyPlaces(inPath, revision, number)
     const exact = this.#byScope.get(key)
     if (exact !== undefined) this.#notifyPlaces(exact, revision, number)
   }
@@ -86,29 +86,29 @@ export class Subscribers {
     }
   }
 
-  /** How many would be told of an event of a key, or of some new key below a path that ends in '/'. */
+  /** Number of subscribers to a key, or to new keys below a path that ends in '/'. */
   concernedBy (scope: string): number {
     const path = pathOf(scope)
-    const near = path === this.#all ? 0 : this.#byScope.get(path)?.size ?? 0
-    return this.#ofAll.size + near + (scope === path ? 0 : this.#byScope.get(scope)?.size ?? 0)
+    const inPath = path === this.#all ? 0 : this.#byScope.get(path)?.size ?? 0
+    return this.#unscoped.size + inPath + (scope === path ? 0 : this.#byScope.get(scope)?.size ?? 0)
   }
 
-  /** Wakes those who were told something, in the next turn of the loop. */
+  /** Wakes the notified subscribers in the next event loop turn. */
   wake (): void {
     if (this.#waking || this.#lastNotified.length === 0) return
     this.#waking = true
     setImmediate(() => {
       this.#waking = false
-      const told = this.#lastNotified
+      const notified = this.#lastNotified
       this.#lastNotified = []
-      for (const { subscriber } of told) subscriber.wake()
+      for (const { subscriber } of notified) subscriber.wake()
     })
   }
 
-  /** Ends them all. */
+  /** Ends all subscribers. */
   end (error: StorageError): void {
-    const places = [...this.#ofAll, ...[...this.#byScope.values()].flatMap(set => [...set])]
-    this.#ofAll.clear()
+    const places = [...this.#unscoped, ...[...this.#byScope.values()].flatMap(set => [...set])]
+    this.#unscoped.clear()
     this.#byScope.clear()
     this.#lastNotified = []
     for (const { subscriber } of places) subscriber.end(error)

@@ -1,6 +1,6 @@
 /**
- * The JSON of an object in bytes, with room where its resourceVersion goes: what it will be is known after the write, and what is
- * there before is compared with it. The text becomes bytes once, for both.
+ * JSON bytes of an object with a gap for its resourceVersion, which is known only after the write. The same bytes serve the comparison with the current
+ * object.
  */
 import { countValues, joinJson, UNBOUNDED } from '../../schemas/index.js'
 import type { SplitJson } from '../../schemas/index.js'
@@ -9,23 +9,23 @@ const NEWLINE = 0x0a
 const SPACE = 0x20
 const NEWLINE_LENGTH = 1
 
-/** What stands in the room, all ASCII. */
+/** The text in the gap, all ASCII. */
 const versionText = (revision: number): string => joinJson({ head: '', tail: '' }, String(revision))
 
-/** Of the last one: revisions grow, and seldom by a digit. */
-let room = versionText(1).length
+/** Length of the last version: revisions rarely gain a digit. */
+let versionLength = versionText(1).length
 
 export class UnversionedJson {
-  /** Memory of its own, as entries keep it (`bytes.ts`). */
+  /** A separate allocation, as for entries (`bytes.ts`). */
   readonly #bytes: Buffer
   readonly #headEnd: number
   readonly #tailStart: number
-  /** Its memory is an entry's. */
-  #taken = false
+  /** True once an entry uses the allocation. */
+  #handedOut = false
 
   constructor ({ head, tail }: SplitJson) {
     this.#headEnd = Buffer.byteLength(head)
-    this.#tailStart = this.#headEnd + room
+    this.#tailStart = this.#headEnd + versionLength
     const end = this.#tailStart + Buffer.byteLength(tail)
     this.#bytes = Buffer.allocUnsafeSlow(end + NEWLINE_LENGTH)
     this.#bytes.write(head, 0, this.#headEnd)
@@ -33,16 +33,16 @@ export class UnversionedJson {
     this.#bytes[end] = NEWLINE
   }
 
-  /** Bytes, with room for the resourceVersion. */
+  /** In bytes, gap included. */
   get length (): number { return this.#bytes.length }
 
-  /** List items and object members. To be asked before it is given a version. */
+  /** Counts list items and object members. Call it before `at`. */
   values (): number {
     this.#bytes.fill(SPACE, this.#headEnd, this.#tailStart)
     return countValues(this.#bytes, UNBOUNDED).values
   }
 
-  /** Whether an entry with these bytes shows the same object, whatever its version. */
+  /** Whether an entry with these bytes contains the same object, regardless of its version. */
   isOf (json: Buffer, revision: number): boolean {
     const [headEnd, tailStart] = [this.#headEnd, this.#headEnd + versionText(revision).length]
     return json.length - tailStart === this.#bytes.length - this.#tailStart &&
@@ -50,22 +50,22 @@ export class UnversionedJson {
       json.compare(this.#bytes, this.#tailStart, this.#bytes.length, tailStart) === 0
   }
 
-  /** The whole JSON with that resourceVersion and a newline at its end, not to be written to. */
+  /** The JSON with that resourceVersion and a newline. Shared: never write to it. */
   at (revision: number): Buffer {
     const text = versionText(revision)
-    const fits = !this.#taken && this.#tailStart - this.#headEnd === text.length
+    const fits = !this.#handedOut && this.#tailStart - this.#headEnd === text.length
     const whole = fits ? this.#bytes : this.#copy(text.length)
-    this.#taken = true
-    room = text.length
+    this.#handedOut = true
+    versionLength = text.length
     whole.write(text, this.#headEnd, 'latin1')
     return whole
   }
 
-  #copy (room: number): Buffer {
+  #copy (versionLength: number): Buffer {
     const tail = this.#bytes.subarray(this.#tailStart)
-    const copy = Buffer.allocUnsafeSlow(this.#headEnd + room + tail.length)
+    const copy = Buffer.allocUnsafeSlow(this.#headEnd + versionLength + tail.length)
     copy.set(this.#bytes.subarray(0, this.#headEnd))
-    copy.set(tail, this.#headEnd + room)
+    copy.set(tail, this.#headEnd + versionLength)
     return copy
   }
 }

@@ -1,10 +1,9 @@
 /**
- * All objects of one resource type in memory, ordered by key, kept up to date by one watch of the back
- * end, with a window of recent events for watchers. Reads from it are consistent: `fresh` first learns
- * the store's newest revision and waits until the cache has reached it.
+ * All objects of one resource type in memory, ordered by key, kept current by one watch of the back end, with a window of recent events for watchers. Reads
+ * are consistent: `fresh` reads the store's newest revision and waits until the cache has reached it.
  *
- * Snapshots are versions of a copy-on-write map. Those that a list handed out pages of are remembered
- * while the window still covers what has changed since; after that the back end answers at that revision.
+ * Snapshots are versions of a copy-on-write map. Snapshots of paged lists are kept while the window covers the changes since; after that the back end serves
+ * that revision.
  */
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
 import { futureRevision, isStorageError, StorageError } from '../errors.js'
@@ -26,28 +25,28 @@ export type { Snapshot } from './pins.js'
 
 export interface WatchCacheOptions {
   readonly backend: Backend
-  /** The path above all its keys. */
+  /** The path of all its keys. */
   readonly scope: string
-  /** Bytes to entry; throws 'Corrupt'. `revision` is what the entry's resourceVersion will be. */
+  /** Decodes a value; throws 'Corrupt'. `revision` becomes the entry's resourceVersion. */
   readonly decode: (kv: KeyValue, revision: Revision) => Entry
-  /** Events kept at least. */
+  /** Minimum number of events to keep. */
   readonly windowSize: number
   readonly observer?: Pick<StoreObserver, 'changed' | 'loaded' | 'progressed'> | undefined
   readonly log: (message: string, error: unknown) => void
 }
 
 const PAGE = 1000
-/** Events that are undone to show a past state. */
-const MOST_UNDONE = 1000
-/** Reads that name a revision the store has not reached wait this long. */
+/** Maximum events to undo for a past snapshot. */
+const MAX_UNDONE = 1000
+/** How long reads wait for a revision that the store has not reached. */
 export const FUTURE_WAIT_MS = 3000
 const POLL_MS = 25
-/** A request does not wait longer than this for a store that gives nothing. */
+/** How long a request waits for the cache to load. */
 const LOAD_WAIT_MS = 10_000
-/** Nor for one that has failed for longer than this. */
+/** How long requests wait when loading keeps failing. */
 const FAILING_WAIT_MS = 3000
-/** Between two attempts to load. */
-const MOST_RETRY_MS = 1000
+/** Maximum delay between attempts to load. */
+const MAX_RETRY_MS = 1000
 
 export class WatchCache {
   readonly #options: WatchCacheOptions
@@ -60,20 +59,20 @@ export class WatchCache {
   #loaded = false
   #closed = false
   #loading: Promise<void> | undefined
-  /** Of the watch that follows a list, until it has caught up. */
+  /** The initial watch, until it has caught up with the list. */
   #starting: { readonly resolve: () => void, readonly reject: (error: StorageError) => void } | undefined
   readonly #offers = new Offers()
   readonly #pins = new Pins()
-  /** Keys of objects that are there and can't be shown, with why; seldom any. */
+  /** Unreadable objects by key, usually none. */
   #damaged = new Map<string, StorageError>()
-  /** The question for the newest revision that was asked last, and the cache having come so far. */
+  /** The latest request for the newest revision, and the cache having reached it. */
   #pendingRevision: Promise<Revision> | undefined
   #refreshed: Promise<void> | undefined
   #failure: unknown
   /** When loading began to fail. */
   #failingSince = Infinity
-  /** When the watch was asked for its progress and has not answered since. */
-  #progressAsked = -Infinity
+  /** When progress was requested, reset by the response. */
+  #progressRequestedAt = -Infinity
   readonly #subscribers: Subscribers
   #waiters = new Set<() => void>()
 
@@ -83,7 +82,7 @@ export class WatchCache {
     this.#subscribers = new Subscribers(options.scope)
   }
 
-  /** Loads once; later calls share the first. Retried until it succeeds or the cache is closed. */
+  /** Loads once; later calls share the first. Retries until it succeeds or the cache is closed. */
   open (): Promise<void> {
     this.#loading ??= this.#load()
     return this.#loading
@@ -93,7 +92,7 @@ export class WatchCache {
   get size (): number { return this.#map.size }
   get window (): EventWindow { return this.#window }
 
-  /** @param reason what its watches are told */
+  /** @param reason the error for its watches */
   close (reason = new StorageError('Closed', 'the server is closing')): void {
     this.#closed = true
     this.#watch?.cancel()
@@ -102,13 +101,13 @@ export class WatchCache {
     this.#wakeWaiters()
   }
 
-  /** The revision the map shows: nothing in the range happened after the newest event up to it. */
+  /** The revision of the map: it contains every event in the range up to it. */
   get revision (): Revision {
     const now = this.#loaded ? this.#options.backend.revisionNow() : undefined
     return now !== undefined && now > this.#revision ? now : this.#revision
   }
 
-  /** @throws StorageError 'Corrupt' when there is an object and it can't be shown */
+  /** @throws StorageError 'Corrupt' if the object exists but is unreadable */
   get (key: string): Entry | undefined {
     const entry = this.#map.get(key)
     if (entry !== undefined || this.#damaged.size === 0) return entry
@@ -117,39 +116,39 @@ export class WatchCache {
     return undefined
   }
 
-  /** For who would show all of a range. @throws StorageError 'Corrupt' that names an object there which can't be shown */
+  /** Checks a range before it is listed. @throws StorageError 'Corrupt' with the key of an unreadable object */
   refuseDamage (start: string, end: string): void {
     for (const [key, damage] of this.#damaged) if (key >= start && key < end) throw damage
   }
 
   get snapshot (): Snapshot { return { revision: this.revision, map: this.#map } }
 
-  /** Undefined when the map already shows every acknowledged write, else a promise of that. */
+  /** Undefined if the map contains every acknowledged write, else a promise for that. */
   fresh (): Promise<void> | undefined {
     const { backend } = this.#options
     if (this.#loaded && backend.revisionNow() !== undefined) return undefined
-    // Whoever shares the question shares all that follows from its answer.
-    const asked = backend.revision()
-    if (asked !== this.#pendingRevision || this.#refreshed === undefined) {
-      this.#pendingRevision = asked
-      this.#refreshed = this.#refresh(asked)
+    // Callers that share the request share the wait as well.
+    const pending = backend.revision()
+    if (pending !== this.#pendingRevision || this.#refreshed === undefined) {
+      this.#pendingRevision = pending
+      this.#refreshed = this.#refresh(pending)
     }
     return this.#refreshed
   }
 
-  async #refresh (asked: Promise<Revision>): Promise<void> {
-    const revision = await asked
+  async #refresh (pending: Promise<Revision>): Promise<void> {
+    const revision = await pending
     if (!this.#loaded) await this.ready()
     if (this.revision >= revision) return
     await this.reach(revision, LOAD_WAIT_MS).catch((error: unknown) => {
-      // The caller named no version: it is the store's changes that do not come.
+      // The client requested no revision: the store's events are late.
       throw isStorageError(error, 'FutureRevision') ? new StorageError('Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }) : error
     })
   }
 
   /**
    * Resolves when the objects are in memory.
-   * @throws StorageError 'Unavailable' when that takes too long, or loading them has failed for a while, with why
+   * @throws StorageError 'Unavailable' with the cause, if that takes too long or keeps failing
    */
   async ready (): Promise<void> {
     if (this.#loaded) return
@@ -163,8 +162,8 @@ export class WatchCache {
   }
 
   /**
-   * Resolves when the map shows `revision`.
-   * @throws StorageError 'FutureRevision' when it does not come within the wait, 'Closed'
+   * Resolves when the map has reached `revision`.
+   * @throws StorageError 'FutureRevision' after the wait, 'Closed'
    */
   async reach (revision: Revision, waitMs = FUTURE_WAIT_MS): Promise<void> {
     if (!this.#loaded) await this.ready()
@@ -174,16 +173,16 @@ export class WatchCache {
       if (this.#closed) throw new StorageError('Closed', 'the server is closing')
       const left = until - performance.now()
       if (left <= 0) throw futureRevision(revision, this.revision)
-      if (this.#options.backend.revisionNow() === undefined) this.#askProgress()
+      if (this.#options.backend.revisionNow() === undefined) this.#requestProgress()
       await this.#pause(Math.min(POLL_MS, left))
     }
   }
 
-  /** One question at a time, however many wait: answers would come behind each other, and events behind them. */
-  #askProgress (): void {
+  /** Requests progress, one at a time: more responses would queue up ahead of events. */
+  #requestProgress (): void {
     const now = performance.now()
-    if (now - this.#progressAsked < POLL_MS - 1) return // a timer may come a little early
-    this.#progressAsked = now
+    if (now - this.#progressRequestedAt < POLL_MS - 1) return // timers may fire slightly early
+    this.#progressRequestedAt = now
     this.#watch?.requestProgress()
   }
 
@@ -199,18 +198,18 @@ export class WatchCache {
     })
   }
 
-  /** The state at exactly that revision, if it is still known here. */
+  /** The state at exactly that revision, if it is known here. */
   snapshotAt (revision: Revision): Snapshot | undefined {
     if (revision > this.revision) return undefined
     if (revision >= this.#changed) return { revision, map: this.#map }
     return this.#pins.at(revision) ?? this.#before(revision)
   }
 
-  /** The map as it was, by undoing what the window has seen since: as little as it costs to read a page from the back end. */
+  /** Restores a past map by undoing events of the window, at most as many as a page from the back end would cost. */
   #before (revision: Revision): Snapshot | undefined {
     const window = this.#window
     const first = revision < window.since ? window.begin : window.firstAfter(revision)
-    if (revision < window.since || window.end - first > MOST_UNDONE) return undefined
+    if (revision < window.since || window.end - first > MAX_UNDONE) return undefined
     let map = this.#map
     for (let number = window.end - 1; number >= first; number--) {
       const { entry, previous } = window.at(number) as CacheEvent // between begin and end
@@ -221,16 +220,16 @@ export class WatchCache {
     return snapshot
   }
 
-  /** Remembers a snapshot whose later pages somebody will ask for. */
+  /** Keeps a snapshot for later pages of a list. */
   pin (snapshot: Snapshot): void { this.#pins.add(snapshot, this.#window) }
 
-  /** Hands over the writer's own object before a write, so that its event need not be decoded. */
+  /** Takes the entry of a writer before its write, so that the event need not be decoded. */
   offer (key: string, offer: Offer): void { this.#offers.add(key, offer) }
 
   subscribe (place: Place): void { this.#subscribers.add(place) }
   unsubscribe (place: Place): void { this.#subscribers.delete(place) }
   get subscribers (): number { return this.#subscribers.size }
-  /** How many watches a change of a key, or of some key below a path that ends in '/', wakes. */
+  /** Number of watches that a change of a key, or of a key below a path that ends in '/', wakes. */
   watchesOf (scope: string): number { return this.#subscribers.concernedBy(scope) }
 
   async #load (): Promise<void> {
@@ -244,7 +243,7 @@ export class WatchCache {
         this.#failure = error
         if (this.#failingSince === Infinity) this.#failingSince = performance.now()
         this.#wakeWaiters()
-        await this.#pause(Math.min(MOST_RETRY_MS, 100 * 2 ** attempt))
+        await this.#pause(Math.min(MAX_RETRY_MS, 100 * 2 ** attempt))
       }
     }
   }
@@ -262,7 +261,7 @@ export class WatchCache {
         try {
           pairs.push([kv.key, decode(kv, kv.modRevision)])
         } catch (error) {
-          // One that can't be shown is no reason to withhold the others.
+          // One unreadable object must not hide the others.
           if (!isStorageError(error, 'Corrupt')) throw error
           damaged.set(kv.key, error)
         }
@@ -287,8 +286,8 @@ export class WatchCache {
     })
   }
 
-  /** The watch has told of everything that was written while the list was read: from now on the back end's word on its newest revision counts. */
-  #caughtUp (): void {
+  /** Called once the watch has delivered everything written during the list; from now on the back end's newest revision is valid for the map. */
+  #markLoaded (): void {
     this.#loaded = true
     this.#options.observer?.loaded()
     this.#failure = undefined
@@ -308,23 +307,23 @@ export class WatchCache {
           this.#apply(events, revision)
         } catch (error) {
           this.#watch?.cancel()
-          this.#lost(isStorageError(error) ? error : new StorageError('Corrupt', 'a change could not be applied', { cause: error }))
+          this.#restart(isStorageError(error) ? error : new StorageError('Corrupt', 'a change could not be applied', { cause: error }))
         }
       },
       onProgress: revision => {
-        this.#progressAsked = -Infinity
+        this.#progressRequestedAt = -Infinity
         this.#options.observer?.progressed()
-        const further = revision > this.#revision
-        if (further) this.#revision = revision
-        if (!this.#loaded) this.#caughtUp()
-        else if (further) this.#wakeWaiters() // for nothing new nobody is woken: waiters ask for progress again
+        const advanced = revision > this.#revision
+        if (advanced) this.#revision = revision
+        if (!this.#loaded) this.#markLoaded()
+        else if (advanced) this.#wakeWaiters() // without news, waiters request progress again
       },
-      onEnd: error => { this.#lost(error) }
+      onEnd: error => { this.#restart(error) }
     })
     this.#watch.requestProgress()
   }
 
-  /** Lets go of events that are kept no longer, where none comes that would do so. */
+  /** Drops expired events of an idle type. */
   trim (): void { this.#window.trim(performance.now()) }
 
   #apply (events: BackendEvent[], revision: Revision): void {
@@ -347,7 +346,7 @@ export class WatchCache {
     const { kv } = event
     const previous = this.#map.get(kv.key)
     const revision = kv.modRevision
-    // Its watchers may know it from before it was damaged, and its last state can't be shown to them.
+    // Watchers may know the object from before it was damaged, but its last state is unreadable, so they must list again.
     if (this.#damaged.delete(kv.key) && event.type === 'delete') throw new StorageError('Compacted', `the damaged object ${kv.key} was deleted`)
     try {
       if (event.type === 'delete') {
@@ -359,8 +358,8 @@ export class WatchCache {
     }
   }
 
-  /** The back end can't go on without a gap: everybody starts again from a new list. */
-  #lost (error: StorageError): void {
+  /** The watch cannot continue without a gap: ends all subscribers and loads again. */
+  #restart (error: StorageError): void {
     if (this.#closed) return
     if (this.#starting !== undefined) {
       this.#starting.reject(error)

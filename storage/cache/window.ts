@@ -1,72 +1,71 @@
 /**
- * The recent events of one resource type, numbered without gaps. Watchers are cursors into it, so a slow
- * one costs a number, not a queue; when its cursor falls off the end it has missed something and is ended.
+ * The recent events of one resource type, numbered without gaps. Watchers are cursors into it, so a slow watcher costs no queue; it ends when its next event
+ * has been dropped.
  *
- * The window keeps at least `least` events and grows with the rate of change, within bounds of count and
- * bytes, to cover about a minute.
+ * The window keeps at least `minEvents` events and grows with the rate of change, within limits of count and bytes, to cover about a minute.
  */
 import type { Revision } from '../backend.js'
 import type { CacheEvent } from './event.js'
 
-const MOST_EVENTS = 100_000
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_EVENTS = 100_000
+const MAX_BYTES = 64 * 1024 * 1024
 const KEEP_FOR_MS = 75_000
-/** A floor above the flag's default of 100: events are kept anyway as long as their objects live. */
-const FLOOR = 2_000
+/** A minimum above the flag's default of 100; the events share memory with the live objects anyway. */
+const MIN_EVENTS = 2_000
 
-/** So many of the newest events keep their encodings; watchers are seldom further behind. */
-const ENCODED = 256
+/** Only this many newest events keep their encodings; watchers are rarely further behind. */
+const MAX_ENCODED = 256
 
 interface Slot { readonly event: CacheEvent, readonly at: number, readonly bytes: number }
 
 let windows = 0
 
 export class EventWindow {
-  /** Unique in the process: the same numbers of two windows are different events. */
+  /** Unique in the process: equal numbers in two windows are different events. */
   readonly serial = ++windows
   #slots: Slot[] = []
   /** Number of #slots[0]. */
   #first = 0
   #bytes = 0
-  /** Slots before this index are dropped; the array is cut when half of it is. */
+  /** Slots before this index are dropped; the array is compacted when they are half of it. */
   #head = 0
-  /** Everything after this revision is in the window. */
+  /** The window has every event after this revision. */
   #since: Revision
-  readonly #least: number
+  readonly #minEvents: number
 
-  constructor (since: Revision, least: number) {
+  constructor (since: Revision, minEvents: number) {
     this.#since = since
-    this.#least = Math.max(least, FLOOR)
+    this.#minEvents = Math.max(minEvents, MIN_EVENTS)
   }
 
-  /** Events there is room for: it grows with what happens. */
-  get capacity (): number { return Math.max(this.#least, this.#slots.length - this.#head) }
-  /** Number the next event will get. */
+  /** Current capacity in events, which grows with the rate of change. */
+  get capacity (): number { return Math.max(this.#minEvents, this.#slots.length - this.#head) }
+  /** Number of the next event. */
   get end (): number { return this.#first + this.#slots.length }
   /** Number of the oldest event kept. */
   get begin (): number { return this.#first + this.#head }
-  /** Events after this revision are all here. */
+  /** The window has every event after this revision. */
   get since (): Revision { return this.#since }
 
-  /** The number it got. */
+  /** @returns the event's number */
   push (event: CacheEvent, now: number): number {
     const number = this.end
     const bytes = event.entry.json.length
     this.#slots.push({ event, at: now, bytes })
     this.#bytes += bytes
-    this.#slots.at(-ENCODED)?.event.forget()
+    this.#slots.at(-MAX_ENCODED)?.event.forget()
     this.trim(now)
     return number
   }
 
-  /** Lets go of what is kept no longer: with each event, and now and then where none comes any more. */
+  /** Drops expired events; called for each event, and at intervals for idle types. */
   trim (now: number): void {
     for (;;) {
       const kept = this.#slots.length - this.#head
       const oldest = this.#slots[this.#head]
       if (oldest === undefined || kept <= 1) break
-      const needed = kept <= this.#least || now - oldest.at < KEEP_FOR_MS
-      if (needed && kept <= MOST_EVENTS && this.#bytes <= MOST_BYTES) break
+      const needed = kept <= this.#minEvents || now - oldest.at < KEEP_FOR_MS
+      if (needed && kept <= MAX_EVENTS && this.#bytes <= MAX_BYTES) break
       if (kept <= 64) break
       this.#bytes -= oldest.bytes
       this.#since = oldest.event.revision
@@ -83,7 +82,7 @@ export class EventWindow {
     return number < this.begin ? undefined : this.#slots[number - this.#first]?.event
   }
 
-  /** Number of the first event after a revision that is not before `since`. */
+  /** Number of the first event after a revision, which must not precede `since`. */
   firstAfter (revision: Revision): number {
     let low = this.#head
     let high = this.#slots.length

@@ -1,14 +1,13 @@
 /**
- * Group commit: operations queue up in the order of their revisions while the medium is busy with the
- * batch before, and then share the next one. One batch is under way at a time, so what is durable is
- * always a prefix of what was assigned.
+ * Group commit: operations queue up in revision order while the medium writes the previous batch, and form the next one. Only one batch is written at a time,
+ * so the durable state is always a prefix of the assigned revisions.
  */
 import type { StorageError } from '../errors.js'
 import type { Change, Medium } from './medium.js'
 import type { Version } from './history.js'
 
 export interface Operation {
-  /** Nothing to store: an answer that must wait for everything queued before it. */
+  /** Empty for a response that must wait for all earlier operations. */
   readonly changes: readonly Change[]
   /** The version that becomes visible when this is durable. */
   readonly version: Version | undefined
@@ -17,30 +16,30 @@ export interface Operation {
   readonly failed: (error: StorageError) => void
 }
 
-/** Bounds of one batch, so that neither a commit nor its publication holds anything up for long. */
+/** Limits of a batch, so that neither its commit nor its publication takes long. */
 const BATCH_OPERATIONS = 1024
 const BATCH_BYTES = 16 * 1024 * 1024
 
 export class Committer {
   readonly #medium: Medium
-  readonly #published: (batch: readonly Operation[]) => void
-  readonly #undone: (operations: readonly Operation[], error: StorageError) => void
+  readonly #onPublished: (batch: readonly Operation[]) => void
+  readonly #onFailed: (operations: readonly Operation[], error: StorageError) => void
   #queue: Operation[] = []
   #running = false
   #idle: Array<() => void> = []
 
   /**
-   * @param published called when a batch is durable, before its operations are answered
-   * @param undone called with a failed batch and everything queued behind it, before they are answered
+   * @param onPublished called when a batch is durable, before its operations complete
+   * @param onFailed called with a failed batch and all queued operations, before they complete
    */
   constructor (
     medium: Medium,
-    published: (batch: readonly Operation[]) => void,
-    undone: (operations: readonly Operation[], error: StorageError) => void
+    onPublished: (batch: readonly Operation[]) => void,
+    onFailed: (operations: readonly Operation[], error: StorageError) => void
   ) {
     this.#medium = medium
-    this.#published = published
-    this.#undone = undone
+    this.#onPublished = onPublished
+    this.#onFailed = onFailed
   }
 
   push (operation: Operation): void {
@@ -50,7 +49,7 @@ export class Committer {
     this.#medium.gather(() => this.#run())
   }
 
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when no operations are pending. */
   async settled (): Promise<void> {
     if (this.#running) await new Promise<void>(resolve => this.#idle.push(resolve))
   }
@@ -61,15 +60,15 @@ export class Committer {
     try {
       if (changes.length > 0) await this.#medium.commit(changes)
     } catch (error) {
-      // What is queued may build on what was lost, so it goes with it.
+      // Queued operations may depend on lost ones, so they fail as well.
       const lost = [...batch, ...this.#queue]
       this.#queue = []
-      // The medium's contract: it rejects with nothing else.
-      this.#undone(lost, error as StorageError)
+      // The medium rejects only with StorageErrors.
+      this.#onFailed(lost, error as StorageError)
       for (const operation of lost) operation.failed(error as StorageError)
       return this.#next()
     }
-    this.#published(batch)
+    this.#onPublished(batch)
     for (const operation of batch) operation.done()
     this.#next()
   }

@@ -2,13 +2,12 @@ import type { Revision } from '../backend.js'
 import type { Entry, KeyIndex, Version, VersionLog } from './history.js'
 import { Pace } from './pace.js'
 
-/** Versions handed over at a time; one batch of the medium each. */
+/** Versions per batch of the medium. */
 const BATCH = 512
 
 /**
- * Cuts every chain below the version that a reader at `revision` sees, drops keys that were gone by then,
- * and yields the versions to be removed from the medium: of each key the older before the newer and a
- * deletion last, so that a removal cut short never brings a deleted key back.
+ * Removes the versions that no reader at or after `revision` sees, and keys that were deleted by then. Yields the versions to remove from the medium, per key
+ * in ascending order with a deletion last, so that an interrupted compaction never restores a deleted key.
  */
 export async function * compactChains (index: KeyIndex, log: VersionLog, revision: Revision): AsyncGenerator<Version[]> {
   const touched = new Set<Entry>()
@@ -21,7 +20,7 @@ export async function * compactChains (index: KeyIndex, log: VersionLog, revisio
   const pace = new Pace()
   let garbage: Version[] = []
   for (const entry of touched) {
-    cut(entry, revision, garbage)
+    cutChain(entry, revision, garbage)
     if (entry.newest === undefined) index.remove(entry)
     if (garbage.length >= BATCH) {
       yield garbage
@@ -32,7 +31,7 @@ export async function * compactChains (index: KeyIndex, log: VersionLog, revisio
   if (garbage.length > 0) yield garbage
 }
 
-function cut (entry: Entry, revision: Revision, garbage: Version[]): void {
+function cutChain (entry: Entry, revision: Revision, garbage: Version[]): void {
   let newer: Version | undefined
   let seen = entry.newest
   while (seen !== undefined && seen.revision > revision) {

@@ -1,8 +1,7 @@
 /**
- * The embedded store: a multi-version engine over a medium. Keys and versions are in memory, values on
- * the medium. Comparisons are made at once against the newest state, pending writes included, and
- * revisions are assigned in that order; but whatever is answered, a success or a refused comparison, is
- * answered only when all it rests on is durable and the watches have been told.
+ * The embedded store: a multi-version engine over a medium. Keys and versions are in memory, values on the medium. Comparisons use the newest state, pending
+ * writes included, and revisions are assigned in that order. Every result, a failed comparison included, is returned only after everything it depends on is
+ * durable and delivered to watches.
  */
 import type {
   Backend, BackendEvent, BackendStatus, BackendWatch, CreateOptions, Guard, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
@@ -24,8 +23,8 @@ export interface EngineOptions {
   readonly clock?: Clock
 }
 
-const LEASE_RETRY = 1000
-const ROOM_RETRY = 1000
+const LEASE_RETRY_MS = 1000
+const SPACE_RETRY_MS = 1000
 
 export class Engine implements Backend {
   readonly name: string
@@ -38,25 +37,25 @@ export class Engine implements Backend {
   readonly #leases: Leases
   /** The last revision assigned. */
   #assigned: Revision = 1
-  /** The last durable revision: what reads show. */
+  /** The last durable revision, which reads use. */
   #durable: Revision = 1
-  /** The last revision that every watch was given. */
+  /** The last revision delivered to every watch. */
   #delivered: Revision = 1
   #compacted: Revision = 0
   #compacting: Promise<void> = Promise.resolve()
-  /** Long reads under way, by the revision they read at. */
+  /** Number of pending reads by revision. */
   readonly #readers = new Map<Revision, number>()
-  #readersGone: (() => void) | undefined
+  #onReaderDone: (() => void) | undefined
   #failure: StorageError | undefined
   #closing: Promise<void> | undefined
-  #gone = false
+  #mediumClosed = false
 
-  /** Takes over an empty medium; one that may hold something goes through `open`. */
+  /** For an empty medium; use `open` for one with data. */
   constructor (medium: Medium, options: EngineOptions = {}) {
     this.name = medium.name
     this.#medium = medium
     this.#clock = options.clock ?? systemClock
-    this.#committer = new Committer(medium, batch => this.#publish(batch), (lost, error) => this.#undo(lost, error))
+    this.#committer = new Committer(medium, batch => this.#publish(batch), (lost, error) => this.#rollBack(lost, error))
     this.#leases = new Leases(this.#clock, (id, keys) => this.#expire(id, keys))
     this.#watches = new WatchHub({
       delivered: () => this.#delivered,
@@ -66,7 +65,7 @@ export class Engine implements Backend {
     })
   }
 
-  /** Takes over an opened medium and everything in it. */
+  /** Opens the engine on a medium and loads its data. */
   static async open (medium: Medium, options: EngineOptions = {}): Promise<Engine> {
     const engine = new Engine(medium, options)
     await engine.#load()
@@ -120,11 +119,11 @@ export class Engine implements Backend {
       throw new StorageError('FutureRevision', `cannot compact to revision ${revision}: the newest is ${this.#durable}`)
     }
     if (revision <= this.#compacted) return await this.#compacting
-    // From here on nobody new may read or replay what is about to go.
+    // Stop new reads and replays of the history to be removed.
     this.#compacted = revision
-    const turn = this.#compacting.then(() => this.#compact(revision))
-    this.#compacting = turn.catch(() => {})
-    await turn
+    const compaction = this.#compacting.then(() => this.#compact(revision))
+    this.#compacting = compaction.catch(() => {})
+    await compaction
   }
 
   compactedRevision (): Revision {
@@ -169,8 +168,8 @@ export class Engine implements Backend {
       this.#leases.close()
       await this.#committer.settled()
       this.#watches.close(this.#closedError())
-      // Reads that pause between turns of the loop must not find a closed medium.
-      this.#gone = true
+      // Paused reads must not access a closed medium.
+      this.#mediumClosed = true
       await this.#medium.close()
     })()
     return this.#closing
@@ -178,7 +177,7 @@ export class Engine implements Backend {
 
   readonly #value = (version: Version): Uint8Array => {
     if (version.value !== undefined) return version.value
-    if (this.#gone) throw this.#closedError()
+    if (this.#mediumClosed) throw this.#closedError()
     return this.#medium.value(version)
   }
 
@@ -190,7 +189,7 @@ export class Engine implements Backend {
     if (this.#closing !== undefined) throw this.#closedError()
   }
 
-  /** The revision a read is to show. */
+  /** The revision to read. */
   #readable (revision: Revision | undefined): Revision {
     this.#check()
     if (revision === undefined || revision === 0) return this.#durable
@@ -203,7 +202,7 @@ export class Engine implements Backend {
     return revision
   }
 
-  /** Keeps a compaction from taking away what a read that pauses still needs. */
+  /** Delays compaction of the versions that a paused read needs. */
   async #reading<T> (revision: Revision, read: () => Promise<T>): Promise<T> {
     this.#readers.set(revision, (this.#readers.get(revision) ?? 0) + 1)
     try {
@@ -212,7 +211,7 @@ export class Engine implements Backend {
       const left = (this.#readers.get(revision) ?? 1) - 1
       if (left > 0) this.#readers.set(revision, left)
       else this.#readers.delete(revision)
-      this.#readersGone?.()
+      this.#onReaderDone?.()
     }
   }
 
@@ -232,11 +231,11 @@ export class Engine implements Backend {
       const base = this.#index.get(key)?.newest
       const current = base === undefined || base.created === 0 ? undefined : base
       const guard = options?.guard
-      const guarding = guard === undefined ? undefined : this.#guarding(guard)
-      if (current?.revision !== expected || (guard !== undefined && !(guarding?.revision === guard.revision && guarding.created !== 0))) {
-        const answer = () => resolve({ succeeded: false, revision: this.#durable, current: current && keyValue(current, this.#value) })
-        if (Math.max(base?.revision ?? 0, guarding?.revision ?? 0) <= this.#durable) answer()
-        else this.#committer.push({ changes: [], version: undefined, done: () => { Promise.resolve().then(answer).catch(reject) }, failed: reject })
+      const guardVersion = guard === undefined ? undefined : this.#guardVersion(guard)
+      if (current?.revision !== expected || (guard !== undefined && !(guardVersion?.revision === guard.revision && guardVersion.created !== 0))) {
+        const respond = () => resolve({ succeeded: false, revision: this.#durable, current: current && keyValue(current, this.#value) })
+        if (Math.max(base?.revision ?? 0, guardVersion?.revision ?? 0) <= this.#durable) respond()
+        else this.#committer.push({ changes: [], version: undefined, done: () => { Promise.resolve().then(respond).catch(reject) }, failed: reject })
         return
       }
       const version = this.#append(this.#index.ensure(key), value, current?.created, lease)
@@ -249,15 +248,15 @@ export class Engine implements Backend {
     })
   }
 
-  /** What a guard is compared with, a deletion too: whoever is refused by that must see it. */
-  #guarding ({ key, revision }: Guard): Version | undefined {
+  /** The newest version of a guard's key, deletions included: a failed comparison is reported only once that version is visible. */
+  #guardVersion ({ key, revision }: Guard): Version | undefined {
     checkGuard(key, revision)
     return this.#index.get(key)?.newest
   }
 
   #append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
     const revision = ++this.#assigned
-    // What stays must not hold the slab that it came in.
+    // Copy: a long-lived value must not retain the pooled buffer it arrived in.
     const kept = value !== undefined && this.#medium.keepsValues ? new Uint8Array(value) : value
     const version = new Version(entry, revision, value === undefined ? 0 : created ?? revision, lease, entry.newest, kept)
     entry.newest = version
@@ -283,7 +282,7 @@ export class Engine implements Backend {
     this.#delivered = this.#durable
   }
 
-  #undo (lost: readonly Operation[], error: StorageError): void {
+  #rollBack (lost: readonly Operation[], error: StorageError): void {
     for (const { version } of lost.toReversed()) {
       if (version === undefined) continue
       const { entry } = version
@@ -291,8 +290,8 @@ export class Engine implements Backend {
       entry.newest = version.older
       if (entry.newest === undefined) this.#index.remove(entry)
     }
-    // Revisions that were assigned are not assigned again. After a failure of the medium's own nothing more is
-    // written until it has been opened anew: it may not be certain what it holds, nor what the failure left of it.
+    // Assigned revisions are not reused. After a failure other than NoSpace the state of the medium is uncertain, so nothing is written until it is opened
+    // again.
     if (error.code !== 'NoSpace') this.#failure = new StorageError('Unavailable', `the store stopped writing after a failure: ${error.message}`, { cause: error })
   }
 
@@ -306,21 +305,21 @@ export class Engine implements Backend {
   async #compact (revision: Revision): Promise<void> {
     await this.#store([{ type: 'compacted', revision }])
     while ([...this.#readers.keys()].some(reader => reader < revision)) {
-      await new Promise<void>(resolve => { this.#readersGone = resolve })
+      await new Promise<void>(resolve => { this.#onReaderDone = resolve })
     }
     for await (const garbage of compactChains(this.#index, this.#log, revision)) {
       await this.#forget(garbage)
     }
   }
 
-  /** What is cut off in memory goes from the medium too, if it takes until there is room to write that down. */
+  /** Removes versions from the medium, retrying while the disk is full. */
   async #forget (garbage: readonly Version[]): Promise<void> {
     for (;;) {
       try {
         return await this.#store(garbage.map(version => ({ type: 'forget', version })))
       } catch (error) {
         if (!isStorageError(error, 'NoSpace')) throw error
-        await new Promise<void>(resolve => { this.#clock.after(ROOM_RETRY, resolve) })
+        await new Promise<void>(resolve => { this.#clock.after(SPACE_RETRY_MS, resolve) })
       }
     }
   }
@@ -337,14 +336,14 @@ export class Engine implements Backend {
         changes: [{ type: 'put', version, frees: true }], version, done: resolve, failed: reject
       })))
       if (pace.spent()) await pace.rest()
-      // The next start finds the lease ended and goes on from here.
+      // The next start finds the expired lease and continues.
       if (this.#closing !== undefined) break
     }
     try {
       await Promise.all(outcomes)
       await this.#store([{ type: 'unlease', id }])
     } catch {
-      if (this.#closing === undefined) this.#leases.retry(id, keys, LEASE_RETRY)
+      if (this.#closing === undefined) this.#leases.retry(id, keys, LEASE_RETRY_MS)
     }
   }
 
@@ -364,7 +363,7 @@ export class Engine implements Backend {
         if (revision > compacted) {
           this.#log.push(version)
         } else if (older !== undefined) {
-          // A compaction was cut short: what it had not yet removed goes now, older before newer.
+          // Leftovers of an interrupted compaction: remove older versions first.
           version.older = undefined
           garbage.push(older)
         }
@@ -375,23 +374,23 @@ export class Engine implements Backend {
     this.#index.recount()
     for (const lease of leases) this.#leases.restore(lease)
     this.#attachLoaded(garbage)
-    // What can't be removed now is found again by the next start.
+    // The next start finds versions that can't be removed now.
     if (garbage.length > 0) this.#store(garbage.map(version => ({ type: 'forget', version }))).catch(() => {})
   }
 
   /** Second pass of the load: leases of the newest versions, and tombstones that a compaction left behind. */
   #attachLoaded (garbage: Version[]): void {
-    const gone: Entry[] = []
+    const deletedEntries: Entry[] = []
     this.#index.walk('', '\x7f', entry => {
       const { newest } = entry
       if (newest === undefined) return true
       if (newest.lease !== 0) this.#leases.attach(newest.lease, entry.key)
       if (newest.created === 0 && newest.revision <= this.#compacted) {
         garbage.push(newest)
-        gone.push(entry)
+        deletedEntries.push(entry)
       }
       return true
     })
-    for (const entry of gone) this.#index.remove(entry)
+    for (const entry of deletedEntries) this.#index.remove(entry)
   }
 }

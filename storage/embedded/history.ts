@@ -1,14 +1,13 @@
 /**
- * What was ever written and is still kept: every key with the chain of its versions, newest first, and
- * the log of all versions in order of revision. Values may live elsewhere (on disk); positions, revisions
- * and the questions 'what was there at R' and 'what happened after R' are answered here, in memory.
+ * The history in memory: every key with the chain of its versions, newest first, and the log of all versions in revision order. Values may be on disk;
+ * positions, revisions, reads at a revision and changes after a revision are resolved here.
  */
 import type { Revision } from '../backend.js'
 
 /** A key that has, or recently had, a value. */
 export class Entry {
   readonly key: string
-  /** The last version assigned, durable or not; undefined only while the entry is being built. */
+  /** The last version assigned, durable or not; undefined only during construction. */
   newest: Version | undefined = undefined
 
   constructor (key: string) {
@@ -25,7 +24,7 @@ export class Version {
   /** The lease it was put with, 0 for none. */
   readonly lease: number
   older: Version | undefined
-  /** Held while it is not on disk yet; always in memory-only stores. */
+  /** Set until it is on disk; always set in memory-only stores. */
   value: Uint8Array | undefined
 
   constructor (entry: Entry, revision: Revision, created: Revision, lease: number, older: Version | undefined, value: Uint8Array | undefined) {
@@ -38,7 +37,7 @@ export class Version {
   }
 }
 
-/** The version that a reader at `revision` sees; undefined when the key did not exist then. */
+/** The version that a reader at `revision` sees; undefined if the key did not exist then. */
 export function visibleAt (entry: Entry, revision: Revision): Version | undefined {
   let version = entry.newest
   while (version !== undefined && version.revision > revision) version = version.older
@@ -47,15 +46,15 @@ export function visibleAt (entry: Entry, revision: Revision): Version | undefine
 
 interface Chunk {
   entries: Entry[]
-  /** How many of them existed in the newest published state. */
+  /** Number of keys that exist at the newest published revision. */
   live: number
 }
 
 const CHUNK = 512
 
 /**
- * Entries in order of their keys: short sorted arrays, each with a count of the keys that exist, so that
- * counting a range costs its edges and one step per chunk.
+ * Entries ordered by key, in short sorted arrays that count their existing keys, so that counting a range visits only the entries at its edges and one count
+ * per chunk.
  */
 export class KeyIndex {
   readonly #byKey = new Map<string, Entry>()
@@ -76,10 +75,10 @@ export class KeyIndex {
     return this.#byKey.get(key)
   }
 
-  /** The entry of this key, made when there is none. */
+  /** Returns the entry of this key, creating it if necessary. */
   ensure (key: string): Entry {
-    const known = this.#byKey.get(key)
-    if (known !== undefined) return known
+    const existing = this.#byKey.get(key)
+    if (existing !== undefined) return existing
     const entry = new Entry(key)
     this.#byKey.set(key, entry)
     if (this.#chunks.length === 0) {
@@ -93,7 +92,7 @@ export class KeyIndex {
     return entry
   }
 
-  /** Takes the entry out. Its key must not exist in the published state. */
+  /** Removes the entry of a key that does not exist in the published state. */
   remove (entry: Entry): void {
     if (!this.#byKey.delete(entry.key)) return
     const at = this.#chunkOf(entry.key)
@@ -102,12 +101,12 @@ export class KeyIndex {
     if (chunk.entries.length === 0) this.#chunks.splice(at, 1)
   }
 
-  /** Notes that a key came into (+1) or went out of (-1) existence in the published state. */
+  /** Records that a key was created (+1) or deleted (-1) in the published state. */
   adjust (entry: Entry, by: 1 | -1): void {
     this.#chunk(this.#chunkOf(entry.key)).live += by
   }
 
-  /** Counts the existing keys of every chunk afresh; for after a bulk load. */
+  /** Recounts the existing keys after a bulk load. */
   recount (): void {
     for (const chunk of this.#chunks) chunk.live = this.#liveIn(chunk.entries)
   }
@@ -135,10 +134,7 @@ export class KeyIndex {
     return total
   }
 
-  /**
-   * Calls `visit` with the entries in [start, end) in order until it answers false. Safe to resume from
-   * the last key seen after the index has changed.
-   */
+  /** Calls `visit` with the entries in [start, end) in order until it returns false. Safe to resume from the last key seen after the index has changed. */
   walk (start: string, end: string, visit: (entry: Entry) => boolean): void {
     if (this.#chunks.length === 0) return
     for (let at = this.#chunkOf(start); at < this.#chunks.length; at++) {
@@ -156,7 +152,7 @@ export class KeyIndex {
     return chunk
   }
 
-  /** The chunk whose span holds the key: the last one that does not start after it. */
+  /** The chunk whose range contains the key: the last one that does not start after it. */
   #chunkOf (key: string): number {
     let low = 0
     let high = this.#chunks.length - 1
@@ -171,7 +167,7 @@ export class KeyIndex {
 
   #split (at: number): void {
     const chunk = this.#chunk(at)
-    // Keys often come in rising order: a chunk that grew at the end of all is left nearly full.
+    // Keys often arrive in ascending order: leave the last chunk nearly full when it splits.
     const half = at === this.#chunks.length - 1 ? chunk.entries.length - 16 : chunk.entries.length >>> 1
     const entries = chunk.entries.splice(half)
     const live = this.#liveIn(entries)
@@ -197,7 +193,7 @@ function lowerBound (entries: readonly Entry[], key: string): number {
   return low
 }
 
-/** All versions that are still kept and newer than the compacted revision, in order of revision. */
+/** All kept versions newer than the compacted revision, in revision order. */
 export class VersionLog {
   #versions: Version[] = []
 
@@ -209,13 +205,13 @@ export class VersionLog {
     this.#versions.push(version)
   }
 
-  /** Takes back the last version, which must be this one. */
+  /** Removes the last version, which must be this one. */
   pop (version: Version): void {
     const last = this.#versions.pop()
     if (last !== version) throw new RangeError('versions must be taken back in reverse order')
   }
 
-  /** Position of the first version with a revision greater than this one. */
+  /** Position of the first version with a greater revision. */
   after (revision: Revision): number {
     let low = 0
     let high = this.#versions.length
@@ -232,7 +228,7 @@ export class VersionLog {
     return this.#versions[position]
   }
 
-  /** Drops the versions up to and including this revision from the log (not from their chains). */
+  /** Drops versions up to this revision from the log, but not from their chains. */
   forget (revision: Revision): void {
     this.#versions.splice(0, this.after(revision))
   }

@@ -1,27 +1,26 @@
 /**
- * Reads all of an embedded store that no server holds, by its file and not through LMDB, so that whatever it holds
- * can be told. What is damaged is of two kinds: that of the store, which no server starts with, and that of single
- * values, beside which all others are served.
+ * Reads an embedded store that no server has open, from its file instead of through LMDB, so that any damage can be reported. Damage of the store prevents a
+ * start; damaged single values do not affect the others.
  */
 import { addKey, CHECKED, faultOfTally, FIRST_FORMAT, FORMAT, metaKey, parseLease, parseTally, parseVersionKey, TALLY_KEY, UNCHECKED, unseal, type Tally } from './record.js'
 import { walkPages } from './pages.js'
 
 export interface Inspection {
-  /** Of the store. */
+  /** Damage of the store. */
   readonly problems: string[]
-  /** Of single values, each with its key and revision. */
+  /** Damaged values, each with key and revision. */
   readonly values: string[]
-  /** Versions of objects, those of the past that are still kept included. */
+  /** Versions of objects, past ones included. */
   readonly versions: number
-  /** Keys that have a value in the newest state. */
+  /** Keys that exist in the newest state. */
   readonly keys: number
   readonly bytes: number
 }
 
-/** Of everything else but the first so many no more is said than that they are. */
-const MOST = 1000
+/** Maximum number of findings of each kind. */
+const MAX_FINDINGS = 1000
 
-/** @param file exists and is not written to meanwhile */
+/** @param file must exist and not change during the call */
 export async function inspect (file: string): Promise<Inspection> {
   const reader = new Reader()
   await walkPages(file, {
@@ -46,7 +45,7 @@ class Reader {
   #badPage = ''
 
   problem (text: string): void {
-    if (this.#problems.length < MOST) this.#problems.push(text)
+    if (this.#problems.length < MAX_FINDINGS) this.#problems.push(text)
   }
 
   record (key: Buffer, value: Buffer): void {
@@ -56,7 +55,7 @@ class Reader {
       if (kind === 0) this.#meta(key, value)
       else if (kind === 1) parseLease(value)
       else if (kind === UNCHECKED || kind === CHECKED) this.#version(key, value)
-      else if (key.equals(TALLY_KEY)) this.#tally = parseTally(value) ?? this.#none('the count of its versions can not be read')
+      else if (key.equals(TALLY_KEY)) this.#tally = parseTally(value) ?? this.#report('the count of its versions can not be read')
       else this.problem(`it has a record of the unknown kind ${kind}`)
     } catch (error) {
       this.problem(error instanceof Error ? error.message : String(error))
@@ -73,12 +72,12 @@ class Reader {
     if (this.#problems.length === 0) {
       if (this.#format === undefined) this.problem('it holds the data of another program, or nothing')
       else if (tally === undefined && this.#format === FORMAT && this.#versions > 0) this.problem('the count of its versions is missing')
-      else if (tally !== undefined) this.#none(faultOfTally({ revision: this.#revision, versions: this.#versions, keys: this.#keys }, tally))
+      else if (tally !== undefined) this.#report(faultOfTally({ revision: this.#revision, versions: this.#versions, keys: this.#keys }, tally))
     }
     return { problems: this.#problems, values: this.#values, versions: this.#versions, keys: this.#live.size, bytes: this.#bytes }
   }
 
-  #none (text: string | undefined): undefined {
+  #report (text: string | undefined): undefined {
     if (text !== undefined) this.problem(text)
   }
 
@@ -103,11 +102,11 @@ class Reader {
     const value = version.kind === CHECKED ? unseal(key, stored) : stored
     const page = this.#badPage === key.toString('latin1') ? 'lies on a damaged page' : undefined
     const wrong = value === undefined ? 'does not have its checksum' : page !== undefined ? page : version.kind === CHECKED || version.created === 0 ? undefined : faultOf(stored)
-    if (wrong !== undefined && this.#values.length < MOST) this.#values.push(`the value of ${version.key} at revision ${version.revision} ${wrong}`)
+    if (wrong !== undefined && this.#values.length < MAX_FINDINGS) this.#values.push(`the value of ${version.key} at revision ${version.revision} ${wrong}`)
   }
 }
 
-/** Of a value of the first format, which has no checksum, as far as its form tells. */
+/** Heuristic check for values of the first format, which have no checksum. */
 function faultOf (value: Buffer): string | undefined {
   if (value.length === 0) return 'is empty'
   if (value[0] !== 0x7b) return undefined

@@ -1,46 +1,46 @@
 /**
- * Leases: which keys end when. In memory here; the engine stores each lease and removes the keys.
- * A restart gives a lease what was left of it, never more than its whole time.
+ * The deadlines of leases and their keys, in memory; the engine stores leases and deletes keys. After a restart a lease keeps its remaining time, at most its
+ * whole time.
  */
-import { type Clock, LONGEST_TIMER } from '../clock.js'
+import { type Clock, MAX_TIMER_MS } from '../clock.js'
 import type { StoredLease } from './medium.js'
 
 interface Lease {
   readonly id: number
   /** On the clock's `elapsed` scale. */
   readonly deadline: number
-  /** Keys that were put with it; some may have moved on to another lease or none. */
+  /** Keys that were put with it; some may have another lease or none since. */
   readonly keys: Set<string>
 }
 
 export class Leases {
   readonly #clock: Clock
-  readonly #expired: (id: number, keys: ReadonlySet<string>) => void
+  readonly #onExpired: (id: number, keys: ReadonlySet<string>) => void
   readonly #leases = new Map<number, Lease>()
   #lastId = 0
   #timer: (() => void) | undefined
   #timerAt = Infinity
 
-  /** @param expired called once for each lease that ends, which is forgotten here by then */
-  constructor (clock: Clock, expired: (id: number, keys: ReadonlySet<string>) => void) {
+  /** @param onExpired called once for each lease that ends, after it was removed here */
+  constructor (clock: Clock, onExpired: (id: number, keys: ReadonlySet<string>) => void) {
     this.#clock = clock
-    this.#expired = expired
+    this.#onExpired = onExpired
   }
 
-  /** A new lease of that many seconds, to be stored by the caller. */
+  /** Creates a lease of that many seconds; the caller stores it. */
   grant (ttlSeconds: number): StoredLease {
-    // Ids rise with the wall clock, so that one that ended before a restart does not come back for another.
+    // Ids rise with the wall clock, so that a restart does not reuse the id of an ended lease.
     const id = this.#lastId = Math.max(this.#lastId + 1, this.#clock.wall())
     const lease = { id, ttlSeconds, expires: this.#clock.wall() + ttlSeconds * 1000 }
     this.#add(lease.id, ttlSeconds * 1000)
     return lease
   }
 
-  /** Takes up a lease that an earlier process stored. */
+  /** Restores a lease that an earlier process stored. */
   restore (stored: StoredLease): void {
     this.#lastId = Math.max(this.#lastId, stored.id)
-    const left = Math.min(Math.max(0, stored.expires - this.#clock.wall()), stored.ttlSeconds * 1000)
-    this.#add(stored.id, left)
+    const remaining = Math.min(Math.max(0, stored.expires - this.#clock.wall()), stored.ttlSeconds * 1000)
+    this.#add(stored.id, remaining)
   }
 
   has (id: number): boolean {
@@ -51,12 +51,12 @@ export class Leases {
     this.#leases.get(id)?.keys.add(key)
   }
 
-  /** Takes a lease back that could not be stored. */
+  /** Removes a lease that could not be stored. */
   forget (id: number): void {
     this.#leases.delete(id)
   }
 
-  /** Tries again later what could not be done when the lease ended. */
+  /** Expires a lease again later, after a failure. */
   retry (id: number, keys: ReadonlySet<string>, milliseconds: number): void {
     const lease = this.#add(id, milliseconds)
     for (const key of keys) lease.keys.add(key)
@@ -79,11 +79,11 @@ export class Leases {
     if (deadline >= this.#timerAt) return
     this.#timer?.()
     this.#timerAt = deadline
-    const wait = Math.min(Math.max(0, deadline - this.#clock.elapsed()), LONGEST_TIMER)
-    this.#timer = this.#clock.after(Math.ceil(wait), () => this.#ring())
+    const wait = Math.min(Math.max(0, deadline - this.#clock.elapsed()), MAX_TIMER_MS)
+    this.#timer = this.#clock.after(Math.ceil(wait), () => this.#onTimer())
   }
 
-  #ring (): void {
+  #onTimer (): void {
     this.#timer = undefined
     this.#timerAt = Infinity
     const now = this.#clock.elapsed()
@@ -95,6 +95,6 @@ export class Leases {
     }
     for (const lease of ended) this.#leases.delete(lease.id)
     if (next !== Infinity) this.#arm(next)
-    for (const lease of ended) this.#expired(lease.id, lease.keys)
+    for (const lease of ended) this.#onExpired(lease.id, lease.keys)
   }
 }

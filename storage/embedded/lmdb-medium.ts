@@ -1,6 +1,6 @@
 /**
- * What the embedded engine asks of a disk, over an open table of LMDB. LMDB does one transaction per batch on its
- * own thread and syncs it to disk before it answers.
+ * The medium of the embedded engine on disk: an open LMDB table. LMDB runs one transaction per batch on its own thread and syncs it before the batch
+ * resolves.
  */
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -24,22 +24,22 @@ export type Table = RootDatabase<Uint8Array, Uint8Array>
 export interface EmbeddedOptions extends EngineOptions {
   /** Bytes of the disk that stay free; 64 MiB by default. */
   readonly minFree?: number
-  /** Bytes that may still be written to the disk; asked of the file system by default. */
+  /** Returns the free bytes of the disk; by default from the file system. */
   readonly freeBytes?: () => number
-  /** Told what an operator should know of the opening. */
+  /** Receives notes for the operator about the opening. */
   readonly note?: (text: string) => void
 }
 
-/** Pages that a batch may take beside its own: those above what it changes, of both trees, when all of them are split. */
-const ASIDE_PAGES = 32
-/** Of a large value, which has pages of its own. */
+/** Pages a batch may need above the pages it changes, in both trees, if all of them split. */
+const SPLIT_PAGES = 32
+/** Per large value, which has its own pages. */
 const PAGE_HEADER = 64
-/** Of a change: its leaf, half empty when it was split, and its share of those above. */
-const CHANGE_PAGES = 2
-/** The most that the list of free pages takes when it is written anew: the package keeps no more of it at a time. */
+/** Per change: its leaf, half empty after a split, and its share of the pages above. */
+const PAGES_PER_CHANGE = 2
+/** Maximum size of a rewritten list of free pages; lmdb keeps no more of it at a time. */
 const FREE_LIST_BYTES = 1024 * 1024
 
-/** Inside a batch the single operations answer nothing of interest: the batch answers for all. */
+/** Results of single operations are irrelevant: the batch reports the outcome. */
 interface Writer {
   put: (key: Uint8Array, value: Uint8Array) => unknown
   remove: (key: Uint8Array) => unknown
@@ -53,17 +53,17 @@ export class LmdbMedium implements Medium {
   readonly #lock: DirectoryLock
   readonly #space: Space
   readonly #pageSize: number
-  /** Versions up to here are of the first format. */
+  /** Versions up to this revision are in the first format. */
   #unchecked = 0
-  /** As it was written last. */
+  /** As last written. */
   #tally: Tally = { revision: 0, versions: 0, keys: 0 }
-  /** The store still says that it is of the first format. */
-  #first: boolean
+  /** Whether the store is still marked with the first format. */
+  #firstFormat: boolean
 
-  /** @param first the store is of the first format: the first batch makes it one of ours */
+  /** @param first whether the store is in the first format; the first batch upgrades it */
   constructor (table: Table, file: string, lock: DirectoryLock, first: boolean, options: EmbeddedOptions) {
     this.#table = table
-    this.#first = first
+    this.#firstFormat = first
     this.#file = file
     this.#lock = lock
     this.#pageSize = pageCounts(table).size
@@ -81,7 +81,7 @@ export class LmdbMedium implements Medium {
   get refusal (): StorageError | undefined { return this.#space.refusal }
   get shortage (): StorageError | undefined { return this.#space.shortage }
 
-  /** The batch is gathered for one turn of the loop: whatever its sockets bring shares one sync. */
+  /** Collects a batch for one event loop turn, so that writes arriving together share one sync. */
   gather (start: () => void): void {
     setImmediate(start)
   }
@@ -93,7 +93,7 @@ export class LmdbMedium implements Medium {
     for (const { key, value } of this.#table.getRange({ start: LEASES_START, end: VERSIONS_START })) {
       leases.push({ ...parseLease(value), id: leaseIdOf(key) })
     }
-    this.#tally = this.#stored() ?? this.#tally
+    this.#tally = this.#readTally() ?? this.#tally
     return { compacted, revision: this.#tally.revision, leases }
   }
 
@@ -121,18 +121,18 @@ export class LmdbMedium implements Medium {
     this.#check({ revision, versions, keys })
   }
 
-  #stored (): Tally | undefined {
+  #readTally (): Tally | undefined {
     const sealed = this.#table.getBinary(TALLY_KEY)
     const tally = sealed && parseTally(sealed)
     if (sealed !== undefined && tally === undefined) throw new RangeError('the count of its versions can not be read')
     return tally
   }
 
-  /** What was found is what is to be there. @throws RangeError */
+  /** Compares the records found with the tally. @throws RangeError */
   #check (found: Tally): void {
-    const tally = this.#stored()
-    // A store of the first format has none until the first batch.
-    if (tally === undefined && this.#first) {
+    const tally = this.#readTally()
+    // A store in the first format has no tally until its first batch.
+    if (tally === undefined && this.#firstFormat) {
       this.#tally = found
       return
     }
@@ -141,13 +141,13 @@ export class LmdbMedium implements Medium {
   }
 
   async commit (changes: readonly Change[]): Promise<void> {
-    this.#space.admit(this.#need(changes), changes.some(grows))
+    this.#space.admit(this.#maxGrowth(changes), changes.some(grows))
     const tally = this.#tallyAfter(changes)
     let failure: unknown
     try {
       if (await this.#table.batch(() => this.#applyAll(changes, tally))) {
         this.#tally = tally
-        this.#first = false
+        this.#firstFormat = false
         return
       }
     } catch (error) {
@@ -187,11 +187,11 @@ export class LmdbMedium implements Medium {
     await this.#lock.release()
   }
 
-  /** The most bytes by which the file can grow. */
-  #need (changes: readonly Change[]): number {
-    let pages = ASIDE_PAGES
+  /** Maximum bytes by which the file can grow. */
+  #maxGrowth (changes: readonly Change[]): number {
+    let pages = SPLIT_PAGES
     for (const change of changes) {
-      pages += CHANGE_PAGES
+      pages += PAGES_PER_CHANGE
       if (change.type === 'put') pages += Math.ceil(((change.version.value?.byteLength ?? 0) + PAGE_HEADER) / this.#pageSize)
     }
     return pages * this.#pageSize + FREE_LIST_BYTES
@@ -219,8 +219,8 @@ export class LmdbMedium implements Medium {
   #applyAll (changes: readonly Change[], tally: Tally): void {
     const writer: Writer = this.#table
     for (const change of changes) this.#apply(writer, change)
-    if (this.#first) writer.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
-    if (this.#first || tally.versions !== this.#tally.versions || tally.revision !== this.#tally.revision) writer.put(TALLY_KEY, formatTally(tally))
+    if (this.#firstFormat) writer.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
+    if (this.#firstFormat || tally.versions !== this.#tally.versions || tally.revision !== this.#tally.revision) writer.put(TALLY_KEY, formatTally(tally))
   }
 
   #apply (writer: Writer, change: Change): void {
@@ -250,18 +250,18 @@ export class LmdbMedium implements Medium {
   #read (key: Uint8Array): Uint8Array | undefined {
     const value = this.#table.getBinary(key)
     if (value !== undefined) return value
-    // The reader may still be looking at the state before the last commit.
+    // The read transaction may predate the last commit.
     this.#table.resetReadTxn()
     return this.#table.getBinary(key)
   }
 }
 
-/** False for what makes room, then or later. */
+/** False for changes that free space, now or later. */
 const grows = (change: Change): boolean => change.type === 'lease' || (change.type === 'put' && !change.frees)
 
-/** Bytes of a page, and pages of the file that nothing is in. */
+/** Page size, and unused pages of the file. */
 function pageCounts (table: Table): { size: number, free: number } {
-  const { pageSize, lastPageNumber, root, free } = table.getStats() as unknown as Stats // the package declares it an empty object
+  const { pageSize, lastPageNumber, root, free } = table.getStats() as unknown as Stats // typed as an empty object by lmdb
   return { size: pageSize, free: lastPageNumber - 1 - pagesOf(root) - pagesOf(free) }
 }
 
@@ -270,7 +270,7 @@ interface Stats { readonly pageSize: number, readonly lastPageNumber: number, re
 
 const pagesOf = ({ treeBranchPageCount, treeLeafPageCount, overflowPages }: TreeStats): number => treeBranchPageCount + treeLeafPageCount + overflowPages
 
-/** LMDB rejects a batch with an error that says where the reason can be had. */
+/** LMDB rejects a batch with an error that refers to the reason. */
 async function causeOf (error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error)) return error
   let timer: NodeJS.Timeout | undefined

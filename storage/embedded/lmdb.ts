@@ -1,7 +1,4 @@
-/**
- * Opening the embedded store of a directory: its lock, a look at every page of its tables before LMDB trusts them,
- * its format.
- */
+/** Opens the embedded store of a directory: locks it, checks every page of the file before LMDB maps it, and checks its format. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import path from 'node:path'
@@ -17,28 +14,28 @@ import { walkPages } from './pages.js'
 import { FIRST_FORMAT, FORMAT, metaKey } from './record.js'
 import { checkOpening, freeBytesOf } from './space.js'
 
-/** In its directory. */
+/** File name in the data directory. */
 export const STORE_FILE = 'data.mdb'
-/** Stands in the directory while a store is being opened. */
-const OPENING = 'opening'
+/** Exists in the directory while a store is being opened. */
+const OPENING_MARKER = 'opening'
 
 /**
- * Opens the store in this directory, making both where they do not exist (the directory for this user alone).
- * @throws StorageError 'Unavailable' when another process has it or the file system refuses, 'NoSpace' on a full disk, 'Corrupt' when
- * what is there is not a store of ours, damaged, or of a newer format
+ * Opens the store in this directory. Creates both if missing (the directory with mode 0700).
+ * @throws StorageError 'Unavailable' if another process has it or the file system fails, 'NoSpace' on a full disk, 'Corrupt' if the data is damaged, foreign
+ * or in a newer format
  */
 export async function openEmbedded (directory: string, options: EmbeddedOptions = {}): Promise<Backend> {
   const { lock, table, file } = await openTable(directory, options)
   try {
     const first = await checkFormat(table, directory)
     const engine = await Engine.open(new LmdbMedium(table, file, lock, first, options), options)
-    rmSync(path.join(directory, OPENING), { force: true })
+    rmSync(path.join(directory, OPENING_MARKER), { force: true })
     return engine
   } catch (error) {
     await table.close()
-    rmSync(path.join(directory, OPENING), { force: true })
+    rmSync(path.join(directory, OPENING_MARKER), { force: true })
     await lock.release()
-    throw error instanceof StorageError ? error : notOurs(directory, error)
+    throw error instanceof StorageError ? error : unreadable(directory, error)
   }
 }
 
@@ -54,59 +51,59 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
   }
   const file = path.join(directory, STORE_FILE)
   try {
-    await lookAt(directory, file, options)
+    await checkFile(directory, file, options)
     const { open } = await import('lmdb')
     const table = open<Uint8Array, Uint8Array>({
       path: file,
       noSubdir: true,
       encoding: 'binary',
       keyEncoding: 'binary',
-      // One plain commit, synced before it answers, instead of a commit now and a sync later.
+      // One commit that is synced before it resolves, instead of a separate later sync.
       overlappingSync: false,
-      // Batches are ours; its own leave a rejected promise that nobody holds when a commit fails.
+      // The engine batches itself; lmdb's own batches leave an unhandled rejection when a commit fails.
       eventTurnBatching: false,
       mapSize: 1024 * 1024 * 1024
     })
     await chmod(file, 0o600)
     return { lock, table, file }
   } catch (error) {
-    rmSync(path.join(directory, OPENING), { force: true })
+    rmSync(path.join(directory, OPENING_MARKER), { force: true })
     await lock.release()
-    throw error instanceof StorageError ? error : notOurs(directory, error)
+    throw error instanceof StorageError ? error : unreadable(directory, error)
   }
 }
 
-/** Where the start before this one never came to its end, all is read that there is. @throws Error that says what is damaged */
-async function lookAt (directory: string, file: string, { note }: EmbeddedOptions): Promise<void> {
-  const marker = path.join(directory, OPENING)
-  closeSync(openSync(`${file}-lock`, 'a+', 0o600)) // LMDB ends the process where it is refused it
+/** Checks the file, completely if the previous start ended while opening it. @throws Error that describes the damage */
+async function checkFile (directory: string, file: string, { note }: EmbeddedOptions): Promise<void> {
+  const marker = path.join(directory, OPENING_MARKER)
+  closeSync(openSync(`${file}-lock`, 'a+', 0o600)) // LMDB ends the process if it can't open this file
   if (existsSync(marker) && existsSync(file)) {
     const { problems, values } = await inspect(file)
     if (problems[0] !== undefined) throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)
     note?.(`the last start ended while it was opening the store in ${directory}: all of it was read, ${values[0] === undefined ? 'nothing is damaged' : `${values.length} values are damaged, the first is: ${values[0]}`} (orch-apiserver fsck --data-dir=${directory})`)
   }
-  if (existsSync(file)) await mendPages(file, note)
+  if (existsSync(file)) await repairPages(file, note)
   writeFileSync(marker, '')
 }
 
 /**
- * Looks at every page that LMDB will go by. What stands before a large value is known from elsewhere too and is
- * written anew where it is damaged: LMDB frees the pages that it finds named there. The value itself has its checksum.
- * @throws RangeError that says what else is damaged
+ * Checks every page that LMDB uses. Damaged headers of large values are rewritten from redundant data, because LMDB frees the pages they name. The values
+ * have checksums.
+ * @throws RangeError that describes any other damage
  */
-async function mendPages (file: string, note: EmbeddedOptions['note']): Promise<void> {
+async function repairPages (file: string, note: EmbeddedOptions['note']): Promise<void> {
   let problem: string | undefined
-  const mends: Array<{ offset: number, header: Buffer, key: string }> = []
+  const repairs: Array<{ offset: number, header: Buffer, key: string }> = []
   await walkPages(file, {
     problem: text => { problem ??= text },
     enough: () => problem !== undefined,
-    valuePage: (offset, header, key) => { mends.push({ offset, header, key: key.toString('latin1', 19) }) }
+    valuePage: (offset, header, key) => { repairs.push({ offset, header, key: key.toString('latin1', 19) }) }
   })
   if (problem !== undefined) throw new RangeError(problem)
-  if (mends.length === 0) return
+  if (repairs.length === 0) return
   const fd = openSync(file, 'r+')
   try {
-    for (const { offset, header, key } of mends) {
+    for (const { offset, header, key } of repairs) {
       writeSync(fd, header, 0, header.length, offset)
       note?.(`a page of the value of ${key} was damaged in ${file}`)
     }
@@ -116,7 +113,7 @@ async function mendPages (file: string, note: EmbeddedOptions['note']): Promise<
   }
 }
 
-/** True for a store of the first format. */
+/** True for a store in the first format. */
 async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: string): Promise<boolean> {
   const format = table.getBinary(metaKey('format'))?.toString('latin1')
   if (format === FORMAT || format === FIRST_FORMAT) return format === FIRST_FORMAT
@@ -130,10 +127,10 @@ async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: 
   return false
 }
 
-function notOurs (directory: string, error: unknown): StorageError {
-  // What the system refuses is no damage.
-  const mend = error instanceof Error && 'code' in error ? '' : `; restore it from a backup (orch-apiserver fsck --data-dir=${directory} names all that is damaged)`
-  return new StorageError('Corrupt', `the directory ${directory} does not hold a readable store: ${messageOf(error)}${mend}`, { cause: error })
+function unreadable (directory: string, error: unknown): StorageError {
+  // System errors are not damage.
+  const advice = error instanceof Error && 'code' in error ? '' : `; restore it from a backup (orch-apiserver fsck --data-dir=${directory} names all that is damaged)`
+  return new StorageError('Corrupt', `the directory ${directory} does not hold a readable store: ${messageOf(error)}${advice}`, { cause: error })
 }
 
 function messageOf (error: unknown): string {

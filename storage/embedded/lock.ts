@@ -1,16 +1,13 @@
 /**
- * One process per directory. The proof of life is a listening socket in the directory itself, because the
- * kernel takes it back however its owner ends: there is nothing stale to misread after a crash, and no process
- * number that a new container could share by chance. It is seen from every network namespace that shares the
- * directory, and made by nobody who may not write there.
+ * One process per directory. The lock is a listening socket in the directory, because the kernel closes it however its owner ends: it cannot become stale
+ * after a crash, and it needs no process id, which another container could reuse. It works across network namespaces, and requires write access to the
+ * directory.
  *
- * Sockets are numbered, `writer.N.sock`, and the newest one holds the lock while it is alive. Whoever finds the
- * newest one dead listens on a socket of its own and then links it under the next number, which succeeds for
- * one alone. The newest number is never removed, not even by its owner, so that no number is given twice: who
- * comes late with a number that was used and removed meanwhile finds a newer one and gives way.
+ * Sockets are numbered, `writer.N.sock`; the newest one holds the lock while its owner lives. If it is dead, a contender listens on a socket of its own and
+ * links it under the next number, which only one can do. The newest number is never removed, even by its owner, so that numbers are not reused: a slow
+ * contender with a number that was used and removed finds a newer one and gives up.
  *
- * Limits: directories shared between machines over a network are not guarded; a file system must be able to
- * hold sockets and hard links.
+ * Limits: directories shared between machines over a network are not guarded; the file system must support sockets and hard links.
  */
 import { link, open, readdir, rm } from 'node:fs/promises'
 import net from 'node:net'
@@ -20,20 +17,20 @@ import { StorageError } from '../errors.js'
 
 const NUMBERED = /^writer\.(\d{1,15})\.sock$/
 const UNLINKED = /^writer\.[0-9a-f]{12}\.new$/
-/** Of servers before sockets were numbered. */
-const EARLIER = 'writer.sock'
-const ANSWER_TIME = 1000
-/** Each further attempt means that somebody else has taken a number meanwhile. */
-const MOST_ATTEMPTS = 100
+/** Used by servers before sockets were numbered. */
+const LEGACY_NAME = 'writer.sock'
+const RESPONSE_TIMEOUT_MS = 1000
+/** Each failed attempt means that another process took the number. */
+const MAX_ATTEMPTS = 100
 
 export interface DirectoryLock {
   release: () => Promise<void>
 }
 
-/** @throws StorageError 'Unavailable' naming the directory and, where it can be learnt, the process that has it */
+/** @throws StorageError 'Unavailable' with the directory and, if known, the process that has it */
 export async function lockDirectory (directory: string): Promise<DirectoryLock> {
   const handle = await open(directory, 'r')
-  // A socket's path may have about a hundred bytes; through the open directory it is always short.
+  // Socket paths are limited to about a hundred bytes; through the open directory they are always short.
   const base = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : directory
   try {
     const server = await take(base, directory)
@@ -50,9 +47,9 @@ export async function lockDirectory (directory: string): Promise<DirectoryLock> 
 }
 
 async function take (base: string, directory: string): Promise<net.Server> {
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const newest = (await numbers(base))[0] ?? 0
-    const owner = await ask(path.join(base, nameOf(newest))) ?? await ask(path.join(base, EARLIER))
+    const owner = await ownerOf(path.join(base, nameOf(newest))) ?? await ownerOf(path.join(base, LEGACY_NAME))
     if (owner !== undefined) throw inUse(directory, owner)
     const server = await claim(base, newest + 1)
     if (server !== undefined) return server
@@ -60,19 +57,19 @@ async function take (base: string, directory: string): Promise<net.Server> {
   throw inUse(directory, '')
 }
 
-/** Undefined when somebody else was faster. */
+/** Undefined if another process was faster. */
 async function claim (base: string, number: number): Promise<net.Server | undefined> {
   const own = path.join(base, `writer.${randomBytes(6).toString('hex')}.new`)
   const numbered = path.join(base, nameOf(number))
   const server = await listen(own)
   let mine = false
   try {
-    if (!await linked(own, numbered)) return undefined
+    if (!await linkNumbered(own, numbered)) return undefined
     if ((await numbers(base))[0] !== number) {
       await rm(numbered, { force: true })
       return undefined
     }
-    await tidy(base, number)
+    await removeOld(base, number)
     mine = true
     return server
   } finally {
@@ -83,30 +80,30 @@ async function claim (base: string, number: number): Promise<net.Server | undefi
 
 const nameOf = (number: number): string => `writer.${number}.sock`
 
-/** The numbers there are, the newest first. */
+/** Existing numbers, newest first. */
 async function numbers (base: string): Promise<number[]> {
   const names = await readdir(`${base}/`)
   return names.flatMap(name => NUMBERED.exec(name)?.[1] ?? []).map(Number).sort((one, other) => other - one)
 }
 
-/** False when somebody else has the number already. */
-async function linked (own: string, numbered: string): Promise<boolean> {
+/** False if the number is taken. */
+async function linkNumbered (own: string, numbered: string): Promise<boolean> {
   try {
     await link(own, numbered)
     return true
   } catch (error) {
-    // Not there: it looked dead to somebody who was tidying up, before it listened.
+    // ENOENT: another process removed the socket before it listened.
     if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') return false
     throw unusable('hold a hard link', error)
   }
 }
 
-/** The one number before stays, so that a slow look at the directory can't miss both the newest and the one before it. */
-async function tidy (base: string, mine: number): Promise<void> {
+/** Keeps the previous number, so that a slow directory read can't miss both it and the newest. */
+async function removeOld (base: string, mine: number): Promise<void> {
   for (const name of await readdir(`${base}/`)) {
     const number = NUMBERED.exec(name)?.[1]
     const old = number !== undefined && Number(number) < mine - 1
-    if (old || name === EARLIER || (UNLINKED.test(name) && await ask(path.join(base, name)) === undefined)) await rm(path.join(base, name), { force: true })
+    if (old || name === LEGACY_NAME || (UNLINKED.test(name) && await ownerOf(path.join(base, name)) === undefined)) await rm(path.join(base, name), { force: true })
   }
 }
 
@@ -119,7 +116,7 @@ const unusable = (what: string, error: unknown): Error =>
 
 const codeOf = (error: unknown): string => error instanceof Error && 'code' in error ? String(error.code) : String(error)
 
-/** A listener that tells whoever asks which process it lives in. */
+/** Listens and sends the process id to each connection. */
 function listen (socketPath: string): Promise<net.Server> {
   return new Promise((resolve, reject) => {
     const server = net.createServer(socket => {
@@ -127,7 +124,7 @@ function listen (socketPath: string): Promise<net.Server> {
       socket.end(String(process.pid))
     })
     server.once('error', error => reject(unusable('hold a socket', error)))
-    // Exclusive: a worker of a cluster must not have its primary listen for it.
+    // Exclusive: otherwise the primary of a cluster would listen for its worker.
     server.listen({ path: socketPath, exclusive: true }, () => {
       server.removeAllListeners('error')
       server.on('error', () => {})
@@ -139,20 +136,20 @@ function listen (socketPath: string): Promise<net.Server> {
 
 const close = (server: net.Server): Promise<void> => new Promise(resolve => { server.close(() => resolve()) })
 
-/** The process that answers there, '' when it answers without saying, undefined when nobody listens. */
-function ask (socketPath: string): Promise<string | undefined> {
+/** The owner's process id, '' if it does not send one, undefined if the socket is dead. */
+function ownerOf (socketPath: string): Promise<string | undefined> {
   return new Promise(resolve => {
-    let said = ''
+    let response = ''
     const socket = net.connect({ path: socketPath })
     const done = (answer: string | undefined) => {
       socket.destroy()
       resolve(answer)
     }
-    socket.setTimeout(ANSWER_TIME, () => done(said))
-    socket.on('data', bytes => { said += bytes.toString('latin1') })
-    socket.on('end', () => done(said))
+    socket.setTimeout(RESPONSE_TIMEOUT_MS, () => done(response))
+    socket.on('data', bytes => { response += bytes.toString('latin1') })
+    socket.on('end', () => done(response))
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      done(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' || error.code === 'ENOTSOCK' ? undefined : said)
+      done(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' || error.code === 'ENOTSOCK' ? undefined : response)
     })
   })
 }

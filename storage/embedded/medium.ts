@@ -1,13 +1,11 @@
-/**
- * Where the embedded engine keeps its bytes: a disk (`lmdb.ts`) or nothing but memory (`memory.ts`).
- */
+/** The storage of the embedded engine: a disk (`lmdb.ts`) or memory (`memory.ts`). */
 import type { Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
 import type { Version } from './history.js'
 
-/** One step of a batch; a batch is applied whole or not at all, in this order. */
+/** One change of a batch; a batch is applied in order, all or nothing. */
 export type Change =
-  /** `frees` what makes room, at once or later. */
+  /** `frees` marks changes that free space, now or later. */
   | { readonly type: 'put', readonly version: Version, readonly frees: boolean }
   | { readonly type: 'forget', readonly version: Version }
   | { readonly type: 'lease', readonly lease: StoredLease }
@@ -17,14 +15,14 @@ export type Change =
 export interface StoredLease {
   readonly id: number
   readonly ttlSeconds: number
-  /** Wall-clock time of its end in milliseconds since 1970. */
+  /** End of the lease in milliseconds since 1970. */
   readonly expires: number
 }
 
-/** What a medium tells of itself when it is opened, before any record. */
+/** State read on opening, before any record. */
 export interface StoredState {
   readonly compacted: Revision
-  /** The newest ever written, whether its version is still kept or not; 0 where that is not known. */
+  /** The newest revision ever written, whether its version is still kept or not; 0 if unknown. */
   readonly revision: Revision
   readonly leases: readonly StoredLease[]
 }
@@ -38,24 +36,24 @@ export interface StoredVersion {
 
 export interface Medium {
   readonly name: string
-  /** True when values stay with their versions because there is nowhere else to read them from. */
+  /** True if values stay in memory with their versions because they cannot be read elsewhere. */
   readonly keepsValues: boolean
-  /** Calls back on the queue where the next batch is to be gathered: a turn of the loop, or a microtask. */
+  /** Calls back when the next batch should be collected: after an event loop turn, or a microtask. */
   gather: (start: () => void) => void
   state: () => StoredState
-  /** Every stored version in order of revision, in batches. Asked once, before anything else. @throws RangeError when there are not those there should be */
+  /** Every stored version in revision order, in batches. Called once, before anything else. @throws RangeError if versions are missing or damaged */
   versions: () => Iterable<StoredVersion[]>
-  /** Why no values are taken at present, undefined while they are; asked for each write, so it looks no further than it must. */
+  /** Why values are refused at present, undefined if they are not. Read for each write, so it avoids system calls where possible. */
   readonly refusal: StorageError | undefined
-  /** The same after a look at the disk. */
+  /** As `refusal`, after checking the disk. */
   readonly shortage: StorageError | undefined
   /**
-   * Makes the batch durable. Resolved: it survives a crash.
-   * @throws StorageError 'NoSpace' when the batch was not tried; 'Unavailable' when nothing of it was written, 'UnknownOutcome'
-   * when that is not certain: after these two the medium must not be written to again
+   * Makes the batch durable: once resolved, it survives a crash.
+   * @throws StorageError 'NoSpace' if the batch was not attempted; 'Unavailable' if nothing was written, 'UnknownOutcome' if that is uncertain: after these
+   * two the medium must not be written to again
    */
   commit: (changes: readonly Change[]) => Promise<void>
-  /** The bytes of a durable version, a copy of their own. @throws StorageError 'Corrupt' when they are gone or not those that were written */
+  /** A copy of a durable version's bytes. @throws StorageError 'Corrupt' if they are missing or changed */
   value: (version: Version) => Uint8Array
   /** Bytes occupied. */
   size: () => Promise<number>

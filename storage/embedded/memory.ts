@@ -1,6 +1,4 @@
-/**
- * The engine without a disk: for tests and for hosts that want a server that forgets. Ready at once.
- */
+/** The engine without a disk, for tests and for hosts without persistent state. */
 import type { Backend } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { Engine, type EngineOptions } from './engine.js'
@@ -48,7 +46,7 @@ function weight (version: Version): number {
   return version.entry.key.length + (version.value?.byteLength ?? 0)
 }
 
-/** A new, empty store in memory; its revision is 1. */
+/** A new, empty store in memory at revision 1. */
 export function openMemory (options: EngineOptions = {}): Backend {
   return new Engine(new MemoryMedium(), options)
 }

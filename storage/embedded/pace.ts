@@ -2,13 +2,13 @@ import { nextTurn, turnIsOver } from '../turns.js'
 
 const STEPS_PER_CHECK = 32
 
-/** Divides a long piece of work of many small steps into turns of the event loop. */
+/** Splits long work with many small steps into event loop turns. */
 export class Pace {
   #steps = 0
 
-  /** True when the turn is used up; asks the time only now and then. */
+  /** True if the turn is over; checks the clock only every few steps. */
   spent (): boolean { return ++this.#steps % STEPS_PER_CHECK === 0 && turnIsOver() }
 
-  /** Lets the event loop turn once. */
+  /** Waits for the next event loop turn. */
   async rest (): Promise<void> { await nextTurn() }
 }

@@ -1,8 +1,7 @@
 /**
- * A look at every page of an LMDB file that its two trees are made of, by reading the file and not through LMDB, which
- * trusts its pages: where one is damaged it reads on wherever the page leads it, and the process ends by a signal
- * or goes on with what is left. What was walked without a finding leads LMDB nowhere outside of its file. Of values
- * no more is read than the header of a large one, from which LMDB learns which pages to free, except for `record`.
+ * Checks every page of both trees of an LMDB file, reading the file directly. LMDB trusts its pages: a damaged page leads it to arbitrary ones, and the
+ * process crashes or continues with part of the data. A file without findings never leads LMDB outside the file. Of large values only the header is read,
+ * which names the pages that LMDB would free, unless the visitor has `record`.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { headOf, META_PAGES, NO_PAGE, wide, type Head, type Tree } from './header.js'
@@ -10,47 +9,47 @@ import { Pace } from './pace.js'
 
 const HEADER = 24
 const NODE = 8
-/** Of the words of a page: where the index of its nodes begins. */
-const FIRST = HEADER / 2
+/** Index of the first node offset, in 16-bit words. */
+const FIRST_NODE_WORD = HEADER / 2
 const BRANCH = 1
 const LEAF = 2
 const OVERFLOW = 4
-/** Kinds of pages there can be in a tree; other bits are of pages in memory. */
+/** Flags of page kinds in a tree; the others mark pages in memory. */
 const KINDS = 0x6f
 const BIG_DATA = 1
 const BIG_NODE = 24
-const DEEPEST = 32
-const AHEAD = 16
+const MAX_DEPTH = 32
+const READ_AHEAD_PAGES = 16
 
 export interface PagesVisitor {
-  /** A damage. The walk goes on past what it can't make sense of. */
+  /** Receives each finding. The walk continues past unreadable parts. */
   readonly problem: (text: string) => void
-  /** The first page of a large value is not what it has to be: `header` is what has to stand at its beginning. */
+  /** Receives a damaged header of a large value; `header` is the correct one. */
   readonly valuePage: (offset: number, header: Buffer, key: Buffer) => void
   /** True ends the walk. */
   readonly enough: () => boolean
-  /** The records of the main tree in their order, when the values are wanted too. Both are valid until it returns. */
+  /** Receives the records of the main tree in order, with their values. Both buffers are valid until it returns. */
   readonly record?: (key: Buffer, value: Buffer) => void
 }
 
 const LABELS = { entries: 'records', branch: 'branch pages', leaf: 'leaf pages', overflow: 'pages of large values' }
 
-/** Walks the newest state in the file, which exists and is not written to meanwhile. */
+/** Walks the newest state of the file, which must exist and not change during the call. */
 export async function walkPages (file: string, visitor: PagesVisitor): Promise<void> {
   const fd = openSync(file, 'r')
   try {
     const head = headOf(fd, fstatSync(fd).size)
     if (typeof head === 'string') return visitor.problem(head)
-    if (head !== undefined) await new Walk(fd, head, visitor).run()
+    if (head !== undefined) await new PageWalker(fd, head, visitor).run()
   } finally {
     closeSync(fd)
   }
 }
 
-/** A page, also by the 16-bit words that LMDB aligns everything in it to. */
+/** A page as bytes and as 16-bit words, the alignment of everything in it. */
 interface Page { readonly bytes: Buffer, readonly words: Uint16Array }
 
-/** What stands before a large value. */
+/** The header of a large value. */
 function headerOf (first: number, transaction: Buffer, pages: number): Buffer {
   const header = Buffer.alloc(HEADER)
   header.writeUIntLE(first, 0, 6)
@@ -60,31 +59,31 @@ function headerOf (first: number, transaction: Buffer, pages: number): Buffer {
   return header
 }
 
-/** Keys of the free pages are numbers of transactions. */
+/** Keys of free pages are transaction numbers. */
 const compare = (one: Buffer, other: Buffer, free: boolean): number => free ? one.readUIntLE(0, 6) - other.readUIntLE(0, 6) : one.compare(other)
 const signed = (value: Buffer, at: number): number => Number(value.readBigInt64LE(at))
 const word = (words: Uint16Array, at: number): number => words[at] ?? 0
 
 interface Counts { entries: number, branch: number, leaf: number, overflow: number }
 
-class Walk {
+class PageWalker {
   readonly #fd: number
   readonly #head: Head
   readonly #visitor: PagesVisitor
-  /** A bit for each page that something is in. */
+  /** A bit for each page in use. */
   readonly #used: Uint8Array
   readonly #pace = new Pace()
-  /** A page for each level of a tree. */
+  /** One page buffer per level of a tree. */
   readonly #pages: Page[]
   #value = Buffer.alloc(0)
   #counts: Counts = { entries: 0, branch: 0, leaf: 0, overflow: 0 }
   readonly #last = Buffer.alloc(65536)
   #lastLength = -1
-  /** Keys that the next leaf may not begin before. */
+  /** Lower bounds of the first key of the next leaf. */
   readonly #bounds: Buffer[] = []
-  /** Pages of values that were read at once, and the last one of them that was asked for. */
+  /** Value pages read ahead, and the last one that was requested. */
   readonly #ahead: { bytes: Buffer, first: number, pages: number, last: number }
-  /** Runs of free pages: first page, number of pages, in turns. */
+  /** Runs of free pages: first page and number of pages, alternating. */
   readonly #free: number[] = []
 
   constructor (fd: number, head: Head, visitor: PagesVisitor) {
@@ -92,8 +91,8 @@ class Walk {
     this.#head = head
     this.#visitor = visitor
     this.#used = new Uint8Array((head.allocated >>> 3) + 1)
-    this.#ahead = { bytes: Buffer.alloc(AHEAD * head.pageSize), first: 0, pages: 0, last: 0 }
-    this.#pages = Array.from({ length: DEEPEST }, () => {
+    this.#ahead = { bytes: Buffer.alloc(READ_AHEAD_PAGES * head.pageSize), first: 0, pages: 0, last: 0 }
+    this.#pages = Array.from({ length: MAX_DEPTH }, () => {
       const buffer = new ArrayBuffer(head.pageSize)
       return { bytes: Buffer.from(buffer), words: new Uint16Array(buffer) }
     })
@@ -104,7 +103,7 @@ class Walk {
     await this.#tree('the table of records', main, false)
     await this.#tree('the table of free pages', free, true)
     for (let at = 0; at < this.#free.length; at += 2) {
-      if (!this.#take(this.#free[at] ?? 0, this.#free[at + 1] ?? 0, this.#head.allocated)) return
+      if (!this.#markUsed(this.#free[at] ?? 0, this.#free[at + 1] ?? 0, this.#head.allocated)) return
     }
   }
 
@@ -113,7 +112,7 @@ class Walk {
     this.#counts = { entries: 0, branch: 0, leaf: 0, overflow: 0 }
     this.#lastLength = -1
     this.#bounds.length = 0
-    if (tree.depth > DEEPEST) return problem(`${name} is said to be ${tree.depth} pages deep`)
+    if (tree.depth > MAX_DEPTH) return problem(`${name} is said to be ${tree.depth} pages deep`)
     if (tree.root !== NO_PAGE) await this.#page(tree.root, 1, tree, free)
     if (enough()) return
     for (const what of ['entries', 'branch', 'leaf', 'overflow'] as const) {
@@ -123,9 +122,9 @@ class Walk {
 
   async #page (number: number, level: number, tree: Tree, free: boolean): Promise<void> {
     const { problem, enough } = this.#visitor
-    if (enough() || !this.#take(number, 1)) return
+    if (enough() || !this.#markUsed(number, 1)) return
     if (this.#pace.spent()) await this.#pace.rest()
-    const page = this.#pages[level - 1] as Page // levels are no more than the depth
+    const page = this.#pages[level - 1] as Page // level <= depth
     if (!this.#read(page.bytes, number, this.#head.pageSize)) return
     const branch = level < tree.depth
     const fault = this.#faultOf(page, number, branch, free)
@@ -139,8 +138,8 @@ class Walk {
     }
     this.#counts.branch++
     for (let at = 0; at < count; at++) {
-      const node = (HEADER + word(words, FIRST + at)) >>> 1
-      // All there is before it is less than its key, and nothing behind it.
+      const node = (HEADER + word(words, FIRST_NODE_WORD + at)) >>> 1
+      // The node's key separates the pages before and after it.
       if (at > 0) {
         const key = page.bytes.subarray(node * 2 + NODE, node * 2 + NODE + word(words, node + 3))
         if (!this.#follows(key, free)) problem(`page ${number} has its entries out of order`)
@@ -154,24 +153,24 @@ class Walk {
     return this.#lastLength < 0 || compare(this.#last.subarray(0, this.#lastLength), key, free) < 0
   }
 
-  /** What is wrong with the page itself: afterwards every node lies within it. */
+  /** Checks the page itself. If it passes, every node lies within the page. */
   #faultOf ({ bytes, words }: Page, number: number, branch: boolean, free: boolean): string | undefined {
     const kind = word(words, 9) & KINDS
     if (wide(bytes, 0) !== number || kind !== (branch ? BRANCH : LEAF)) return 'is not what belongs there'
     if (wide(bytes, 8) > this.#head.transaction) return 'is of a later transaction than the newest'
     const lower = word(words, 10)
     const upper = word(words, 11)
-    const room = bytes.length - HEADER
+    const available = bytes.length - HEADER
     const count = lower >>> 1
-    if ((lower & 1) !== 0 || lower > upper || upper > room || count < (branch && !free ? 2 : 1)) return 'has a damaged header'
+    if ((lower & 1) !== 0 || lower > upper || upper > available || count < (branch && !free ? 2 : 1)) return 'has a damaged header'
     for (let at = 0; at < count; at++) {
-      const node = word(words, FIRST + at)
-      if (node < upper || (node & 1) !== 0 || node + NODE > room) return 'has a damaged index'
+      const node = word(words, FIRST_NODE_WORD + at)
+      if (node < upper || (node & 1) !== 0 || node + NODE > available) return 'has a damaged index'
       const start = (HEADER + node) >>> 1
       const data = branch ? 0 : (word(words, start + 2) & BIG_DATA) !== 0 ? BIG_NODE : word(words, start) + word(words, start + 1) * 2 ** 16
       const key = word(words, start + 3)
-      if (node + NODE + key + data > room || (free && key !== (branch && at === 0 ? 0 : 8))) return 'has a damaged entry'
-      if (free && key === 8 && word(words, start + 7) !== 0) return 'has a damaged entry' // the highest of the number
+      if (node + NODE + key + data > available || (free && key !== (branch && at === 0 ? 0 : 8))) return 'has a damaged entry'
+      if (free && key === 8 && word(words, start + 7) !== 0) return 'has a damaged entry' // the highest word of the number
     }
     return undefined
   }
@@ -183,7 +182,7 @@ class Walk {
     let beforeStart = 0
     let beforeEnd = this.#lastLength
     for (let at = 0; at < count; at++) {
-      const node = (HEADER + word(words, FIRST + at)) >>> 1
+      const node = (HEADER + word(words, FIRST_NODE_WORD + at)) >>> 1
       const start = node * 2 + NODE
       const end = start + word(words, node + 3)
       if (at === 0) {
@@ -201,40 +200,40 @@ class Walk {
       if (!big && record === undefined && !free) continue
       const size = word(words, node) + word(words, node + 1) * 2 ** 16
       if (!big) {
-        this.#tell(free, bytes.subarray(start, end), bytes.subarray(end, end + size))
+        this.#report(free, bytes.subarray(start, end), bytes.subarray(end, end + size))
         continue
       }
       const first = wide(bytes, end)
       const pages = wide(bytes, end + 16)
       const { pageSize, transaction } = this.#head
       if (pages !== Math.floor((HEADER - 1 + size) / pageSize) + 1 || wide(bytes, end + 8) > transaction) return problem(`page ${number} has a damaged entry`)
-      if (!this.#take(first, pages)) continue
+      if (!this.#markUsed(first, pages)) continue
       this.#counts.overflow += pages
       const whole = record !== undefined || free
-      const value = whole ? this.#whole(first, pages) : this.#beginning(first)
+      const value = whole ? this.#wholeValue(first, pages) : this.#valueHeader(first)
       if (value === undefined) continue
       const header = value.subarray(0, HEADER)
       if (wide(header, 0) !== first || wide(header, 8) > transaction || header.readUInt32LE(20) !== pages || (header.readUInt16LE(18) & KINDS) !== OVERFLOW) {
         if (free) problem(`page ${first} is not what belongs there`)
         else this.#visitor.valuePage(first * pageSize, headerOf(first, bytes.subarray(end + 8, end + 16), pages), bytes.subarray(start, end))
       }
-      if (whole) this.#tell(free, bytes.subarray(start, end), value.subarray(HEADER, HEADER + size))
+      if (whole) this.#report(free, bytes.subarray(start, end), value.subarray(HEADER, HEADER + size))
     }
     this.#lastLength = before.copy(this.#last, 0, beforeStart, beforeEnd)
   }
 
-  #whole (first: number, pages: number): Buffer | undefined {
+  #wholeValue (first: number, pages: number): Buffer | undefined {
     const bytes = pages * this.#head.pageSize
     if (this.#value.length < bytes) this.#value = Buffer.alloc(bytes * 2)
     return this.#read(this.#value, first, bytes) ? this.#value.subarray(0, bytes) : undefined
   }
 
-  /** Values written together lie together: what follows the last one is read with it. */
-  #beginning (first: number): Buffer | undefined {
+  /** Values written together are adjacent, so the pages after the last one are read ahead. */
+  #valueHeader (first: number): Buffer | undefined {
     const { pageSize, pages } = this.#head
     if (first < this.#ahead.first || first >= this.#ahead.first + this.#ahead.pages) {
-      const near = first >= this.#ahead.last && first - this.#ahead.last < AHEAD
-      const count = near ? Math.min(AHEAD, pages - first) : 1
+      const near = first >= this.#ahead.last && first - this.#ahead.last < READ_AHEAD_PAGES
+      const count = near ? Math.min(READ_AHEAD_PAGES, pages - first) : 1
       if (!this.#read(this.#ahead.bytes, first, near ? count * pageSize : HEADER)) return undefined
       this.#ahead.first = first
       this.#ahead.pages = count
@@ -244,9 +243,9 @@ class Walk {
     return this.#ahead.bytes.subarray(at, at + HEADER)
   }
 
-  #tell (free: boolean, key: Buffer, value: Buffer): void {
+  #report (free: boolean, key: Buffer, value: Buffer): void {
     if (!free) return this.#visitor.record?.(key, value)
-    // How many words follow; of these a page, or, negated, how many pages there are from the next one on; 0 is nothing.
+    // The number of words that follow. A positive word is a page, a negative one the length of a run that starts at the next word, 0 is empty.
     const count = value.length >= 8 ? signed(value, 0) : -1
     if (count < 0 || (count + 1) * 8 > value.length) return this.#visitor.problem('a list of free pages is damaged')
     for (let at = 1; at <= count; at++) {
@@ -256,8 +255,8 @@ class Walk {
     }
   }
 
-  /** Marks the pages as used. False, with a problem told, when they can't be. */
-  #take (first: number, count: number, limit = this.#head.pages): boolean {
+  /** Marks pages as used. Returns false after reporting a problem if they can't be. */
+  #markUsed (first: number, count: number, limit = this.#head.pages): boolean {
     const { problem } = this.#visitor
     if (!(first >= META_PAGES && first + count <= limit)) {
       problem(`page ${first} is referred to, where there are ${limit}`)

@@ -1,16 +1,15 @@
 /**
- * How the engine's records look on disk. One table of LMDB holds them, told apart by their first byte:
+ * The engine's records on disk. One LMDB table holds them all; the first byte of the key is the kind:
  *
- *     0 name                                    → what the store is, how far it is compacted
+ *     0 name                                    → format of the store, compacted revision
  *     1 lease id                                → time to live and end of a lease, JSON
  *     2 revision · created · lease · key        → the value; created 0 marks a deletion
- *     3 the same                                → checksum · value
- *     4                                         → what there is to be, written with each batch: a `Tally`
+ *     3 as kind 2                               → checksum · value
+ *     4                                         → what the store contains, written with each batch: a `Tally`
  *
- * Numbers are unsigned 48-bit, big-endian, so records of versions are ordered by revision. A version's
- * whole description stands in the key: a start reads keys only and never touches a value. Versions of kind 2 are
- * those of stores of the first format, and older than any of kind 3. Checksums are CRC-32, of a value with its
- * record's key before it, so that a value under another key is found too.
+ * Numbers are unsigned 48-bit, big-endian, so versions are ordered by revision. The key describes a version completely, so a start reads only keys. Versions
+ * of kind 2 come from the first format and are older than any of kind 3. Checksums are CRC-32 of the record's key and value, so that a value under a wrong
+ * key is detected too.
  */
 import { crc32 } from 'node:zlib'
 import { isKey } from '../key.js'
@@ -25,17 +24,17 @@ export const TALLY_KEY = Buffer.from([4])
 
 export const UNCHECKED = 2
 export const CHECKED = 3
-const FIXED = 19
-const CHECKSUM = 4
-const TALLY = 16
+const KEY_HEADER_BYTES = 19
+const CHECKSUM_BYTES = 4
+const TALLY_BYTES = 16
 
-/** What the store holds after a batch. */
+/** What the store contains after a batch. */
 export interface Tally {
   /** The newest revision ever written. */
   readonly revision: number
-  /** Versions there are. */
+  /** Number of versions. */
   readonly versions: number
-  /** The sum of the checksums of all their keys, as `addKey` makes it. */
+  /** Sum of the checksums of all version keys, computed by `addKey`. */
   readonly keys: number
 }
 
@@ -54,10 +53,10 @@ export function leaseIdOf (bytes: Uint8Array): number {
   return asBuffer(bytes).readUIntBE(1, 6)
 }
 
-const scratch = Buffer.alloc(FIXED + 2048)
+const scratch = Buffer.alloc(KEY_HEADER_BYTES + 2048)
 
 /**
- * The record key of a version, valid until the next call: LMDB copies keys at once.
+ * The record key of a version, valid until the next call, because LMDB copies keys immediately.
  * @param kind `UNCHECKED` or `CHECKED`
  */
 export function versionKey (kind: number, version: { readonly revision: number, readonly created: number, readonly lease: number, readonly entry: { readonly key: string } }): Uint8Array {
@@ -66,61 +65,61 @@ export function versionKey (kind: number, version: { readonly revision: number, 
   scratch.writeUIntBE(version.revision, 1, 6)
   scratch.writeUIntBE(version.created, 7, 6)
   scratch.writeUIntBE(version.lease, 13, 6)
-  scratch.write(key, FIXED, 'latin1')
-  return scratch.subarray(0, FIXED + key.length)
+  scratch.write(key, KEY_HEADER_BYTES, 'latin1')
+  return scratch.subarray(0, KEY_HEADER_BYTES + key.length)
 }
 
-/** @throws RangeError when the bytes are no version's key */
+/** @throws RangeError for bytes that are not a version's key */
 export function parseVersionKey (bytes: Uint8Array): StoredVersion & { readonly kind: number } {
   const buffer = asBuffer(bytes)
   const revision = buffer.readUIntBE(1, 6)
   const created = buffer.readUIntBE(7, 6)
-  const key = buffer.toString('latin1', FIXED)
+  const key = buffer.toString('latin1', KEY_HEADER_BYTES)
   if (created > revision || !isKey(key)) throw new RangeError(`the record of revision ${revision} has a key that no version has`)
   return { kind: buffer[0] ?? 0, revision, created, lease: buffer.readUIntBE(13, 6), key }
 }
 
-/** What is stored for a value of kind `CHECKED`. */
+/** Adds the checksum to a value, for kind `CHECKED`. */
 export function seal (recordKey: Uint8Array, value: Uint8Array): Buffer {
-  const sealed = Buffer.allocUnsafe(CHECKSUM + value.byteLength)
+  const sealed = Buffer.allocUnsafe(CHECKSUM_BYTES + value.byteLength)
   sealed.writeUInt32BE(crc32(value, crc32(recordKey)), 0)
-  sealed.set(value, CHECKSUM)
+  sealed.set(value, CHECKSUM_BYTES)
   return sealed
 }
 
-/** The value in it, a view; undefined when it is not what was sealed under that key. */
+/** A view of the value; undefined if it was not sealed with that key. */
 export function unseal (recordKey: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
-  if (sealed.byteLength < CHECKSUM) return undefined
-  const value = sealed.subarray(CHECKSUM)
+  if (sealed.byteLength < CHECKSUM_BYTES) return undefined
+  const value = sealed.subarray(CHECKSUM_BYTES)
   return crc32(value, crc32(recordKey)) === asBuffer(sealed).readUInt32BE(0) ? value : undefined
 }
 
-/** The sum with a key added to it, or taken from it. */
+/** Adds a key to the sum, or subtracts it. */
 export const addKey = (keys: number, key: Uint8Array, by: 1 | -1): number => (keys + by * crc32(key)) >>> 0
 
 export function formatTally ({ revision, versions, keys }: Tally): Buffer {
-  const bytes = Buffer.alloc(TALLY)
+  const bytes = Buffer.alloc(TALLY_BYTES)
   bytes.writeUIntBE(revision, 0, 6)
   bytes.writeUIntBE(versions, 6, 6)
   bytes.writeUInt32BE(keys, 12)
   return seal(TALLY_KEY, bytes)
 }
 
-/** What is wrong with what was found, undefined when it is what there is to be. */
+/** Describes how the records differ from the tally; undefined if they match. */
 export function faultOfTally (found: Tally, tally: Tally): string | undefined {
   if (found.versions !== tally.versions) return `it has ${found.versions} versions of objects where there are to be ${tally.versions}`
   if (found.revision > tally.revision) return `it has revision ${found.revision}, where the newest is to be ${tally.revision}`
   return found.keys === tally.keys ? undefined : 'the keys of its versions are not those that were written'
 }
 
-/** Undefined when it is damaged. */
+/** Undefined if damaged. */
 export function parseTally (sealed: Uint8Array): Tally | undefined {
   const bytes = unseal(TALLY_KEY, sealed)
-  if (bytes === undefined || bytes.byteLength !== TALLY) return undefined
+  if (bytes === undefined || bytes.byteLength !== TALLY_BYTES) return undefined
   return { revision: asBuffer(bytes).readUIntBE(0, 6), versions: asBuffer(bytes).readUIntBE(6, 6), keys: asBuffer(bytes).readUInt32BE(12) }
 }
 
-/** @throws RangeError when it can't be read */
+/** @throws RangeError if unreadable */
 export function parseLease (value: Uint8Array): { ttlSeconds: number, expires: number } {
   const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'))
   if (typeof parsed === 'object' && parsed !== null && 'ttlSeconds' in parsed && 'expires' in parsed &&

@@ -1,7 +1,4 @@
-/**
- * Questions to the history at one revision. Everything here sees exactly the writes up to the revision it
- * is given, whatever happens while it pauses between turns of the loop.
- */
+/** Queries of the history at a revision. Results contain exactly the writes up to that revision, even if the query yields to the event loop. */
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 import { isStorageError, type StorageError } from '../errors.js'
 import { type KeyIndex, type Version, type VersionLog, visibleAt } from './history.js'
@@ -9,10 +6,10 @@ import { Pace } from './pace.js'
 
 const EMPTY: Uint8Array = new Uint8Array(0)
 
-/** How a durable or pending version's bytes are found. */
+/** Returns the bytes of a durable or pending version. */
 export type ValueOf = (version: Version) => Uint8Array
 
-/** @throws StorageError but 'Corrupt', which is told of this one alone */
+/** @throws StorageError other than 'Corrupt', which is returned as `damage` */
 export function keyValue (version: Version, valueOf: ValueOf): KeyValue {
   let value = EMPTY
   let damage: StorageError | undefined
@@ -26,14 +23,14 @@ export function keyValue (version: Version, valueOf: ValueOf): KeyValue {
   return damage === undefined ? kv : { ...kv, damage }
 }
 
-/** The change that a version made. A deletion shows the create revision 0 and the deletion's own revision. */
+/** The change that a version made. A deletion has create revision 0 and its own modRevision. */
 export function eventOf (version: Version, valueOf: ValueOf): BackendEvent {
   const { older } = version
   const previous = older === undefined || older.created === 0 ? undefined : keyValue(older, valueOf)
   return { type: version.created === 0 ? 'delete' : 'put', kv: keyValue(version, valueOf), previous }
 }
 
-/** The same of a change just made: what was there before is read when somebody asks for it, which live watchers seldom do. */
+/** An event of a new change. `previous` is read on demand, because live watchers rarely use it. */
 export class FreshEvent {
   readonly type: 'put' | 'delete'
   readonly kv: KeyValue
@@ -54,7 +51,7 @@ export class FreshEvent {
       try {
         this.#previous = keyValue(this.#older, this.#valueOf)
       } catch {
-        // Compacted meanwhile, or the disk no longer yields it: what was committed is told all the same.
+        // Compacted or unreadable: deliver the event without it.
       }
       this.#older = undefined
     }
@@ -95,14 +92,11 @@ export async function valuesOf (versions: readonly Version[], valueOf: ValueOf):
   return kvs
 }
 
-/**
- * Number of keys in [start, end) at a past revision: today's number without what happened since, or, when
- * more happened since than there are keys, a walk over the keys.
- */
+/** Number of keys in [start, end) at a past revision: the current number minus later changes or, if these outnumber the keys, a walk over the keys. */
 export async function countAt (index: KeyIndex, log: VersionLog, start: string, end: string, revision: Revision, published: Revision): Promise<number> {
   const first = log.after(revision)
   if (log.length - first > index.size) return (await versionsAt(index, start, end, revision, 0)).length
-  // Today's number and the part of the log that leads to it belong together: no pause in this function.
+  // Do not yield here: the current count and the log must belong to the same state.
   let count = index.count(start, end)
   for (let at = first, last = log.after(published); at < last; at++) {
     const version = log.at(at)
@@ -113,7 +107,7 @@ export async function countAt (index: KeyIndex, log: VersionLog, start: string, 
   return count
 }
 
-/** Changes of the range in (after, upTo], as many as one turn of the loop allows, and how far that is. */
+/** Changes of the range in (after, upTo], as many as fit in one turn, and the revision reached. */
 export function replay (log: VersionLog, start: string, end: string, after: Revision, upTo: Revision, valueOf: ValueOf): { events: BackendEvent[], revision: Revision } {
   const events: BackendEvent[] = []
   const pace = new Pace()

@@ -1,33 +1,31 @@
 /**
- * Keeps the store from filling its disk. The package below can't bear a write that fails: each failure writes past
- * the end of a buffer of its own, and some forty of them end the process. So every batch is admitted before it is
- * handed down, by the space that is left then and the most that the batch can take.
+ * Keeps the store from filling its disk. lmdb cannot handle failed writes: each failure writes past the end of one of its buffers, and about forty of them
+ * crash the process. So each batch is admitted only if the free space covers the most it can take.
  *
- * Three bounds, from one floor: values are written while the floor is free; while half of it is free, also as long
- * as the file itself has room that was freed, so that what somebody deletes on a full disk comes to be of use without
- * another byte of disk; and whatever is written, an eighth of the floor stays free at the worst, which is all that
- * deletions and compactions have to keep to.
+ * There are three limits. Values are written while `minFree` bytes are free. While half of that is free, they are also written if the file has enough
+ * reusable pages, so that deletions on a full disk make room without growing the file. An eighth of `minFree` always stays free; it is the only limit for
+ * deletions and compactions.
  */
 import { statfsSync } from 'node:fs'
 import { StorageError } from '../errors.js'
 
 export const DEFAULT_MIN_FREE = 64 * 1024 * 1024
-/** The least with which an opening is tried: it writes a few pages. */
-const OPENING = 1024 * 1024
-/** Nothing fills disks faster than some gigabytes a second: above four floors a look this old is new enough. */
+/** Minimum free bytes to attempt an opening, which writes a few pages. */
+const OPENING_BYTES = 1024 * 1024
+/** Disks fill at some gigabytes a second at most: above four times `minFree`, a check this old is recent enough. */
 const CHECK_MS = 10
-const PLENTY = 4
+const RELAXED_FACTOR = 4
 
 export interface SpaceOptions {
   /** For messages. */
   readonly directory: string
-  /** Bytes that are to stay free. */
+  /** Bytes that must stay free. */
   readonly minFree: number
-  /** Bytes that may still be written to the disk. */
+  /** Free bytes of the disk. */
   readonly freeBytes: () => number
-  /** Bytes within the file that can be used again. Asked only when the disk is nearly full. */
+  /** Reusable bytes within the file. Called only when the disk is nearly full. */
   readonly reusable: () => number
-  /** Milliseconds that only ever rise. */
+  /** Monotonic milliseconds. */
   readonly now: () => number
 }
 
@@ -36,61 +34,61 @@ export const freeBytesOf = (directory: string): number => {
   return bavail * bsize
 }
 
-/** @throws StorageError 'NoSpace' when the disk is too full to open a store on it */
+/** @throws StorageError 'NoSpace' if the disk is too full to open a store */
 export function checkOpening (directory: string, free: number): void {
-  if (free < OPENING) throw new StorageError('NoSpace', `the disk of the directory ${directory} is full: ${mebibytes(free)} are free, a start needs ${mebibytes(OPENING)}; make room on it`)
+  if (free < OPENING_BYTES) throw new StorageError('NoSpace', `the disk of the directory ${directory} is full: ${mebibytes(free)} are free, a start needs ${mebibytes(OPENING_BYTES)}; make room on it`)
 }
 
 export class Space {
   readonly #options: SpaceOptions
   #free = 0
   #checkedAt = -Infinity
-  /** What the batches since the last look may have taken. */
-  #taken = 0
+  /** Maximum bytes of the batches since the last check. */
+  #reserved = 0
   #refusing = false
 
   constructor (options: SpaceOptions) {
     this.#options = options
   }
 
-  /** Why values are refused at present, undefined while they are taken. Looks at the disk. */
+  /** Why values are refused at present, undefined if they are not. Checks the disk. */
   get shortage (): StorageError | undefined {
     this.#check()
-    return this.#short() ? this.#refusal() : undefined
+    return this.#isShort() ? this.#refusal() : undefined
   }
 
-  /** The same for each write, which looks only when the last one was refused. */
+  /** As `shortage`, but checks the disk only if the last write was refused. */
   get refusal (): StorageError | undefined {
     return this.#refusing ? this.shortage : undefined
   }
 
   /**
-   * Before a batch is written.
-   * @param need the most bytes by which it can make the file grow
-   * @param values true unless it only makes room
+   * Called before a batch is written.
+   * @param maxBytes maximum growth of the file
+   * @param growing false if the batch only frees space
    * @throws StorageError 'NoSpace'
    */
-  admit (need: number, values: boolean): void {
+  admit (maxBytes: number, growing: boolean): void {
     const { minFree, now } = this.#options
-    if (now() - this.#checkedAt > CHECK_MS || this.#left - need < PLENTY * minFree) this.#check()
-    if ((values && this.#short()) || this.#left - need < minFree / 8) throw this.#refusal()
-    this.#taken += need
+    if (now() - this.#checkedAt > CHECK_MS || this.#remaining - maxBytes < RELAXED_FACTOR * minFree) this.#check()
+    if ((growing && this.#isShort()) || this.#remaining - maxBytes < minFree / 8) throw this.#refusal()
+    this.#reserved += maxBytes
   }
 
-  get #left (): number { return this.#free - this.#taken }
+  get #remaining (): number { return this.#free - this.#reserved }
 
   #check (): void {
     this.#free = this.#options.freeBytes()
     this.#checkedAt = this.#options.now()
-    this.#taken = 0
+    this.#reserved = 0
   }
 
-  #short (): boolean {
+  #isShort (): boolean {
     const { minFree, reusable } = this.#options
-    // Once it refuses, a little more has to be free before it stops: else it would change its mind with each write.
+    // Hysteresis: writes resume only when some more space is free, so that the state does not flap.
     const floor = this.#refusing ? minFree * 9 / 8 : minFree
-    const left = this.#left
-    this.#refusing = left < floor && (left < floor / 2 || reusable() < floor)
+    const remaining = this.#remaining
+    this.#refusing = remaining < floor && (remaining < floor / 2 || reusable() < floor)
     return this.#refusing
   }
 

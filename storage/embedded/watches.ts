@@ -1,20 +1,19 @@
 /**
- * The watches of one engine. A watch that starts in the past is fed from the log in batches, between turns
- * of the loop, until it has caught up; then it joins the live ones, in the same step, so that nothing
- * falls between. Live watches are called synchronously, batch by batch, before the writers are answered.
+ * The watches of one engine. A watch that starts in the past receives the log in batches, in separate event loop turns; once it has caught up, it joins the
+ * live watches in the same step, so that no event is lost. Live watches are called synchronously, batch by batch, before the writers' promises resolve.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
-import { newsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
+import { newEventsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
 
-/** What the watches need to know about the history they are fed from. */
+/** The history, as watches need it. */
 export interface WatchSource {
-  /** The newest revision that all live watches have been given. */
+  /** The newest revision delivered to all live watches. */
   delivered: () => Revision
-  /** The newest revision that is durable; greater than `delivered` only while a batch is being given out. */
+  /** The newest durable revision; greater than `delivered` only while a batch is being delivered. */
   durable: () => Revision
   compacted: () => Revision
-  /** Events in (after, upTo] of the range, of whole revisions, as many as a short turn allows, and how far that is. */
+  /** Events of the range in (after, upTo], in whole revisions, as many as fit in a short turn, and the revision reached. */
   replay: (start: string, end: string, after: Revision, upTo: Revision) => { events: BackendEvent[], revision: Revision }
 }
 
@@ -23,7 +22,7 @@ class Watch implements BackendWatch {
   readonly #hub: WatchHub
   position: Revision
   ended = false
-  progressWanted = false
+  progressRequested = false
 
   constructor (hub: WatchHub, request: WatchRequest) {
     this.#hub = hub
@@ -32,8 +31,8 @@ class Watch implements BackendWatch {
   }
 
   requestProgress (): void {
-    if (this.ended || this.progressWanted) return
-    this.progressWanted = true
+    if (this.ended || this.progressRequested) return
+    this.progressRequested = true
     queueMicrotask(() => this.#hub.answerProgress(this))
   }
 
@@ -70,22 +69,22 @@ export class WatchHub {
     this.#replaying.delete(watch)
   }
 
-  /** Gives a batch of durable events, in order, to every live watch. */
+  /** Delivers a batch of durable events, in order, to every live watch. */
   publish (events: readonly BackendEvent[], revision: Revision): void {
     this.#publishing = true
     for (const watch of this.#live) {
-      const news = newsOf(events, watch.request, watch.position)
+      const fresh = newEventsOf(events, watch.request, watch.position)
       if (revision > watch.position) watch.position = revision
-      if (news !== undefined) this.#give(watch, news, revision)
+      if (fresh !== undefined) this.#deliver(watch, fresh, revision)
     }
     this.#publishing = false
   }
 
   answerProgress (watch: Watch): void {
-    if (watch.ended || !watch.progressWanted || !this.#live.has(watch)) return
+    if (watch.ended || !watch.progressRequested || !this.#live.has(watch)) return
     const delivered = this.#source.delivered()
-    watch.progressWanted = false
-    // A watch that starts in the future has been given nothing of what came before it, so it can't vouch for that.
+    watch.progressRequested = false
+    // A watch that starts in the future has not received earlier events, so it reports no progress for them.
     if (delivered < watch.request.after) return
     this.#callSafely(watch, () => watch.request.onProgress(delivered))
   }
@@ -112,10 +111,10 @@ export class WatchHub {
         return this.#end(watch, error instanceof StorageError ? error : new StorageError('Corrupt', 'the change log could not be read', { cause: error }))
       }
       watch.position = batch.revision
-      if (batch.events.length > 0) this.#give(watch, batch.events, batch.revision)
+      if (batch.events.length > 0) this.#deliver(watch, batch.events, batch.revision)
       if (watch.ended) return
     }
-    // A callback above may have let a commit in, so the question is asked anew.
+    // Check again: a callback may have let a commit in.
     if (!this.#publishing && watch.position >= source.durable()) {
       this.#replaying.delete(watch)
       this.#live.add(watch)
@@ -125,7 +124,7 @@ export class WatchHub {
     }
   }
 
-  #give (watch: Watch, events: BackendEvent[], revision: Revision): void {
+  #deliver (watch: Watch, events: BackendEvent[], revision: Revision): void {
     if (!watch.ended) this.#callSafely(watch, () => watch.request.onEvents(events, revision))
   }
 

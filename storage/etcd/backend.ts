@@ -1,7 +1,4 @@
-/**
- * The store on an etcd cluster. Every write is one transaction that compares the key's revision; every
- * read of the newest state is a quorum read.
- */
+/** The back end on an etcd cluster. Every write is one transaction that compares the key's revision; every read of the newest state is a quorum read. */
 import type {
   Backend, BackendStatus, BackendWatch, CreateOptions, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
@@ -15,31 +12,34 @@ import { type Attempt, outcomeOf } from './outcome.js'
 import { Watches } from './watches.js'
 
 export interface EtcdOptions extends ConnectionOptions {
-  /** The path that all keys are below: no right on any other is needed. '' by default: every key that begins with a slash. */
+  /** The path above all keys; no other permission is needed. '' by default: every key that begins with a slash. */
   readonly prefix?: string
-  /** Milliseconds `status()` may take; 2,000 by default. */
+  /** Timeout of `status()` in milliseconds; 2,000 by default. */
   readonly healthcheckTimeout?: number
 }
 
-/** Items per message: a page is decoded in one turn of the loop. */
+/** Items per message: a page is decoded in one event loop turn. */
 const PAGE = 500
-/** A newest read that a compaction overtakes between its pages is begun anew this often. */
-const RESTARTS = 3
-/** Below the prefix, and the name of no resource: read for the newest revision, written where a watch has no other proof of its progress. */
-const MARK = '.progress'
+/** Attempts of a newest read if a compaction interrupts its pages. */
+const MAX_READS = 3
+/**
+ * A key below the prefix that no resource uses. Reading it returns the newest revision; writing it proves the progress of watches on servers that cannot
+ * report it.
+ */
+const PROGRESS_KEY = '.progress'
 
 class EtcdBackend implements Backend {
   readonly name = 'etcd'
   readonly #connection: Connection
   readonly #scope: { readonly start: string, readonly end: string }
-  readonly #mark: Buffer
-  readonly #healthTime: number
+  readonly #progressKey: Buffer
+  readonly #healthTimeout: number
   readonly #watches: Watches
-  /** Those that want to know what was there before. */
-  readonly #watchesOfHistory: Watches
-  readonly #newest: SharedRead<Revision>
-  /** The newest revision that any answer showed. */
-  #seen: Revision = 0
+  /** Watches whose receivers need previous values. */
+  readonly #watchesWithPrevious: Watches
+  readonly #sharedRevision: SharedRead<Revision>
+  /** The newest revision of any response. */
+  #newestSeen: Revision = 0
   #compacted: Revision = 0
   #closed = false
 
@@ -47,37 +47,37 @@ class EtcdBackend implements Backend {
     this.#connection = new Connection(options)
     const path = `${options.prefix ?? ''}/`
     this.#scope = rangeOf(path)
-    this.#mark = bytesOf(path + MARK)
-    this.#healthTime = options.healthcheckTimeout ?? 2_000
-    this.#newest = new SharedRead(() => this.#readRevision())
+    this.#progressKey = bytesOf(path + PROGRESS_KEY)
+    this.#healthTimeout = options.healthcheckTimeout ?? 2_000
+    this.#sharedRevision = new SharedRead(() => this.#readRevision())
     const watches = (previous: boolean) => new Watches({
       connection: this.#connection,
       start: bytesOf(this.#scope.start),
       end: bytesOf(this.#scope.end),
-      mark: () => this.#writeMark(),
-      markKey: path + MARK,
+      mark: () => this.#writeProgressKey(),
+      markKey: path + PROGRESS_KEY,
       previous,
-      newestSeen: () => this.#seen,
+      newestSeen: () => this.#newestSeen,
       revision: () => this.revision(),
       compacted: () => this.#compacted,
       noteCompacted: revision => this.#noteCompacted(revision)
     })
     this.#watches = watches(false)
-    this.#watchesOfHistory = watches(true)
+    this.#watchesWithPrevious = watches(true)
   }
 
   async get (key: string, revision: Revision = 0): Promise<ReadResult> {
-    const answer = await this.#range({ key: bytesOf(key), revision })
-    return { revision: revision === 0 ? answer.revision : revision, kv: answer.kvs[0] }
+    const response = await this.#range({ key: bytesOf(key), revision })
+    return { revision: revision === 0 ? response.revision : revision, kv: response.kvs[0] }
   }
 
   async list (request: RangeRequest): Promise<RangeResult> {
-    for (let begun = 1; ; begun++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#pages(request)
       } catch (error) {
-        const overtaken = (request.revision ?? 0) === 0 && error instanceof StorageError && error.code === 'Compacted'
-        if (!overtaken || begun === RESTARTS) throw error
+        const compactedMeanwhile = (request.revision ?? 0) === 0 && error instanceof StorageError && error.code === 'Compacted'
+        if (!compactedMeanwhile || attempt === MAX_READS) throw error
       }
     }
   }
@@ -101,14 +101,14 @@ class EtcdBackend implements Backend {
   watch (request: WatchRequest): BackendWatch {
     const { start, end } = this.#scope
     if (request.start < start || request.end > end) throw new TypeError(`a watch of ${request.start} to ${request.end} goes beyond ${start} to ${end}`)
-    return (request.previous === false ? this.#watches : this.#watchesOfHistory).add(request)
+    return (request.previous === false ? this.#watches : this.#watchesWithPrevious).add(request)
   }
 
   async compact (revision: Revision): Promise<void> {
     try {
       await this.#connection.other('KV', 'compact', { revision: String(revision), physical: false })
     } catch (error) {
-      // Somebody else was here before, or has gone further.
+      // Another server has compacted this far or further.
       if (!(error instanceof StorageError && error.code === 'Compacted')) throw error
       return
     }
@@ -120,7 +120,7 @@ class EtcdBackend implements Backend {
   }
 
   revision (): Promise<Revision> {
-    return this.#closed ? Promise.reject(closedError()) : this.#newest.ask()
+    return this.#closed ? Promise.reject(closedError()) : this.#sharedRevision.ask()
   }
 
   revisionNow (): undefined {
@@ -129,9 +129,9 @@ class EtcdBackend implements Backend {
 
   async status (): Promise<BackendStatus> {
     const [range, size] = await Promise.all([
-      this.#range({ key: this.#mark, countOnly: true }, this.#healthTime),
-      this.#connection.size(this.#healthTime).catch((error: unknown) => {
-        // Newer versions tell it to their root user alone.
+      this.#range({ key: this.#progressKey, countOnly: true }, this.#healthTimeout),
+      this.#connection.size(this.#healthTimeout).catch((error: unknown) => {
+        // Newer versions return it only to their root user.
         if (isDenied(error)) return NaN
         throw error
       })
@@ -141,7 +141,7 @@ class EtcdBackend implements Backend {
 
   async lease (ttlSeconds: number): Promise<LeaseId> {
     const ttl = wholeSeconds(ttlSeconds)
-    // Asked twice, the lease that nobody knows of ends by itself.
+    // If a retry grants a second lease, the unused one expires.
     const { ID } = await this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(ttl), ID: '0' })
     return ID
   }
@@ -150,7 +150,7 @@ class EtcdBackend implements Backend {
     if (this.#closed) return
     this.#closed = true
     this.#watches.close()
-    this.#watchesOfHistory.close()
+    this.#watchesWithPrevious.close()
     this.#connection.close()
   }
 
@@ -162,34 +162,34 @@ class EtcdBackend implements Backend {
     let count: number | undefined
     while (true) {
       const size = limit === 0 ? PAGE : Math.min(PAGE, limit - kvs.length)
-      const answer = await this.#range({ key, rangeEnd, limit: size, revision: at })
-      at ||= answer.revision
-      count ??= answer.count
-      kvs.push(...answer.kvs)
-      const last = answer.kvs.at(-1)
-      if (!answer.more || last === undefined || kvs.length === limit) return { revision: at, kvs, more: answer.more, count }
+      const response = await this.#range({ key, rangeEnd, limit: size, revision: at })
+      at ||= response.revision
+      count ??= response.count
+      kvs.push(...response.kvs)
+      const last = response.kvs.at(-1)
+      if (!response.more || last === undefined || kvs.length === limit) return { revision: at, kvs, more: response.more, count }
       key = bytesOf(last.key + '\0')
     }
   }
 
   async #range (request: RangeMessage, milliseconds?: number): Promise<RangeAnswer> {
-    const answer = await this.#connection.range(request, milliseconds)
-    this.#note(answer.revision)
-    return answer
+    const response = await this.#connection.range(request, milliseconds)
+    this.#note(response.revision)
+    return response
   }
 
   async #readRevision (): Promise<Revision> {
-    return (await this.#range({ key: this.#mark, countOnly: true })).revision
+    return (await this.#range({ key: this.#progressKey, countOnly: true })).revision
   }
 
-  async #writeMark (): Promise<Revision> {
-    const revision = await this.#connection.mark(this.#mark)
+  async #writeProgressKey (): Promise<Revision> {
+    const revision = await this.#connection.mark(this.#progressKey)
     this.#note(revision)
     return revision
   }
 
   #note (revision: Revision): void {
-    if (revision > this.#seen) this.#seen = revision
+    if (revision > this.#newestSeen) this.#newestSeen = revision
   }
 
   #noteCompacted (revision: Revision): void {
@@ -206,20 +206,20 @@ class EtcdBackend implements Backend {
     if (guard !== undefined) checkGuard(guard.key, guard.revision)
     if (lease !== undefined && !/^\d{1,19}$/.test(lease)) throw new StorageError('NotFound', `lease ${lease} does not exist`, { key })
     if (kind !== 'create' && expected <= 0) {
-      // No key has such a revision; etcd would take it for 'does not exist'.
+      // No key has such a revision; etcd would read it as 'does not exist'.
       const { revision, kv } = await this.get(key)
       return { succeeded: false, revision, current: kv }
     }
-    const before = this.#seen
-    let answer: TxnAnswer
+    const before = this.#newestSeen
+    let response: TxnAnswer
     try {
-      answer = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision } })
+      response = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision } })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!error.sent) throw failureOf(error)
       return await outcomeOf(this, attempt, before, error)
     }
-    const { succeeded, revision, kv } = answer
+    const { succeeded, revision, kv } = response
     this.#note(revision)
     return succeeded ? { succeeded, revision } : { succeeded, revision, current: kv }
   }
@@ -229,7 +229,7 @@ function bytesOf (key: string): Buffer {
   return Buffer.from(key, 'latin1')
 }
 
-/** A back end on this cluster. Connects when it is first used. @throws TypeError for servers it can't make sense of */
+/** Opens a back end that connects on first use. @throws TypeError for malformed servers */
 export function openEtcd (options: EtcdOptions): Backend {
   return new EtcdBackend(options)
 }

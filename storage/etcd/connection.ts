@@ -1,9 +1,7 @@
 /**
- * The lines to the servers of one etcd cluster. Reads, writes and watches go over a thin transport of our
- * own; `etcd3` does the rest (see `etcd3-line.ts`).
+ * Connections to the servers of one etcd cluster. Reads, writes and watches use a thin gRPC transport; rare calls use `etcd3` (see `etcd3-line.ts`).
  *
- * A call goes to one server; when that one fails, the next call goes to the next. Reads may be repeated
- * here, writes never: a write that failed says whether it can have left this process.
+ * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write reports whether it may have been sent.
  */
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { CallError, closedError, failureOf } from './failures.js'
@@ -13,7 +11,7 @@ import { decodeRange, decodeRevision, decodeSize, decodeTxn, encodeEmpty, encode
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
 export interface ConnectionOptions {
-  /** `scheme://host:port`, all of one cluster and all of one scheme. */
+  /** `scheme://host:port`, all of one cluster with the same scheme. */
   readonly servers: readonly string[]
   /** PEM texts. */
   readonly ca?: string | Uint8Array
@@ -26,19 +24,18 @@ interface Line {
   readonly etcd3: Etcd3Line
 }
 
-/** Milliseconds. */
-const CALL_TIME = 10_000
-const CONNECT_TIME = 3_000
-const PAUSE = 50
+const CALL_TIMEOUT_MS = 10_000
+const CONNECT_TIMEOUT_MS = 3_000
+const RETRY_PAUSE_MS = 50
 
 export class Connection {
   readonly #lines: Line[]
   #current = 0
-  /** Since when no call has got through to a server. */
-  #unreachable: number | undefined
+  /** When calls began to fail to connect. */
+  #unreachableSince: number | undefined
   #closed = false
 
-  /** @throws TypeError when the servers are missing, of mixed schemes or not understood */
+  /** @throws TypeError if servers are missing, malformed or of mixed schemes */
   constructor (options: ConnectionOptions) {
     const { servers } = options
     const secure = servers.filter(server => server.startsWith('https://')).length
@@ -47,40 +44,40 @@ export class Connection {
     for (const server of servers) if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
     const credentials: Credentials = secure === 0 ? {} : { ca: pem(options.ca), cert: pem(options.certificate), key: pem(options.key) }
     this.#lines = servers.map(server => ({
-      transport: new Transport(server, credentials, CONNECT_TIME),
+      transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS),
       etcd3: new Etcd3Line(server, secure === 0 ? undefined : credentials)
     }))
-    // So that many servers of ours do not all use the first.
+    // A random start spreads several API servers over the cluster.
     this.#current = Math.floor(Math.random() * servers.length)
   }
 
   /** A quorum read, or one at a past revision. Errors as `#read`. */
-  async range (message: RangeMessage, milliseconds = CALL_TIME): Promise<RangeAnswer> {
+  async range (message: RangeMessage, milliseconds = CALL_TIMEOUT_MS): Promise<RangeAnswer> {
     const bytes = encodeRange(message)
-    return await this.#read(milliseconds, async (line, left) => decodeRange(await line.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + left)))
+    return await this.#read(milliseconds, async (line, remaining) => decodeRange(await line.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining)))
   }
 
-  /** Bytes of the database of the server that answers. Errors as `#read`. */
-  async size (milliseconds = CALL_TIME): Promise<number> {
-    return await this.#read(milliseconds, async (line, left) =>
-      decodeSize(await line.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + left)))
+  /** Database size in bytes of the server that responds. Errors as `#read`. */
+  async size (milliseconds = CALL_TIMEOUT_MS): Promise<number> {
+    return await this.#read(milliseconds, async (line, remaining) =>
+      decodeSize(await line.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + remaining)))
   }
 
-  /** Writes a key without a value. It may be repeated: each time is as good as the first. Errors as `#read`. @returns its revision */
-  async mark (key: Uint8Array, milliseconds = CALL_TIME): Promise<Revision> {
+  /** Writes a key without a value. Idempotent, so it may be retried. Errors as `#read`. @returns its revision */
+  async mark (key: Uint8Array, milliseconds = CALL_TIMEOUT_MS): Promise<Revision> {
     const bytes = encodeMark(key)
-    return await this.#read(milliseconds, async (line, left) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + left)))
+    return await this.#read(milliseconds, async (line, remaining) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining)))
   }
 
-  /** A call by way of `etcd3` that may be repeated. Errors as `#read`. */
-  async other<Answer> (service: Service, method: string, payload: unknown, milliseconds = CALL_TIME): Promise<Answer> {
-    // The protocol decides the shape of the answer.
-    return await this.#read(milliseconds, async (line, left) => await line.etcd3.call(service, method, payload, left) as Answer)
+  /** A call through `etcd3` that may be retried. Errors as `#read`. */
+  async other<Answer> (service: Service, method: string, payload: unknown, milliseconds = CALL_TIMEOUT_MS): Promise<Answer> {
+    // The protocol defines the type of the response.
+    return await this.#read(milliseconds, async (line, remaining) => await line.etcd3.call(service, method, payload, remaining) as Answer)
   }
 
   /**
    * A transaction, sent at most once.
-   * @throws CallError whose `sent` says whether it can have had an effect; StorageError 'Closed'
+   * @throws CallError whose `sent` states whether it may have had an effect; StorageError 'Closed'
    */
   async txn (message: TxnMessage): Promise<TxnAnswer> {
     const bytes = encodeTxn(message)
@@ -88,34 +85,33 @@ export class Connection {
     for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
-        const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + CALL_TIME)
-        this.#unreachable = undefined
+        const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + CALL_TIMEOUT_MS)
+        this.#unreachableSince = undefined
         return decodeTxn(answer)
       } catch (error) {
         if (!(error instanceof CallError)) throw error
-        if (error.transient) this.#leave(line)
+        if (error.transient) this.#moveOn(line)
         if (this.#closed && !error.sent) throw closedError()
-        // Only what has certainly not left may be tried once more.
-        if (error.sent || !error.transient || this.#hopeless(began + CONNECT_TIME, attempts)) throw error
-        await new Promise(resolve => setTimeout(resolve, PAUSE))
+        // Retry only what was certainly not sent.
+        if (error.sent || !error.transient || this.#shouldGiveUp(began + CONNECT_TIMEOUT_MS, attempts)) throw error
+        await new Promise(resolve => setTimeout(resolve, RETRY_PAUSE_MS))
       }
     }
   }
 
   /**
-   * A watch stream to the current server, which ends it when it has lost its cluster. `leave` makes the
-   * next call go to the next server.
+   * Opens a watch stream to the current server, which ends it when it loses its cluster. `moveOn` makes the next call use the next server.
    * @throws CallError, StorageError 'Closed'
    */
-  async watchStream (listener: StreamListener): Promise<{ stream: MessageStream, leave: () => void }> {
+  async watchStream (listener: StreamListener): Promise<{ stream: MessageStream, moveOn: () => void }> {
     const line = this.#line()
-    const leave = () => this.#leave(line)
+    const moveOn = () => this.#moveOn(line)
     try {
       const stream = await line.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' })
-      this.#unreachable = undefined
-      return { stream, leave }
+      this.#unreachableSince = undefined
+      return { stream, moveOn }
     } catch (error) {
-      leave()
+      moveOn()
       throw error
     }
   }
@@ -129,37 +125,37 @@ export class Connection {
   }
 
   /**
-   * Repeats a call, on all servers in turn, until the time is over.
+   * Retries a call on all servers in turn until the timeout.
    * @throws StorageError 'Compacted', 'FutureRevision', 'NotFound', 'Unavailable', 'Closed'
    */
-  async #read<Answer> (milliseconds: number, attempt: (line: Line, left: number) => Promise<Answer>): Promise<Answer> {
+  async #read<Answer> (milliseconds: number, attempt: (line: Line, remaining: number) => Promise<Answer>): Promise<Answer> {
     const deadline = performance.now() + milliseconds
-    const connected = performance.now() + Math.min(milliseconds, CONNECT_TIME)
+    const connectDeadline = performance.now() + Math.min(milliseconds, CONNECT_TIMEOUT_MS)
     for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
         const answer = await attempt(line, deadline - performance.now())
-        this.#unreachable = undefined
+        this.#unreachableSince = undefined
         return answer
       } catch (error) {
         if (this.#closed) throw closedError()
         if (!(error instanceof CallError)) throw error
         if (!error.transient) throw failureOf(error)
-        this.#leave(line)
-        if (error.sent ? performance.now() + PAUSE >= deadline : this.#hopeless(connected, attempts)) throw failureOf(error)
-        await new Promise(resolve => setTimeout(resolve, PAUSE))
+        this.#moveOn(line)
+        if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw failureOf(error)
+        await new Promise(resolve => setTimeout(resolve, RETRY_PAUSE_MS))
       }
     }
   }
 
   /**
-   * Asked when a server could not be reached: whether to give up. A short absence is waited out; once it has
-   * lasted, every call asks each server and then fails at once rather than wait in turn.
+   * Decides after a failed connection whether to give up. Short outages are waited out; during longer ones each call tries every server once and then fails
+   * immediately.
    */
-  #hopeless (deadline: number, attempts: number): boolean {
-    const soon = performance.now() + PAUSE
-    this.#unreachable ??= soon - PAUSE
-    return soon >= deadline || (attempts >= this.#lines.length && soon >= this.#unreachable + CONNECT_TIME)
+  #shouldGiveUp (deadline: number, attempts: number): boolean {
+    const soon = performance.now() + RETRY_PAUSE_MS
+    this.#unreachableSince ??= soon - RETRY_PAUSE_MS
+    return soon >= deadline || (attempts >= this.#lines.length && soon >= this.#unreachableSince + CONNECT_TIMEOUT_MS)
   }
 
   #line (): Line {
@@ -169,8 +165,8 @@ export class Connection {
     return line
   }
 
-  /** The next call goes to the next server, unless another call has moved on already. */
-  #leave (line: Line): void {
+  /** Switches to the next server, unless another call already has. */
+  #moveOn (line: Line): void {
     if (this.#lines[this.#current] === line) this.#current = (this.#current + 1) % this.#lines.length
   }
 }

@@ -1,7 +1,6 @@
 /**
- * The calls that are rare and may be repeated (leases and compaction) go through the
- * `etcd3` package, loaded when the first of them is made. Its retries and circuit breakers are passed by:
- * calls go straight to its gRPC clients.
+ * Rare calls that may be retried (leases and compaction), through the `etcd3` package, which is loaded on first use. Calls go directly to its gRPC clients,
+ * bypassing its retries and circuit breakers.
  */
 import { isIP } from 'node:net'
 import { checkServerIdentity } from 'node:tls'
@@ -24,8 +23,8 @@ const CHANNEL = {
   'grpc.service_config_disable_resolution': 1
 }
 
-/** What servers that are known by their address are asked for: gRPC asks for a name always, and Node refuses addresses. */
-const NO_NAME = 'etcd'
+/** Server name for servers known by IP address: gRPC always sends a name, and Node refuses addresses. */
+const PLACEHOLDER_NAME = 'etcd'
 
 const etcd3 = onDemand<typeof Etcd3Pool>('etcd3/lib/connection-pool.js')
 const grpc = onDemand<typeof Grpc>('@grpc/grpc-js')
@@ -35,7 +34,7 @@ export class Etcd3Line {
   readonly #credentials: Credentials | undefined
   #pool: Etcd3Pool.ConnectionPool | undefined
 
-  /** @param credentials undefined for lines that are not encrypted */
+  /** @param credentials undefined for unencrypted connections */
   constructor (server: string, credentials: Credentials | undefined) {
     this.#server = server
     this.#credentials = credentials
@@ -43,14 +42,14 @@ export class Etcd3Line {
 
   /**
    * One call, sent at most once.
-   * @param milliseconds it may take
+   * @param milliseconds timeout
    * @throws CallError
    */
   async call (service: Service, method: string, payload: unknown, milliseconds: number): Promise<unknown> {
     this.#pool ??= this.#open()
     const { client, metadata } = await this.#pool.withConnection(service, both => both)
     return await new Promise((resolve, reject) => {
-      // Generated methods are there because the protocol has them.
+      // The protocol defines these generated methods.
       const calls = client as unknown as Record<string, UnaryCall>
       calls[method]?.call(client, payload, metadata, { deadline: Date.now() + milliseconds }, (error, answer) => {
         if (error === null) resolve(answer)
@@ -66,7 +65,7 @@ export class Etcd3Line {
   #open (): Etcd3Pool.ConnectionPool {
     const { ConnectionPool } = etcd3()
     const { ca, cert, key } = this.#credentials ?? {}
-    // The type asks for a CA where gRPC takes none for the system's own, hence the cast.
+    // The type requires a CA, but gRPC accepts null for the system's own.
     const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
     return new ConnectionPool({
       hosts: this.#server,
@@ -75,7 +74,7 @@ export class Etcd3Line {
     })
   }
 
-  /** As the package would make it, but that the certificate of a server that is known by its address is checked by that. */
+  /** As etcd3 creates it, except that certificates of servers known by IP address are checked against the address. */
   readonly #channel = (target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions): Grpc.Channel => {
     const { Channel, credentials } = grpc()
     const host = hostOf(this.#server)
@@ -84,6 +83,6 @@ export class Etcd3Line {
     const byAddress = credentials.createSsl(ca ?? null, key ?? null, cert ?? null, {
       checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)
     })
-    return new Channel(target, byAddress, { ...options, 'grpc.ssl_target_name_override': NO_NAME })
+    return new Channel(target, byAddress, { ...options, 'grpc.ssl_target_name_override': PLACEHOLDER_NAME })
   }
 }

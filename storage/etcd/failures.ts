@@ -1,7 +1,7 @@
-/** What etcd and the line to it fail with, in our words. */
+/** Translates failures of etcd and its connections. */
 import { StorageError } from '../errors.js'
 
-/** gRPC's status codes that tell something here. */
+/** The gRPC status codes used here. */
 const Status = {
   cancelled: 1,
   unknown: 2,
@@ -19,25 +19,24 @@ const Status = {
   unauthenticated: 16
 } as const
 
-/** With these etcd itself says that it did not do what it was asked. */
+/** Codes with which etcd itself reports that it did nothing. */
 const REFUSALS: ReadonlySet<number> = new Set([
   Status.invalidArgument, Status.notFound, Status.permissionDenied, Status.resourceExhausted,
   Status.failedPrecondition, Status.outOfRange, Status.unimplemented, Status.unauthenticated
 ])
 
-/** How gRPC begins its reason when a call did not get as far as a connection. */
-const NEVER_LEFT = /^(No connection established|Name resolution failed|Channel has been shut down|Call dropped by load balancing)/
+/** Prefixes of gRPC's message when a call had no connection. */
+const NOT_SENT = /^(No connection established|Name resolution failed|Channel has been shut down|Call dropped by load balancing)/
 
-/** What gRPC adds to the reason. */
+/** Text that gRPC adds to the message. */
 const BOILERPLATE = /^No connection established\. Last error: (Error: )?|\.? Resolution note: $/g
 
-/** A call that failed. */
 export class CallError extends Error {
   readonly code: number
   readonly details: string
-  /** False when nothing of it can have had an effect. */
+  /** False if the call cannot have had an effect. */
   readonly sent: boolean
-  /** True when the same call may succeed later or on another server. */
+  /** True if a retry may succeed, here or on another server. */
   readonly transient: boolean
 
   constructor (cause: Error, server: string, sent = true) {
@@ -47,7 +46,7 @@ export class CallError extends Error {
     this.name = 'CallError'
     this.code = code
     this.details = details
-    this.sent = sent && !REFUSALS.has(code) && !NEVER_LEFT.test(details)
+    this.sent = sent && !REFUSALS.has(code) && !NOT_SENT.test(details)
     this.transient = !REFUSALS.has(code)
   }
 }
@@ -61,7 +60,7 @@ export function failureOf (error: CallError): StorageError {
   return new StorageError('Unavailable', `etcd did not do it: ${message}`, { cause: error })
 }
 
-/** Whether etcd knows the user and does not let him. */
+/** Whether etcd denied permission to an authenticated user. */
 export function isDenied (error: unknown): boolean {
   return error instanceof StorageError && error.cause instanceof CallError && error.cause.code === Status.permissionDenied
 }

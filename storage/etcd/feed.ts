@@ -1,10 +1,9 @@
 /**
- * Every change in one range of keys after a revision, once and in order, over as many connections as it takes.
+ * All changes of one key range after a revision, once and in order, over any number of connections.
  *
- * Its position is certain: events come in order and whole, and between them etcd's answers to requests for progress
- * count, where they come behind the events up to them. Whether they do, each stream tells: progress is requested before the
- * watch is created. A server that answers at once, ahead of the watch, would answer ahead of its events, too; one that puts
- * its answers behind events has nothing to say on a stream without a watch. See `progress.ts`.
+ * The position is exact: events arrive in order and complete, and progress responses count if they arrive behind earlier events. To detect that, each stream
+ * requests progress before it creates its watch: a server that responds immediately would also respond ahead of events, while one that queues responses
+ * behind events stays silent without a watch. See `progress.ts`.
  */
 import type { BackendEvent, Revision } from '../backend.js'
 import type { Connection } from './connection.js'
@@ -16,27 +15,26 @@ export interface FeedSource {
   readonly connection: Pick<Connection, 'watchStream'>
   readonly start: Uint8Array
   readonly end: Uint8Array
-  /** Writes a key of the range that no watch is told of: the feed's own proof of where it is, where etcd gives none. */
+  /** Writes a key of the range that no watch reports, to prove the feed's position on servers that cannot report progress. */
   readonly mark: () => Promise<Revision>
   readonly markKey: string
-  /** The newest revision known from other calls. */
+  /** The newest revision of any response. */
   readonly newestSeen: () => Revision
 }
 
 export interface FeedTarget {
-  /** Events are to come with what was there before. */
+  /** True if events must include previous values. */
   readonly previous: boolean
-  /** Whole revisions, rising, each once. The feed's position is already `revision`. */
+  /** Whole revisions, ascending, each once. The feed's position is already `revision`. */
   events: (events: BackendEvent[], revision: Revision) => void
-  /** The changes after the feed's position are gone; the feed is over. */
+  /** Changes after the feed's position were compacted; the feed has ended. */
   compacted: (revision: Revision) => void
 }
 
-/** Milliseconds. */
-const FIRST_PAUSE = 20
-const LONGEST_PAUSE = 1_000
-const CHECK = 2_000
-const SILENCE = 5_000
+const MIN_PAUSE_MS = 20
+const MAX_PAUSE_MS = 1_000
+const CHECK_MS = 2_000
+const SILENCE_MS = 5_000
 
 export class Feed {
   position: Revision
@@ -45,11 +43,11 @@ export class Feed {
   readonly #progress: Progress
   #stream: MessageStream | undefined
   #fragments: BackendEvent[] = []
-  /** The watch of the stream is there. */
+  /** The stream's watch has been created. */
   #created = false
-  /** Nothing answered ahead of the watch. */
+  /** No response arrived before the watch was created. */
   #ordered = true
-  #heard = performance.now()
+  #lastMessageAt = performance.now()
   #closed = false
   #wake: (() => void) | undefined
   readonly #check: NodeJS.Timeout
@@ -66,12 +64,12 @@ export class Feed {
       ask: () => this.#stream?.write(encodeProgress()),
       mark: source.mark
     })
-    this.#check = setInterval(() => this.#notice(), CHECK).unref()
-    // It never rejects: whatever goes wrong, it tries again until it is closed.
+    this.#check = setInterval(() => this.#checkStalled(), CHECK_MS).unref()
+    // Never rejects: it retries until it is closed.
     this.#run().catch(() => {})
   }
 
-  /** Sees to it that the feed comes to this revision, which the store has reached, soon. */
+  /** Makes the feed reach this revision soon, which the store must have reached. */
   catchUpTo (revision: Revision): void {
     this.#progress.to(revision)
   }
@@ -85,11 +83,11 @@ export class Feed {
   }
 
   async #run (): Promise<void> {
-    let pause = FIRST_PAUSE
+    let pause = MIN_PAUSE_MS
     while (!this.#closed) {
       const before = this.position
-      await this.#session()
-      pause = this.position > before ? FIRST_PAUSE : Math.min(pause * 2, LONGEST_PAUSE)
+      await this.#runSession()
+      pause = this.position > before ? MIN_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
       if (this.#closed) return
       await new Promise<void>(resolve => {
         this.#wake = resolve
@@ -98,13 +96,13 @@ export class Feed {
     }
   }
 
-  /** One connection, until it ends in whatever way. */
-  async #session (): Promise<void> {
-    let leave = () => {}
+  /** One connection, until it ends. */
+  async #runSession (): Promise<void> {
+    let moveOn = () => {}
     try {
       this.#fragments = []
       this.#ordered = true
-      this.#heard = performance.now()
+      this.#lastMessageAt = performance.now()
       let ended = () => {}
       const over = new Promise<void>(resolve => {
         ended = () => {
@@ -113,28 +111,27 @@ export class Feed {
         }
       })
       const opened = await this.#source.connection.watchStream({ message: message => this.#receive(message), end: ended })
-      leave = opened.leave
+      moveOn = opened.moveOn
       this.#stream = opened.stream
       if (this.#closed) {
         opened.stream.cancel()
       } else {
         opened.stream.write(encodeProgress())
-        // From the position itself, whose events are dropped, not from the next: then etcd refuses
-        // exactly when something after the position may be lost.
+        // Start at the position, whose events are dropped, not after it: etcd then refuses exactly if later events may be lost.
         opened.stream.write(encodeWatch(this.#source.start, this.#source.end, this.position, this.#target.previous))
       }
       await over
     } catch {
-      // Told apart by nothing: the next connection takes up where this one ended.
+      // All failures are treated alike: the next connection continues from the position.
     }
     this.#stream = undefined
     this.#created = false
-    if (!this.#closed) leave()
+    if (!this.#closed) moveOn()
   }
 
   #receive (bytes: Buffer): void {
     if (this.#closed) return
-    this.#heard = performance.now()
+    this.#lastMessageAt = performance.now()
     const message = decodeWatch(bytes)
     if (message.compacted > 0) {
       this.close()
@@ -152,7 +149,7 @@ export class Feed {
       return
     }
     if (message.events.length === 0 && !message.fragment && this.#fragments.length === 0) {
-      // Progress, asked for or etcd's own notice: nothing is queued before it, for it comes the way of the events.
+      // A progress response or notification: all earlier events have arrived.
       this.#advance([], message.revision, Infinity)
       return
     }
@@ -165,7 +162,7 @@ export class Feed {
     this.#advance(fresh.filter(({ kv }) => kv.key !== this.#source.markKey), last, first)
   }
 
-  /** @param first revision of the events that came, marks included */
+  /** @param first revision of the first event, progress keys included */
   #advance (events: BackendEvent[], revision: Revision, first: Revision): void {
     if (revision <= this.position) return
     const skipped = first > this.position + 1
@@ -175,15 +172,15 @@ export class Feed {
   }
 
   /**
-   * A stream that says nothing although the store went on is asked how far it is, so that a quiet range does not fall behind
-   * what others' writes and compactions leave of the history; one that is silent about what was written in its range is taken for dead.
+   * Checks a stream that is silent although the store advanced: requests progress, so that the position of a quiet range is not compacted by other writes. A
+   * stream that misses an event of its own range is dead.
    */
-  #notice (): void {
+  #checkStalled (): void {
     const now = performance.now()
     const newest = this.#source.newestSeen()
-    if (this.position >= newest || now - this.#heard <= SILENCE) return
+    if (this.position >= newest || now - this.#lastMessageAt <= SILENCE_MS) return
     const { marked } = this.#progress
-    const lost = marked !== undefined && this.position < marked.revision && now - marked.at > SILENCE
+    const lost = marked !== undefined && this.position < marked.revision && now - marked.at > SILENCE_MS
     if (lost || !this.#created) this.#stream?.cancel()
     else this.#progress.to(newest)
   }

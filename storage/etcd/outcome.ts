@@ -1,10 +1,8 @@
 /**
- * What became of a write whose answer was lost. It is never sent again; the store is read instead.
+ * Determines the outcome of a write whose response was lost, by reading the store; the write is never sent again.
  *
- * A write compares the key's revision, so at most one write ever follows a given revision of a key: if the
- * key has moved on, the first change after the expected revision was either ours or it shut ours out for
- * good. As long as the key still stands at the expected revision, a request that is still on its way
- * could yet arrive, and nobody can say.
+ * A write compares the key's revision, so at most one write follows a given revision of a key. If the key has changed, the first change after the expected
+ * revision either is this write or made it fail. While the key is still at the expected revision, the request may yet arrive and the outcome is unknown.
  */
 import type { Backend, BackendEvent, KeyValue, Revision, WriteResult } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -18,14 +16,14 @@ export interface Attempt {
   readonly expected: Revision
 }
 
-/** Milliseconds to learn the history of one key. */
-const HISTORY_TIME = 10_000
+/** Timeout for reading the history of one key. */
+const HISTORY_TIMEOUT_MS = 10_000
 
 type Reader = Pick<Backend, 'get' | 'watch'>
 
 /**
- * @param before a revision the store had reached before the attempt, 0 when none is known
- * @throws StorageError 'UnknownOutcome' when the store can't be read or its state leaves both possible
+ * @param before a revision that the store had reached before the attempt, 0 if unknown
+ * @throws StorageError 'UnknownOutcome' if the store can't be read or its state allows both outcomes
  */
 export async function outcomeOf (store: Reader, attempt: Attempt, before: Revision, cause: Error): Promise<WriteResult> {
   const unknown = (why: string, error?: unknown) => new StorageError('UnknownOutcome',
@@ -43,8 +41,8 @@ export async function outcomeOf (store: Reader, attempt: Attempt, before: Revisi
 }
 
 /**
- * Ours if the key's present life began after the attempt and with exactly our bytes. A key that is not there leaves all
- * possible, a guard that has moved on too: it may have done so only after the create, and the key have been deleted since.
+ * The create succeeded if the key was created after the attempt with exactly these bytes. A missing key, or a changed guard, allows both outcomes: the key
+ * may have been created and deleted since.
  */
 async function createdBy (store: Reader, { key, value }: Attempt, before: Revision, kv: KeyValue | undefined): Promise<WriteResult | undefined> {
   if (kv === undefined || before === 0 || kv.createRevision <= before) return undefined
@@ -55,7 +53,7 @@ async function createdBy (store: Reader, { key, value }: Attempt, before: Revisi
 async function firstChange (store: Reader, { kind, key, value, expected }: Attempt, revision: Revision, kv: KeyValue | undefined): Promise<WriteResult | undefined> {
   if (kv?.modRevision === expected) return undefined
   const change = await firstEvent(store, key, expected)
-  // The comparison could never have held: the expected revision was not this key's last before the change.
+  // Otherwise the expected revision was not the key's last before the change, so the comparison failed.
   const follows = change.previous?.modRevision === expected
   const ours = follows && (kind === 'delete' ? change.type === 'delete' : change.type === 'put' && same(change.kv.value, value))
   return ours
@@ -63,10 +61,10 @@ async function firstChange (store: Reader, { kind, key, value, expected }: Attem
     : { succeeded: false, revision, current: kv }
 }
 
-/** The first thing that happened to the key after a revision; something did. */
+/** The first event of the key after a revision; at least one exists. */
 async function firstEvent (store: Reader, key: string, after: Revision): Promise<BackendEvent> {
   return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish(() => reject(new StorageError('Unavailable', `the history of ${key} did not come`))), HISTORY_TIME)
+    const timer = setTimeout(() => finish(() => reject(new StorageError('Unavailable', `the history of ${key} did not come`))), HISTORY_TIMEOUT_MS)
     const finish = (settle: () => void) => {
       clearTimeout(timer)
       watch.cancel()

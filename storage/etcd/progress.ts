@@ -1,70 +1,67 @@
 /**
- * How a feed of one range comes as far as the store when what happened last happened elsewhere: no event of those
- * revisions is for it, so it has to be told.
+ * Advances the position of a feed when the latest writes of the store are outside its range, so that no event arrives.
  *
- * Etcd can be asked on the stream of the watch. It answers with its revision, behind all events up to it, as soon as the
- * watch has caught up; until then it says nothing, so it is asked again. Before 3.4.25 and 3.5.8 its answer may
- * overtake events that are still queued (etcd's issue 15220) and proves nothing; `feed.ts` finds out which kind of
- * server it talks to. There a key is written in the range instead: its event comes behind all others, on any version
- * and at the price of a write. The same is done where no answer comes at all, as before 3.4.31 and 3.5.13 for a watch that has had no
- * event yet (issue 17507).
+ * etcd reports progress on request: once the watch has caught up, it responds with its revision, behind all events up to it. Until then it stays silent, so
+ * the request is repeated. Before 3.4.25 and 3.5.8 the response may overtake queued events (etcd issue 15220); `feed.ts` detects such servers. For these, a
+ * key in the range is written instead, at the price of a write: its event arrives behind all others on any version. The same happens if no response arrives
+ * at all, as before 3.4.31 and 3.5.13 for a watch without events yet (issue 17507).
  *
- * One question at a time serves all who wait.
+ * One request at a time serves all waiters.
  */
 import type { Revision } from '../backend.js'
 
-/** A feed as it is asked for its progress. */
-export interface Asked {
+/** The feed whose position to advance. */
+export interface ProgressSource {
   readonly position: () => Revision
   /** Its watch is established. */
   readonly live: () => boolean
-  /** Its server's answers to requests for progress come behind the events. */
+  /** Progress responses of its server arrive behind events. */
   readonly ordered: () => boolean
   /** Requests progress from its server. */
   readonly ask: () => void
-  /** Writes into its range. @returns the revision */
+  /** Writes a key in its range. @returns the revision */
   readonly mark: () => Promise<Revision>
 }
 
-/** Milliseconds without an answer before it is asked again. */
-const AGAIN = 100
-/** So often in vain, and a key is written. */
-const PATIENCE = 10
-/** Milliseconds for an event that is on its way to make a question, or a write, superfluous. */
-const BEFORE_ASKING = 2
-const BEFORE_MARKING = 20
-/** Milliseconds for which others that have written are expected to go on, so that nothing is waited for. */
-const LATELY = 10_000
-const PAUSE = 1_000
+/** Milliseconds before an unanswered request is repeated. */
+const RETRY_MS = 100
+/** Unanswered requests before a key is written. */
+const MAX_UNANSWERED = 10
+/** Milliseconds to wait for an event that makes a request, or a write, unnecessary. */
+const ASK_DELAY_MS = 2
+const MARK_DELAY_MS = 20
+/** Milliseconds for which writes outside the range are expected to continue, so that no time is spent waiting for events. */
+const RECENT_MS = 10_000
+const PAUSE_MS = 1_000
 
 export class Progress {
-  readonly #feed: Asked
-  #wanted: Revision = 0
-  #othersAt = -Infinity
+  readonly #feed: ProgressSource
+  #target: Revision = 0
+  #otherWritesAt = -Infinity
   #running = false
   #closed = false
   #wake: (() => void) | undefined
-  /** The newest write of `mark`, and when it was done. */
+  /** The newest revision written by `mark`, and its time. */
   marked: { readonly revision: Revision, readonly at: number } | undefined
 
-  constructor (feed: Asked) {
+  constructor (feed: ProgressSource) {
     this.#feed = feed
   }
 
-  /** The feed should come to this revision, which the store has reached. */
+  /** Requests that the feed reach this revision, which the store must have reached. */
   to (revision: Revision): void {
-    if (revision > this.#wanted) this.#wanted = revision
+    if (revision > this.#target) this.#target = revision
     this.resume()
   }
 
-  /** The feed's watch is established, or may be. */
+  /** Continues after the feed's watch may have been established. */
   resume (): void {
     if (!this.#running && this.#due()) void this.#run()
   }
 
-  /** The feed's position has changed. @param skipped revisions passed without an event: somebody writes elsewhere */
+  /** Called when the feed's position changes. @param skipped whether revisions without an event were passed, which are writes outside the range */
   moved (skipped: boolean): void {
-    if (skipped) this.#othersAt = performance.now()
+    if (skipped) this.#otherWritesAt = performance.now()
     this.#wake?.()
   }
 
@@ -74,23 +71,23 @@ export class Progress {
   }
 
   #due (): boolean {
-    return !this.#closed && this.#feed.live() && this.#feed.position() < this.#wanted
+    return !this.#closed && this.#feed.live() && this.#feed.position() < this.#target
   }
 
   async #run (): Promise<void> {
     this.#running = true
-    let inVain = 0
+    let unanswered = 0
     while (this.#due()) {
       const ordered = this.#feed.ordered()
-      const alone = performance.now() - this.#othersAt > LATELY
-      if (alone && await this.#move(ordered ? BEFORE_ASKING : BEFORE_MARKING)) continue
+      const noOtherWrites = performance.now() - this.#otherWritesAt > RECENT_MS
+      if (noOtherWrites && await this.#waitForMove(ordered ? ASK_DELAY_MS : MARK_DELAY_MS)) continue
       if (!this.#due()) break
-      if (ordered && inVain < PATIENCE) {
+      if (ordered && unanswered < MAX_UNANSWERED) {
         this.#feed.ask()
-        inVain = await this.#move(AGAIN) ? 0 : inVain + 1
+        unanswered = await this.#waitForMove(RETRY_MS) ? 0 : unanswered + 1
       } else {
         await this.#mark()
-        inVain = 0
+        unanswered = 0
       }
     }
     this.#running = false
@@ -100,15 +97,15 @@ export class Progress {
     try {
       const revision = await this.#feed.mark()
       this.marked = { revision, at: performance.now() }
-      while (this.#due() && this.#feed.position() < revision) if (!await this.#move(PAUSE)) return
+      while (this.#due() && this.#feed.position() < revision) if (!await this.#waitForMove(PAUSE_MS)) return
     } catch {
-      // The store is away or full: whoever waits is told by his own calls, or that the changes do not arrive.
-      await this.#move(PAUSE)
+      // The store is unavailable or full; waiters learn it from their own calls or time out.
+      await this.#waitForMove(PAUSE_MS)
     }
   }
 
-  /** Waits for the feed to move. @returns whether it did in time */
-  #move (milliseconds: number): Promise<boolean> {
+  /** Waits for the feed to advance. @returns false after a timeout */
+  #waitForMove (milliseconds: number): Promise<boolean> {
     return new Promise(resolve => {
       if (this.#closed) return resolve(false)
       const done = (moved: boolean): void => {

@@ -1,29 +1,26 @@
-/**
- * One read shared by all who wait for it. A read that is already on its way may have been answered before
- * the caller's question was asked, so a caller never joins that one, only the next.
- */
+/** Shares one read among concurrent callers. A caller never joins a read that has already started, because its result may predate the call. */
 export class SharedRead<T> {
   readonly #read: () => Promise<T>
   #next: Promise<T> | undefined
-  #underWay: Promise<unknown> = Promise.resolve()
+  #pending: Promise<unknown> = Promise.resolve()
 
   constructor (read: () => Promise<T>) {
     this.#read = read
   }
 
-  /** The answer of a read that starts after this call. */
+  /** The result of a read that starts after this call. */
   ask (): Promise<T> {
     this.#next ??= this.#start()
     return this.#next
   }
 
   async #start (): Promise<T> {
-    await this.#underWay
-    // Whoever asks in the same turn of the loop joins.
+    await this.#pending
+    // Callers in the same event loop turn share the read.
     await new Promise<void>(resolve => setImmediate(resolve))
     this.#next = undefined
     const reading = this.#read()
-    this.#underWay = reading.catch(() => {})
+    this.#pending = reading.catch(() => {})
     return await reading
   }
 }

@@ -1,6 +1,6 @@
 /**
- * gRPC over one HTTP/2 connection to one server, no more of it than reads, writes and watches need: a
- * general gRPC client costs this process two to three times the CPU per call.
+ * gRPC over one HTTP/2 connection to one server, limited to what reads, writes and watches need: a general gRPC client costs two to three times the CPU per
+ * call.
  */
 import http2 from 'node:http2'
 import net from 'node:net'
@@ -14,14 +14,14 @@ export interface Credentials {
 }
 
 export interface MessageStream {
-  /** One message, framed. */
+  /** One framed message. */
   write: (message: Buffer) => void
   cancel: () => void
 }
 
 export interface StreamListener {
   message: (message: Buffer) => void
-  /** Once, whatever the way it ended. */
+  /** Called once, however the stream ends. */
   end: (error: Error) => void
 }
 
@@ -30,19 +30,19 @@ interface Pending {
   readonly expire: () => void
 }
 
-/** Milliseconds. A dead line is noticed by pings; etcd takes no more than one in five seconds, and none when idle. */
-const PING = 10_000
-const PONG = 5_000
-const SWEEP = 100
+/** Pings detect dead connections; etcd allows one in five seconds, and none on idle connections. */
+const PING_INTERVAL_MS = 10_000
+const PONG_TIMEOUT_MS = 5_000
+const SWEEP_MS = 100
 
-const WINDOW = 8 * 1024 * 1024
+const SESSION_WINDOW = 8 * 1024 * 1024
 const STREAM_WINDOW = 2 * 1024 * 1024
-const LARGEST_ANSWER = 2 ** 31 - 1
-const PREFIX = 5
+const MAX_MESSAGE_BYTES = 2 ** 31 - 1
+const FRAME_BYTES = 5
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
 
-/** The name or address in a URL; that of version 6 without its brackets. */
+/** The host of a URL, IPv6 addresses without brackets. */
 export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '')
 
 export class Transport {
@@ -58,7 +58,7 @@ export class Transport {
   #streams = 0
   #closed = false
 
-  /** @param connectTime milliseconds a connection may take */
+  /** @param connectTime connection timeout in milliseconds */
   constructor (server: string, credentials: Credentials, connectTime: number) {
     this.server = server
     this.#url = server.includes('://') ? server : `http://${server}`
@@ -67,7 +67,7 @@ export class Transport {
   }
 
   /**
-   * One message there, one back.
+   * A unary call.
    * @param path of the call, `/package.Service/Method`
    * @param deadline on the scale of `performance.now()`
    * @throws CallError
@@ -76,7 +76,7 @@ export class Transport {
     const session = this.#ready() ?? await this.#connect()
     return await new Promise((resolve, reject) => {
       const stream = this.#request(session, path)
-      const answer = new Answer(this.server)
+      const response = new ResponseReader(this.server)
       const pending = {
         deadline,
         expire: () => {
@@ -88,15 +88,15 @@ export class Transport {
         if (this.#pending.delete(pending)) outcome()
       }
       this.#pending.add(pending)
-      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP)
-      stream.on('response', headers => answer.headers(headers))
-      stream.on('trailers', headers => answer.headers(headers))
-      stream.on('data', (chunk: Buffer) => answer.chunk(chunk))
-      stream.on('error', error => { answer.error = error })
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS)
+      stream.on('response', headers => response.headers(headers))
+      stream.on('trailers', headers => response.headers(headers))
+      stream.on('data', (chunk: Buffer) => response.chunk(chunk))
+      stream.on('error', error => { response.error = error })
       stream.on('close', () => {
         settle(() => {
           try {
-            resolve(answer.message(stream.rstCode))
+            resolve(response.message(stream.rstCode))
           } catch (error) {
             reject(error)
           }
@@ -106,28 +106,28 @@ export class Transport {
     })
   }
 
-  /** A stream of messages in both directions. @throws CallError when there is no connection */
+  /** Opens a bidirectional stream of messages. @throws CallError if there is no connection */
   async open (path: string, listener: StreamListener, metadata: Record<string, string> = {}): Promise<MessageStream> {
     const session = this.#ready() ?? await this.#connect()
     const stream = this.#request(session, path, metadata)
-    const answer = new Answer(this.server)
+    const response = new ResponseReader(this.server)
     this.#streams++
-    this.#pinger ??= setInterval(() => this.#ping(), PING).unref()
-    stream.on('response', headers => answer.headers(headers))
-    stream.on('trailers', headers => answer.headers(headers))
-    stream.on('error', error => { answer.error = error })
+    this.#pinger ??= setInterval(() => this.#ping(), PING_INTERVAL_MS).unref()
+    stream.on('response', headers => response.headers(headers))
+    stream.on('trailers', headers => response.headers(headers))
+    stream.on('error', error => { response.error = error })
     stream.on('data', (chunk: Buffer) => {
-      answer.chunk(chunk)
+      response.chunk(chunk)
       try {
-        for (let message = answer.take(); message !== undefined; message = answer.take()) listener.message(message)
+        for (let message = response.take(); message !== undefined; message = response.take()) listener.message(message)
       } catch (error) {
-        answer.error = error instanceof Error ? error : new Error(String(error))
+        response.error = error instanceof Error ? error : new Error(String(error))
         stream.close(NGHTTP2_CANCEL)
       }
     })
     stream.on('close', () => {
       this.#streams--
-      listener.end(answer.failure(stream.rstCode))
+      listener.end(response.failure(stream.rstCode))
     })
     return {
       write: message => { stream.write(message) },
@@ -145,7 +145,7 @@ export class Transport {
     try {
       return session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...metadata })
     } catch (error) {
-      throw this.#unsent(error)
+      throw this.#notSent(error)
     }
   }
 
@@ -159,11 +159,11 @@ export class Transport {
     try {
       return await this.#connecting
     } catch (error) {
-      throw this.#unsent(error)
+      throw this.#notSent(error)
     }
   }
 
-  #unsent (error: unknown): CallError {
+  #notSent (error: unknown): CallError {
     return new CallError(error instanceof Error ? error : new Error(String(error)), this.server, false)
   }
 
@@ -180,19 +180,19 @@ export class Transport {
         if (this.#session === session) this.#session = undefined
         session.destroy()
         socket.destroy()
-        // Once connected, nobody waits for this any more: calls under way learn it from their streams.
+        // A no-op once connected: pending calls then fail with their streams.
         reject(error)
       }
       const timer = setTimeout(() => fail(new Error('no connection in time')), this.#connectTime)
-      // Not 'connect': with TLS 1.3 a server that refuses our certificate says so after the handshake.
+      // Not 'connect': with TLS 1.3 a server refuses a client certificate only after the handshake.
       session.once('remoteSettings', () => {
         clearTimeout(timer)
-        session.setLocalWindowSize(WINDOW)
+        session.setLocalWindowSize(SESSION_WINDOW)
         if (this.#closed) fail(new Error('closed'))
         else this.#session = session
         resolve(session)
       })
-      // The session keeps some errors of its socket to itself, so both are listened to.
+      // The session does not forward all errors of its socket, so listen to both.
       session.on('error', fail)
       session.on('close', () => fail(new Error('the connection was closed')))
       socket.on('error', fail)
@@ -209,7 +209,7 @@ export class Transport {
       host,
       port: Number(port || 443),
       ALPNProtocols: ['h2'],
-      // Addresses are checked against the certificate, but are no names to ask a server for.
+      // IP addresses are checked against the certificate but must not be sent as server name.
       ...(net.isIP(host) === 0 ? { servername: host } : {})
     })
   }
@@ -229,13 +229,13 @@ export class Transport {
       this.#pinger = undefined
       return
     }
-    const timer = setTimeout(() => session.destroy(new Error('the line is dead')), PONG).unref()
+    const timer = setTimeout(() => session.destroy(new Error('the line is dead')), PONG_TIMEOUT_MS).unref()
     session.ping(() => clearTimeout(timer))
   }
 }
 
-/** What comes back on one stream. */
-class Answer {
+/** Reads the response of one stream. */
+class ResponseReader {
   error: Error | undefined
   readonly #server: string
   #chunks: Buffer[] = []
@@ -253,7 +253,7 @@ class Answer {
     const status = headers['grpc-status']
     if (status === undefined) return
     this.#status = Number(status)
-    this.#reason = unescaped(String(headers['grpc-message'] ?? ''))
+    this.#reason = unescapeMessage(String(headers['grpc-message'] ?? ''))
   }
 
   chunk (chunk: Buffer): void {
@@ -261,23 +261,23 @@ class Answer {
     this.#bytes += chunk.length
   }
 
-  /** The next whole message received, if there is one. */
+  /** The next complete message, if any. */
   take (): Buffer | undefined {
-    if (this.#bytes < PREFIX) return undefined
-    const head = this.#joinedUpTo(PREFIX)
+    if (this.#bytes < FRAME_BYTES) return undefined
+    const head = this.#headOf(FRAME_BYTES)
     const length = head.readUInt32BE(1)
     if (head[0] !== 0) throw new Error('a compressed message, which was not asked for')
-    if (length > LARGEST_ANSWER) throw new Error(`a message of ${length} bytes`)
-    if (this.#bytes < PREFIX + length) return undefined
-    const all = this.#joinedUpTo(PREFIX + length)
-    const rest = all.subarray(PREFIX + length)
+    if (length > MAX_MESSAGE_BYTES) throw new Error(`a message of ${length} bytes`)
+    if (this.#bytes < FRAME_BYTES + length) return undefined
+    const all = this.#headOf(FRAME_BYTES + length)
+    const rest = all.subarray(FRAME_BYTES + length)
     this.#chunks[0] = rest
     if (rest.length === 0) this.#chunks.shift()
-    this.#bytes -= PREFIX + length
-    return all.subarray(PREFIX, PREFIX + length)
+    this.#bytes -= FRAME_BYTES + length
+    return all.subarray(FRAME_BYTES, FRAME_BYTES + length)
   }
 
-  /** The one message of a call that is over. @throws CallError when there is none */
+  /** The message of a completed call. @throws CallError if there is none */
   message (resetCode: number): Buffer {
     const message = this.#status === 0 ? this.take() : undefined
     if (message === undefined) throw this.failure(resetCode)
@@ -289,14 +289,14 @@ class Answer {
       return new CallError(Object.assign(new Error(this.#reason), { code: this.#status }), this.#server)
     }
     const refused = resetCode === NGHTTP2_REFUSED_STREAM
-    // Something answered that does not speak gRPC, so it did nothing of the kind; gateways may have.
-    const foreign = this.#httpStatus !== 0 && this.#httpStatus !== 200 && (this.#httpStatus < 502 || this.#httpStatus > 504)
-    const why = foreign ? new Error(`an answer with HTTP status ${this.#httpStatus}`) : this.error ?? new Error('the connection was lost')
-    return new CallError(why, this.#server, !refused && !foreign)
+    // A non-gRPC response had no effect, except from gateways, which may have forwarded the call.
+    const notGrpc = this.#httpStatus !== 0 && this.#httpStatus !== 200 && (this.#httpStatus < 502 || this.#httpStatus > 504)
+    const why = notGrpc ? new Error(`an answer with HTTP status ${this.#httpStatus}`) : this.error ?? new Error('the connection was lost')
+    return new CallError(why, this.#server, !refused && !notGrpc)
   }
 
-  /** The first chunk, made to hold at least so many of the bytes received. */
-  #joinedUpTo (length: number): Buffer {
+  /** The first chunk, extended to at least that many received bytes. */
+  #headOf (length: number): Buffer {
     const first = this.#chunks[0]
     if (first !== undefined && first.length >= length) return first
     const joined = Buffer.concat(this.#chunks)
@@ -305,8 +305,8 @@ class Answer {
   }
 }
 
-/** gRPC's messages come percent-encoded; one that is broken is shown as it is. */
-function unescaped (text: string): string {
+/** gRPC percent-encodes messages; malformed ones are returned unchanged. */
+function unescapeMessage (text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

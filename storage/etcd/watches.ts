@@ -1,28 +1,27 @@
 /**
- * The watches of one back end, all fed from one feed of all its keys. A short stretch of the past is kept, so
- * that a watch from a recent revision (the usual one: just listed, now watched) joins at once; one from
- * further back gets a feed of its own until it has come as far as what is kept.
+ * The watches of one back end, fed by one main feed of all its keys. A short history is kept, so that a watch from a recent revision (usually after a list)
+ * joins at once; an older one gets its own feed until it has caught up with that history.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
-import { newsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
+import { newEventsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
 import { closedError } from './failures.js'
 import { Feed, type FeedSource } from './feed.js'
 
-/** How much of the past is kept. */
+/** Limits of the history. */
 const KEPT_EVENTS = 1024
 const KEPT_BYTES = 4 * 1024 * 1024
-/** How far before the newest known revision the main feed may begin. */
-const REACH = 1000
-/** Milliseconds for which a watch that asked for progress is told of every step. */
-const EAGER = 5_000
-const ASK_AGAIN = 250
+/** How far before the newest known revision the main feed may start. */
+const MAX_BACKLOG = 1000
+/** How long a watch that requested progress receives every step. */
+const EAGER_MS = 5_000
+const RETRY_MS = 250
 
 class Watch implements BackendWatch {
   readonly request: WatchRequest
   readonly #owner: Watches
   position: Revision
-  /** The feed that serves it; undefined until it has one. */
+  /** The feed that serves it; undefined until assigned. */
   feed: Feed | undefined
   ended = false
   eagerUntil = 0
@@ -35,7 +34,7 @@ class Watch implements BackendWatch {
 
   requestProgress (): void {
     if (this.ended) return
-    this.eagerUntil = performance.now() + EAGER
+    this.eagerUntil = performance.now() + EAGER_MS
     queueMicrotask(() => this.progress())
     this.#owner.hurry(this)
   }
@@ -45,23 +44,22 @@ class Watch implements BackendWatch {
     this.#owner.drop(this)
   }
 
-  /** Gives it what is new to it; `revision` is the position of its feed. */
+  /** Delivers new events; `revision` is the position of its feed. */
   take (events: readonly BackendEvent[], revision: Revision): void {
-    const news = newsOf(events, this.request, this.position)
+    const fresh = newEventsOf(events, this.request, this.position)
     if (revision > this.position) this.position = revision
     if (this.ended) return
-    if (news !== undefined) this.#tell(() => this.request.onEvents(news, revision))
-    // Behind events as well: they may be what the feed was waiting for, and nothing may come after them.
+    if (fresh !== undefined) this.#notify(() => this.request.onEvents(fresh, revision))
+    // Report progress after events as well: they may complete the requested progress, and no more may follow.
     if (this.eagerUntil > 0) this.progress(revision)
   }
 
-  /** @param reached up to where it was given everything: its feed's position, but for one that is being handed the past */
+  /** @param reached revision of complete delivery: the position of its feed, or of the replayed history */
   progress (reached = this.feed?.position): void {
-    // What came before a start in the future was not delivered, so nothing is said about it; nor by a feed that is behind the one
-    // which has served the watch until now.
+    // No progress for revisions before a start in the future, nor from a feed that is behind the watch's previous one.
     if (this.ended || reached === undefined || reached < this.position || this.eagerUntil === 0) return
     if (performance.now() > this.eagerUntil) this.eagerUntil = 0
-    this.#tell(() => this.request.onProgress(reached))
+    this.#notify(() => this.request.onProgress(reached))
   }
 
   finish (error: StorageError): void {
@@ -70,18 +68,18 @@ class Watch implements BackendWatch {
     callOnEnd(this.request, error)
   }
 
-  #tell (callback: () => void): void {
+  #notify (callback: () => void): void {
     callSafely(callback, error => this.finish(error))
   }
 }
 
-/** What the watches share with the back end they belong to. */
+/** What the watches need from their back end. */
 export interface StoreFacts extends FeedSource {
-  /** The newest revision that any answer showed, 0 before the first. */
+  /** The newest revision of any response, 0 before the first. */
   readonly newestSeen: () => Revision
-  /** Events come with what was there before. */
+  /** Whether events include previous values. */
   readonly previous: boolean
-  /** Asks the store. */
+  /** Reads the newest revision from the store. */
   readonly revision: () => Promise<Revision>
   readonly compacted: () => Revision
   readonly noteCompacted: (revision: Revision) => void
@@ -93,13 +91,13 @@ export class Watches {
   readonly #catchingUp = new Map<Watch, Feed>()
   readonly #waiting = new Set<Watch>()
   #main: Feed | undefined
-  #asking: Promise<void> | undefined
+  #revisionRequest: Promise<void> | undefined
   #kept: Array<{ events: BackendEvent[], bytes: number, revision: Revision } | undefined> = []
-  /** Of what is kept, so many from the front are gone. */
+  /** Number of dropped batches at the front of the history. */
   #dropped = 0
   #keptEvents = 0
   #keptBytes = 0
-  /** Everything after this revision, up to the main feed's position, is kept. */
+  /** All events after this revision, up to the main feed's position, are kept. */
   #floor: Revision = 0
   #closed = false
 
@@ -125,12 +123,12 @@ export class Watches {
     this.#forget()
   }
 
-  /** Brings the feed of a watch to where the store is. */
+  /** Advances the feed of a watch to the newest revision of the store. */
   hurry (watch: Watch): void {
     const seen = this.#store.newestSeen()
-    if (watch.feed === undefined) return // asked for again when it has one
+    if (watch.feed === undefined) return // repeated when a feed is assigned
     if (watch.feed.position < seen) watch.feed.catchUpTo(seen)
-    // What others have written is not known here: the store is asked, one question for all.
+    // Writes of other servers are unknown here; one read serves all watches.
     else this.#store.revision().then(newest => { watch.feed?.catchUpTo(newest) }, () => {})
   }
 
@@ -140,15 +138,15 @@ export class Watches {
     for (const watch of [...this.#waiting, ...this.#attached, ...this.#catchingUp.keys()]) watch.finish(closedError())
   }
 
-  /** Finds every waiting watch its feed. */
+  /** Assigns a feed to every waiting watch. */
   #place (): void {
     if (this.#waiting.size === 0) return
     if (this.#closed) return this.close()
     const seen = this.#store.newestSeen()
     if (seen === 0) {
-      // Nothing is known of the store yet. While it can't be reached, the watches wait for it.
-      this.#asking ??= this.#store.revision().catch(() => new Promise(resolve => setTimeout(resolve, ASK_AGAIN))).then(() => {
-        this.#asking = undefined
+      // No revision is known yet. Watches wait while the store is unreachable.
+      this.#revisionRequest ??= this.#store.revision().catch(() => new Promise(resolve => setTimeout(resolve, RETRY_MS))).then(() => {
+        this.#revisionRequest = undefined
         this.#place()
       })
       return
@@ -159,13 +157,13 @@ export class Watches {
         watch.finish(compacted(watch.position, this.#store.compacted()))
         continue
       }
-      if (this.#main === undefined) this.#begin(Math.min(seen, watch.position >= seen - REACH ? watch.position : seen))
+      if (this.#main === undefined) this.#openMain(Math.min(seen, watch.position >= seen - MAX_BACKLOG ? watch.position : seen))
       if (watch.position >= this.#floor) this.#attach(watch)
       else this.#catchUp(watch)
     }
   }
 
-  #begin (after: Revision): void {
+  #openMain (after: Revision): void {
     this.#floor = after
     this.#forget()
     this.#main = new Feed(this.#store, Math.max(1, after), {
@@ -191,9 +189,9 @@ export class Watches {
     watch.feed = this.#main
     const kept = this.#kept
     for (let at = this.#dropped; at < kept.length; at++) {
-      const one = kept[at]
+      const keptBatch = kept[at]
       if (watch.ended) return
-      if (one !== undefined && one.revision > watch.position) watch.take(one.events, one.revision)
+      if (keptBatch !== undefined && keptBatch.revision > watch.position) watch.take(keptBatch.events, keptBatch.revision)
     }
     if (watch.ended) return
     this.#attached.add(watch)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ListBytes, bytesOf } from '../../routes/list-bytes.js'
-import type { Ready } from '../../routes/list-bytes.js'
+import type { JoinedEntries } from '../../routes/list-bytes.js'
 import { Entry } from '../../storage/cache/entry.js'
 import { random } from '../random.js'
 
@@ -45,7 +45,7 @@ t.test('what is joined already is taken as it is, wherever it lies', async t => 
   for (let round = 0; round < 500; round++) {
     const items = Array.from({ length: int(30) }, (_, at) => String.fromCharCode(97 + at % 26).repeat(1 + int(200)))
     const entries = items.map(entry)
-    const ready: Ready[] = []
+    const ready: JoinedEntries[] = []
     for (let at = 0; at < entries.length;) {
       const count = 1 + int(6)
       if (next() < 0.5 && at + count <= entries.length) ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })

@@ -1,4 +1,4 @@
-/** Who has the default roles, as the release has it. A subject is `KIND:NAME`, or `ServiceAccount:NAMESPACE:NAME`; the role is the one of the same name unless said. */
+/** Default bindings, as upstream. A subject is `KIND:NAME` or `ServiceAccount:NAMESPACE:NAME`; the role defaults to the one of the same name. */
 import type { DefaultBinding } from './types.js'
 
 export const BINDINGS: readonly DefaultBinding[] = [

@@ -1,4 +1,6 @@
-/** Roles of the components of a cluster, and of everybody, as the release has them. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`. */
+/**
+ * Default roles of cluster components and of all users, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`.
+ */
 import type { DefaultRole } from './types.js'
 
 export const COMPONENT_ROLES: readonly DefaultRole[] = [

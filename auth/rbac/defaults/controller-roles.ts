@@ -1,4 +1,4 @@
-/** Roles of the controllers of a cluster, as the release has them. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`. */
+/** Default roles of controllers, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`. */
 import type { DefaultRole } from './types.js'
 
 export const CONTROLLER_ROLES: readonly DefaultRole[] = [

@@ -1,4 +1,4 @@
-/** Roles in the namespaces of the system, as the release has them. */
+/** Default roles in system namespaces, as upstream. */
 import type { DefaultRole } from './types.js'
 
 export const NAMESPACED_ROLES: ReadonlyArray<DefaultRole & { readonly namespace: string }> = [

@@ -1,15 +1,15 @@
-/** In which form the default roles and bindings are written down. */
+/** The notation of default roles and bindings. */
 export interface DefaultRole {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
-  /** Label of the roles whose rules are gathered in this one. */
+  /** Label of the roles that this one aggregates. */
   readonly gathers?: string
   readonly rules: readonly string[]
 }
 
 export interface DefaultBinding {
   readonly name: string
-  /** '' or left out for one of the whole cluster. */
+  /** '' or absent for cluster-wide bindings. */
   readonly namespace?: string
   readonly role?: string
   readonly kind?: 'Role'

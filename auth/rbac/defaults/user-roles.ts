@@ -1,4 +1,4 @@
-/** Roles for people, as the release has them. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`. */
+/** Default roles for users, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`. */
 import type { DefaultRole } from './types.js'
 
 export const USER_ROLES: readonly DefaultRole[] = [

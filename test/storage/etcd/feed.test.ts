@@ -36,7 +36,7 @@ class Played {
           this.streams++
           this.#listener = listener
           this.#watching = false
-          return { stream: { write: message => { setImmediate(() => { this.#take(message) }) }, cancel: () => { this.cut() } }, leave: () => {} }
+          return { stream: { write: message => { setImmediate(() => { this.#take(message) }) }, cancel: () => { this.cut() } }, moveOn: () => {} }
         }
       },
       start: Buffer.from('/a/'),

@@ -20,7 +20,7 @@ t.test('who asks for progress is told of it though what brings the feed there is
         const write = (framed: Buffer): void => {
           if ('create_request' in judged('WatchRequest', framed)) say({ header: { revision: seen }, watch_id: 0, created: true })
         }
-        return { stream: { write, cancel: () => {} }, leave: () => {} }
+        return { stream: { write, cancel: () => {} }, moveOn: () => {} }
       }
     },
     start: Buffer.from('/'),
