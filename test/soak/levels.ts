@@ -26,23 +26,32 @@ export function bound (seconds: number): { readonly from: number, readonly part:
   return { from, part: DRIFT * WARM / from }
 }
 
-/** What is wrong with them; undefined for nothing. */
+/** The level is the median of what was left: single looks differ by what was under way, up and down. */
+function medianOf (found: readonly Level[]): number {
+  return found.map(({ heap }) => heap).sort((one, other) => one - other)[Math.floor(found.length / 2)] ?? NaN
+}
+
+const meanOf = (found: readonly Level[]): number => found.reduce((sum, { heap }) => sum + heap, 0) / found.length
+
+/** What is wrong with them: a look that is not at the level, or a level that is another one at the end than at the beginning. Undefined for nothing. */
 export function drift (found: readonly Level[], seconds: number): string | undefined {
   const { from, part } = bound(seconds)
-  const [first, ...others] = found.filter(({ at }) => at >= from)
-  if (first === undefined) return undefined
-  const worst = others.reduce((one, other) => Math.abs(other.heap - first.heap) > Math.abs(one.heap - first.heap) ? other : one, first)
-  const changed = (worst.heap - first.heap) / first.heap
-  return Math.abs(changed) <= part ? undefined : `the heap was ${megabytes(first.heap)} MB after ${first.at} s and ${megabytes(worst.heap)} MB after ${worst.at} s: it may change by ${percent(part)}, and did by ${percent(changed)}`
+  const looks = found.filter(({ at }) => at >= from)
+  const median = medianOf(looks)
+  const beside = looks.find(({ heap }) => Math.abs(heap - median) > part * median)
+  if (beside !== undefined) return `the heap was ${megabytes(beside.heap)} MB after ${beside.at} s, ${percent(beside.heap / median - 1)} from the level of ${megabytes(median)} MB: it may be ${percent(part)}`
+  const third = Math.ceil(looks.length / 3)
+  const risen = meanOf(looks.slice(-third)) / meanOf(looks.slice(0, third)) - 1
+  return Math.abs(risen) > part ? `the heap changed by ${percent(risen)} from the first third of the looks to the last one: it may change by ${percent(part)}` : undefined
 }
 
 export function table (found: readonly Level[], seconds: number): string {
   const { from } = bound(seconds)
-  const first = found.find(({ at }) => at >= from)
+  const level = medianOf(found.filter(({ at }) => at >= from))
   const rows = found.map(({ at, heap, memory, resident, descriptors }) => [
-    `${at} s`, megabytes(heap), megabytes(memory - heap), megabytes(resident), String(descriptors), first === undefined || at < from ? '' : percent(heap / first.heap - 1)
+    `${at} s`, megabytes(heap), megabytes(memory - heap), megabytes(resident), String(descriptors), at < from ? '' : percent(heap / level - 1)
   ])
-  return [['after', 'heap MB', 'external', 'resident', 'descriptors', 'change'], ...rows].map(row => row.map(cell => cell.padStart(11)).join('')).join('\n')
+  return [['after', 'heap MB', 'external', 'resident', 'descriptors', 'of level'], ...rows].map(row => row.map(cell => cell.padStart(11)).join('')).join('\n')
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
