@@ -37,7 +37,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
         done.push(charge)
       }
     } catch (error) {
-      for (const { name, amounts: takes } of done) await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, takes)).catch(() => {}) // otherwise the quota controller releases it
+      for (const { name, amounts } of done) await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, amounts)).catch(() => {}) // otherwise the quota controller releases it
       throw error
     }
   }
