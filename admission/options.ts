@@ -35,7 +35,7 @@ export interface AdmissionCallers {
   readonly reviewer: (kubeconfig: string, backoff: number) => Promise<(review: object, signal: AbortSignal, traceparent?: string) => Promise<unknown>>
 }
 
-/** What plugins receive when they are created. */
+/** Passed to plugins when they are created. */
 export interface AdmissionTools {
   readonly resources: () => ResourceRegistry
   /** The server's authorizers. Never throws or rejects. */

@@ -1,4 +1,4 @@
-/** What `plugins/controllers/index.ts` starts and stops, and the common parts of controllers. */
+/** The interface with which `plugins/controllers/index.ts` starts and stops controllers, and their common parts. */
 import { isStorageError } from '../storage/errors.js'
 import { current } from '../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'

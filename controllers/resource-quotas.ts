@@ -47,7 +47,7 @@ export class ResourceQuotas implements Controller {
   /** When a version of a quota was first seen, by key. */
   readonly #seen = new Map<string, Seen>()
   readonly #memories = new Map<string, Memory>()
-  /** Of the counted resources, by group and plural, and of quotas. */
+  /** Informers of quotas and counted resources, by group and plural. */
   readonly #informers = new Map<string, Informer>()
   #context: WriteContext | undefined
   #closed = false

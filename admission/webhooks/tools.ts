@@ -1,4 +1,4 @@
-/** What both webhook plugins need, and the events they report. */
+/** The dependencies of both webhook plugins, and the events they report. */
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { HookCaller } from './target.js'
