@@ -1,17 +1,16 @@
-/** Amounts of resources by their names, and sums of them. */
 import { compareQuantities, decimalQuantity, sumQuantities } from '../schemas/meta/quantity.js'
 
-/** Quantities by the name of their resource. */
+/** Quantities by resource name. */
 export type Amounts = Readonly<Record<string, string>>
 
-/** What all have together of what each of them has, in the decimal format. */
+/** Sums of the resources that all arguments have, in decimal format. */
 export function total (all: ReadonlyArray<Amounts | undefined>): Amounts {
   const [first, ...others] = all
   const shared = Object.keys(first ?? {}).filter(name => others.every(one => one !== undefined && Object.hasOwn(one, name)))
   return Object.fromEntries(shared.map(name => [name, decimalQuantity(all.map(one => one?.[name] ?? '0').reduce((sum, amount) => sumQuantities(sum, amount)))]))
 }
 
-/** Of each resource the most that one of them has. */
+/** The maximum of each resource. */
 export function largest (all: readonly Amounts[]): Amounts {
   const found: Record<string, string> = Object.create(null) as Record<string, string>
   for (const amounts of all) {
@@ -23,7 +22,7 @@ export function largest (all: readonly Amounts[]): Amounts {
   return { ...found }
 }
 
-/** Of each resource what all have together. */
+/** The sum of each resource. */
 export function sumOf (all: readonly Amounts[]): Amounts {
   const found: Record<string, string> = Object.create(null) as Record<string, string>
   for (const amounts of all) {
@@ -35,14 +34,14 @@ export function sumOf (all: readonly Amounts[]): Amounts {
   return { ...found }
 }
 
-/** Of each resource what both have together. */
+/** The sum of each resource. */
 export function plus (one: Amounts, other: Amounts): Amounts {
   const sum: Record<string, string> = { ...one }
   for (const [name, amount] of Object.entries(other)) sum[name] = Object.hasOwn(one, name) ? sumQuantities(one[name] ?? '0', amount) : amount
   return sum
 }
 
-/** What the first has more of than the second, and no less than nothing. */
+/** The difference of each resource of the first, at least 0. */
 export function minus (one: Amounts, other: Amounts): Amounts {
   return Object.fromEntries(Object.entries(one).map(([name, amount]) => {
     const rest = Object.hasOwn(other, name) ? sumQuantities(amount, other[name] ?? '0', -1) : amount
@@ -50,15 +49,15 @@ export function minus (one: Amounts, other: Amounts): Amounts {
   }))
 }
 
-/** Of the named resources alone. */
-export const only = (amounts: Amounts, names: ReadonlySet<string>): Amounts => Object.fromEntries(Object.entries(amounts).filter(([name]) => names.has(name)))
+/** The named resources only. */
+export const pick = (amounts: Amounts, names: ReadonlySet<string>): Amounts => Object.fromEntries(Object.entries(amounts).filter(([name]) => names.has(name)))
 
-/** Those that are more than nothing. */
-export const some = (amounts: Amounts): Amounts => Object.fromEntries(Object.entries(amounts).filter(([, amount]) => compareQuantities(amount, '0') !== 0))
+/** The nonzero resources only. */
+export const nonZero = (amounts: Amounts): Amounts => Object.fromEntries(Object.entries(amounts).filter(([, amount]) => compareQuantities(amount, '0') !== 0))
 
-/** Whether both say the same, however they write it. */
+/** Whether both are equal, in any notation. */
 export const equal = (one: Amounts, other: Amounts): boolean =>
   Object.keys(one).length === Object.keys(other).length && Object.entries(one).every(([name, amount]) => Object.hasOwn(other, name) && compareQuantities(amount, other[name]) === 0)
 
 /** `cpu=1,pods=2` */
-export const show = (amounts: Amounts): string => Object.entries(amounts).map(([name, amount]) => `${name}=${amount}`).sort().join(',')
+export const amountsText = (amounts: Amounts): string => Object.entries(amounts).map(([name, amount]) => `${name}=${amount}`).sort().join(',')

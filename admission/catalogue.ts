@@ -1,6 +1,6 @@
 /**
- * Every admission plugin of the release, in the order they run in. What flags take and what help says follows from it. A
- * plugin has its file in `plugins/`, loaded when the server is put together and it is on.
+ * All admission plugins in execution order. Flag values and help texts derive from this list. Each plugin has a file in `plugins/`, imported at start-up if
+ * it is enabled.
  */
 import { ConfigurationError } from './configuration.js'
 import type { PluginConfiguration } from './configuration.js'
@@ -10,25 +10,25 @@ import { kubeconfigIn } from './webhooks/configuration.js'
 
 export interface CatalogueEntry {
   readonly name: string
-  /** On unless it is disabled. */
+  /** Enabled unless disabled by name. */
   readonly default: boolean
-  /** The configuration is undefined where nothing is said of the plugin. @throws ConfigurationError */
+  /** `configuration` is undefined if the plugin has none. @throws ConfigurationError */
   readonly load: (tools: AdmissionTools, configuration: PluginConfiguration | undefined) => Promise<AdmissionPlugin>
-  /** Of a plugin that can be configured: only looks whether it would be loaded with this, or with nothing. @throws ConfigurationError */
+  /** For configurable plugins: validates a configuration or its absence, without loading. @throws ConfigurationError */
   readonly check?: (configuration: PluginConfiguration | undefined) => Promise<unknown>
-  /** For the log, where it is on. */
+  /** Logged if the plugin is enabled. */
   readonly note?: string
 }
 
 type Load = CatalogueEntry['load']
-type More = Pick<CatalogueEntry, 'check' | 'note'>
+type Extras = Pick<CatalogueEntry, 'check' | 'note'>
 
-const on = (name: string, load: Load, more?: More): CatalogueEntry => ({ name, default: true, load, ...more })
-const off = (name: string, load: Load, more?: More): CatalogueEntry => ({ name, default: false, load, ...more })
-const deprecated = (name: string): More => ({ note: `the admission plugin ${name} is deprecated; take it out of --enable-admission-plugins` })
-const webhooks = (name: string): More => ({ check: async given => given && kubeconfigIn(name, given) })
+const on = (name: string, load: Load, more?: Extras): CatalogueEntry => ({ name, default: true, load, ...more })
+const off = (name: string, load: Load, more?: Extras): CatalogueEntry => ({ name, default: false, load, ...more })
+const deprecated = (name: string): Extras => ({ note: `the admission plugin ${name} is deprecated; take it out of --enable-admission-plugins` })
+const webhooks = (name: string): Extras => ({ check: async given => given && kubeconfigIn(name, given) })
 
-/** What those have that can be configured; loaded where it is looked at. */
+/** Settings of configurable plugins, imported on demand. */
 const SETTINGS = {
   EventRateLimit: async (given: PluginConfiguration | undefined) => (await import('./event-limits.js')).eventLimits(given),
   PodNodeSelector: async (given: PluginConfiguration | undefined) => (await import('./node-selectors.js')).nodeSelectors(given),
@@ -77,10 +77,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   off('AlwaysDeny', async () => (await import('./plugins/always-deny.js')).alwaysDeny, deprecated('AlwaysDeny'))
 ]
 
-/** Whether the plugin is loaded. */
+/** Whether the plugin is enabled. */
 export const isOn = ({ name, default: isDefault }: Pick<CatalogueEntry, 'name' | 'default'>, { enabled = [], disabled = [] }: AdmissionOptions): boolean => (isDefault && !disabled.includes(name)) || enabled.includes(name)
 
-/** Looks through the configuration of plugins, of those that are off too. @throws ConfigurationError */
+/** Validates all plugin configurations, those of disabled plugins included. @throws ConfigurationError */
 export async function checkConfiguration (options: AdmissionOptions): Promise<void> {
   const { configuration = {} } = options
   for (const entry of CATALOGUE) if (isOn(entry, options) && !Object.hasOwn(configuration, entry.name)) await entry.check?.(undefined)
@@ -92,7 +92,7 @@ export async function checkConfiguration (options: AdmissionOptions): Promise<vo
   }
 }
 
-/** Those that are on, and then those of the host, in order. @throws ConfigurationError */
+/** The enabled plugins, then those of the host, in order. @throws ConfigurationError */
 export async function loadPlugins (options: AdmissionOptions, tools: AdmissionTools): Promise<AdmissionPlugin[]> {
   await checkConfiguration(options)
   const { configuration = {}, plugins = [] } = options

@@ -1,23 +1,20 @@
-/**
- * What plugins are configured with: a document of the file that `--admission-control-config-file` names, or a value of the
- * host, strictly decoded. An error names the plugin, the file and the field.
- */
+/** Plugin configurations: documents of `--admission-control-config-file` or values of the host, decoded strictly. Errors name plugin, file and field. */
 import { applyDefaults, decode, isDecodeError, validateMessage, UNBOUNDED } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/declare.js'
 import { describe } from '../schemas/status.js'
 
-/** Of one plugin. */
+/** Configuration of one plugin. */
 export interface PluginConfiguration {
-  /** What JSON or YAML says. */
+  /** The parsed JSON or YAML. */
   readonly value: unknown
-  /** The file it is from, for errors. Default a value of the host. */
+  /** The file, for errors. Default: a value of the host. */
   readonly file?: string
-  /** What paths in it are relative to. Default the working directory. */
+  /** Base of relative paths. Default the working directory. */
   readonly folder?: string
 }
 
-/** What is wrong with the configuration of a plugin, in one sentence. */
+/** Describes in one sentence what is wrong with a plugin's configuration. */
 export class ConfigurationError extends Error {
   constructor (plugin: string, { file }: PluginConfiguration, readonly why: string, options?: ErrorOptions) {
     super(`the configuration of admission plugin ${plugin}${file === undefined ? '' : ` in ${file}`} is wrong: ${why}`, options)
@@ -26,7 +23,7 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * The configuration as the first of the messages that has its kind and apiVersion, with defaults. A message that is no kind takes anything.
+ * Decodes the configuration as the first message that matches its kind and apiVersion, with defaults. A message without a kind matches anything.
  * @throws ConfigurationError
  */
 export function readConfiguration<T extends object> (plugin: string, given: PluginConfiguration, messages: ReadonlyArray<Message<T>>): T {
@@ -43,7 +40,7 @@ export function readConfiguration<T extends object> (plugin: string, given: Plug
     return refuse(kind === '' || apiVersion === '' ? `it needs kind and apiVersion: ${known.join(' or ')}` : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)
   }
   try {
-    const { object, unknown } = decode(message, value, UNBOUNDED) // whoever reads a file bounds it
+    const { object, unknown } = decode(message, value, UNBOUNDED) // the file's size was limited when it was read
     if (unknown.length > 0) return refuse(`unknown field ${unknown.map(path => JSON.stringify(path)).join(', ')}`)
     applyDefaults(message, object)
     const [finding] = validateMessage(message, object)

@@ -7,7 +7,7 @@ const NAME = 'EventRateLimit'
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const
 export type LimitType = typeof TYPES[number]
 
-export interface Limit { readonly type: LimitType, /** Events a second. */ readonly qps: number, readonly burst: number, /** Keys that are remembered. */ readonly cacheSize: number }
+export interface Limit { readonly type: LimitType, /** Events per second. */ readonly qps: number, readonly burst: number, /** Maximum number of keys. */ readonly cacheSize: number }
 
 const CACHE_SIZE = 4096
 
@@ -21,7 +21,7 @@ const Configuration = kind('Configuration', 'How many events there may be.', {
   }))
 })
 
-/** @throws ConfigurationError, also where there is none: without limits nothing is limited */
+/** @throws ConfigurationError, also without a configuration, as there are no default limits */
 export function eventLimits (given: PluginConfiguration | undefined): Limit[] {
   if (given === undefined) throw new ConfigurationError(NAME, { value: undefined }, 'there is none; say in --admission-control-config-file what is limited')
   const { limits = [] } = readConfiguration(NAME, given, [Configuration])

@@ -1,4 +1,4 @@
-/** What is wrong with a pod or a claim by the items of a LimitRange, one sentence each. */
+/** Checks pods and claims against the items of a LimitRange; findings are sentences. */
 import type { LimitRangeItem } from '../schemas/api/core/limitranges.js'
 import type { PersistentVolumeClaim } from '../schemas/api/core/persistentvolumeclaims.js'
 import type { Pod } from '../schemas/api/core/pods.js'
@@ -8,57 +8,57 @@ import type { Amounts } from './amounts.js'
 
 interface ResourceAmounts { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
 
-/** Sentences about one object: containers without number by amounts without number would be without end. */
-const MOST_FINDINGS = 100
+/** Limits the findings per object, because containers and resources multiply. */
+const MAX_FINDINGS = 100
 
-const sorted = new WeakMap<Amounts, ReadonlyArray<readonly [resource: string, amount: string]>>()
+const sortedEntries = new WeakMap<Amounts, ReadonlyArray<readonly [resource: string, amount: string]>>()
 
-/** By resource name. */
+/** Sorted by resource name. */
 function entriesOf (amounts: Amounts): ReadonlyArray<readonly [resource: string, amount: string]> {
-  let entries = sorted.get(amounts)
-  if (entries === undefined) sorted.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
+  let entries = sortedEntries.get(amounts)
+  if (entries === undefined) sortedEntries.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
   return entries
 }
 
-/** Of an item, by resource name; what is found is told in that order, the first hundred of it. */
-function each (amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined): string[] {
+/** Findings by resource name, at most a hundred. */
+function collectFindings (amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined): string[] {
   const found: string[] = []
   for (const [resource, amount] of amounts === undefined ? [] : entriesOf(amounts)) {
     const finding = find(resource, amount)
-    if (finding !== undefined && found.push(finding) === MOST_FINDINGS) break
+    if (finding !== undefined && found.push(finding) === MAX_FINDINGS) break
   }
   return found
 }
 
-const of = (amounts: Amounts | undefined, resource: string): string | undefined => amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
+const amountIn = (amounts: Amounts | undefined, resource: string): string | undefined => amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
 
 function findings ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, { requests, limits }: ResourceAmounts): string[] {
-  const least = each(min, (resource, amount) => {
-    const [request, limit] = [of(requests, resource), of(limits, resource)]
+  const minimums = collectFindings(min, (resource, amount) => {
+    const [request, limit] = [amountIn(requests, resource), amountIn(limits, resource)]
     const rule = `minimum ${resource} usage per ${type} is ${amount}`
     if (request === undefined) return `${rule}.  No request is specified`
     if (compareQuantities(request, amount) < 0) return `${rule}, but request is ${request}`
     return limit !== undefined && compareQuantities(limit, amount) < 0 ? `${rule}, but limit is ${limit}` : undefined
   })
-  const most = each(max, (resource, amount) => {
-    const [request, limit] = [of(requests, resource), of(limits, resource)]
+  const maximums = collectFindings(max, (resource, amount) => {
+    const [request, limit] = [amountIn(requests, resource), amountIn(limits, resource)]
     const rule = `maximum ${resource} usage per ${type} is ${amount}`
     if (limit === undefined) return `${rule}.  No limit is specified`
     if (compareQuantities(limit, amount) > 0) return `${rule}, but limit is ${limit}`
     return request !== undefined && compareQuantities(request, amount) > 0 ? `${rule}, but request is ${request}` : undefined
   })
-  const ratios = each(maxLimitRequestRatio, (resource, amount) => {
-    const [request, limit] = [of(requests, resource), of(limits, resource)]
+  const ratios = collectFindings(maxLimitRequestRatio, (resource, amount) => {
+    const [request, limit] = [amountIn(requests, resource), amountIn(limits, resource)]
     const rule = `${resource} max limit to request ratio per ${type} is ${amount}`
     if (request === undefined || numberOf(request) === 0) return `${rule}, but no request is specified or request is 0`
     if (limit === undefined || numberOf(limit) === 0) return `${rule}, but no limit is specified or limit is 0`
     const ratio = numberOf(limit) / numberOf(request)
     return ratio > numberOf(amount) ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined
   })
-  return [...least, ...most, ...ratios]
+  return [...minimums, ...maximums, ...ratios]
 }
 
-/** As near as a number comes, which is as near as the convention compares ratios. */
+/** Floating point is the precision of upstream's ratios. */
 function numberOf (quantity: string): number {
   const { value, scale } = amountOf(quantity)
   return Number(`${value}e${scale}`)
@@ -72,26 +72,26 @@ export function podFindings (pod: Pod | undefined, limits: readonly LimitRangeIt
     if (item.type === 'Container') {
       for (const { resources } of [...containers, ...initContainers]) {
         found.push(...findings(item, resources))
-        if (found.length >= MOST_FINDINGS) return found.slice(0, MOST_FINDINGS)
+        if (found.length >= MAX_FINDINGS) return found.slice(0, MAX_FINDINGS)
       }
     }
     if (item.type !== 'Pod') continue
     const sum = (member: 'requests' | 'limits'): Amounts => largest([total(containers.map(({ resources }) => resources[member])), ...initContainers.map(({ resources }) => resources[member] ?? {})])
     found.push(...findings(item, { requests: sum('requests'), limits: sum('limits') }))
   }
-  return found.slice(0, MOST_FINDINGS)
+  return found.slice(0, MAX_FINDINGS)
 }
 
-/** A claim has no limits: what it asks for is what it gets. */
+/** Claims have no limits: their request is also their maximum. */
 export function claimFindings (claim: PersistentVolumeClaim | undefined, limits: readonly LimitRangeItem[]): string[] {
   const { requests } = claim?.spec.resources ?? {}
   return limits.filter(({ type }) => type === 'PersistentVolumeClaim').flatMap(({ type, min, max }) => {
-    const most = each(max, (resource, amount) => {
-      const request = of(requests, resource)
+    const maximums = collectFindings(max, (resource, amount) => {
+      const request = amountIn(requests, resource)
       const rule = `maximum ${resource} usage per ${type} is ${amount}`
       if (request === undefined) return `${rule}.  No request is specified`
       return compareQuantities(request, amount) > 0 ? `${rule}, but request is ${request}` : undefined
     })
-    return [...findings({ type, min }, { requests }), ...most]
+    return [...findings({ type, min }, { requests }), ...maximums]
   })
 }

@@ -1,11 +1,11 @@
-/** The configuration of PodNodeSelector: labels of nodes, by namespace. */
+/** The configuration of PodNodeSelector: node labels by namespace. */
 import { apiPackage, map } from '../schemas/language/declare.js'
 import { labelValue, qualifiedName } from '../schemas/names.js'
 import { ConfigurationError, readConfiguration } from './configuration.js'
 import type { PluginConfiguration } from './configuration.js'
 
 const NAME = 'PodNodeSelector'
-/** Of namespaces that say nothing. */
+/** The key of the selector for namespaces without an annotation. */
 export const DEFAULT_SELECTOR = 'clusterDefaultNodeSelector'
 
 export type NodeSelectors = ReadonlyMap<string, Readonly<Record<string, string>>>
@@ -15,7 +15,7 @@ const Configuration = message('Configuration', 'Labels of nodes, by namespace.',
   podNodeSelectorPluginConfig: map(null, 'As a=b,c=d.', 'string')
 })
 
-/** `a=b,c=d`. @returns why it is none as a string */
+/** Parses `a=b,c=d`. @returns an error message as a string */
 export function parseSelector (text: string): Readonly<Record<string, string>> | string {
   const found: Record<string, string> = Object.create(null) as Record<string, string>
   for (const part of text === '' ? [] : text.split(',')) {

@@ -1,4 +1,4 @@
-/** What a host says of admission, and what plugins are made of. */
+/** Admission options of the host, and the tools of plugins. */
 import type { Attributes, Ruling } from '../auth/authorizer.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { PluginConfiguration } from './configuration.js'
@@ -6,44 +6,44 @@ import type { AdmissionPlugin } from '../registry/admission.js'
 import type { PodSecurityObserver } from './pod-security/observer.js'
 import type { HookTools } from './webhooks/tools.js'
 
-/** Seconds a pod stays on a node that is not ready or cannot be reached, where it does not say so itself. */
+/** Default seconds that a pod stays on a node that is not ready or unreachable. */
 export interface TolerationSeconds { readonly notReady: number, readonly unreachable: number }
 
 export interface AdmissionOptions {
-  /** Names of built-in plugins that are on beside the default ones. */
+  /** Built-in plugins to enable besides the default ones. */
   readonly enabled?: readonly string[]
-  /** Of those that are off. */
+  /** Built-in plugins to disable. */
   readonly disabled?: readonly string[]
-  /** Run after the built-in ones, in order. */
+  /** The host's plugins, which run after the built-in ones. */
   readonly plugins?: readonly AdmissionPlugin[]
-  /** By name of the plugin. */
+  /** By plugin name. */
   readonly configuration?: Readonly<Record<string, PluginConfiguration>>
-  /** Of DefaultTolerationSeconds. Default 300 each. */
+  /** For DefaultTolerationSeconds. Default 300 each. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** Calls other servers for plugins: this room knows no connections. What it makes is closed with the server. */
+/** Outgoing calls of plugins; the server closes the connections at shutdown. */
 export interface AdmissionCallers {
-  /** @param kubeconfig path of the file that says as whom webhooks are called. @throws Error when it cannot be used */
+  /** @param kubeconfig path of the file with the credentials for webhooks. @throws Error if the file is unusable */
   readonly webhooks: (kubeconfig: string | undefined) => Promise<HookTools>
   /**
-   * @param kubeconfig path of the file that says where reviews are sent
+   * @param kubeconfig path of the file that names the review server
    * @param backoff milliseconds before the second attempt
-   * @returns sends a review and resolves to what is answered; rejects with an Error in the words of the convention
-   * @throws Error when the file cannot be used
+   * @returns a function that sends a review and resolves to the response; it rejects with an Error in upstream's words
+   * @throws Error if the file is unusable
    */
   readonly reviewer: (kubeconfig: string, backoff: number) => Promise<(review: object, signal: AbortSignal, traceparent?: string) => Promise<unknown>>
 }
 
-/** What plugins are made of. */
+/** Passed to plugins when they are created. */
 export interface AdmissionTools {
   readonly resources: () => ResourceRegistry
-  /** The authorizers of the server. Neither throws nor rejects. */
+  /** The server's authorizers. Never throws or rejects. */
   readonly authorize: (attributes: Attributes) => Ruling | Promise<Ruling>
   readonly tolerationSeconds: TolerationSeconds
   readonly callers: AdmissionCallers
-  /** Told of what PodSecurity judges. */
+  /** Observes evaluations of PodSecurity. */
   readonly observePodSecurity?: PodSecurityObserver
-  /** For the log of the server, once. */
+  /** Logs a note at start-up. */
   readonly note: (text: string) => void
 }

@@ -1,8 +1,8 @@
-/** Where the pods are in the objects that are made of them. */
+/** Finds pods and pod templates in objects. */
 import type { PodSpec } from '../schemas/api/core/pod-spec.js'
 import type { ObjectMeta } from '../schemas/meta/object.js'
 
-/** What is looked at of a pod, or of the template of one. */
+/** The parts of a pod or pod template that are checked. */
 export interface PodLike { readonly metadata: Pick<ObjectMeta, 'name' | 'annotations'>, readonly spec: PodSpec }
 
 /** Paths by group and resource; '' for the object itself. */
@@ -15,21 +15,21 @@ const PATHS: ReadonlyMap<string, string> = new Map([
   ['batch/cronjobs', 'spec.jobTemplate.spec.template']
 ])
 
-/** Undefined for resources that have none. */
+/** Undefined for resources without pods. */
 export const podPath = (group: string, resource: string): string | undefined => PATHS.get(`${group}/${resource}`)
 
-/** The path of its spec. */
+/** The path of the pod spec. */
 export function podSpecPath (group: string, resource: string): string | undefined {
   const path = podPath(group, resource)
   return path === undefined ? undefined : path === '' ? 'spec' : `${path}.spec`
 }
 
-/** Undefined where the object has none. */
+/** Undefined if the object has none. */
 export function podIn (group: string, resource: string, object: unknown): PodLike | undefined {
   const path = podPath(group, resource)
   if (path === undefined) return undefined
   let found = object
   for (const part of path === '' ? [] : path.split('.')) found = (found as Record<string, unknown> | undefined)?.[part]
-  const { metadata, spec } = (found ?? {}) as Partial<PodLike> // what the declaration of the object has there
+  const { metadata, spec } = (found ?? {}) as Partial<PodLike> // as the resource's message declares
   return spec === undefined ? undefined : { metadata: metadata ?? {}, spec }
 }

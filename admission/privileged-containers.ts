@@ -1,6 +1,6 @@
 /**
- * `--allow-privileged=false`: no object of this server has privileged containers, or ones that are processes of their host, in a pod or in the template of one. It is a rule on
- * objects, and told as those of validation are; as it holds for one server and not for all in a process, it stands here.
+ * `--allow-privileged=false`: refuses privileged and hostProcess containers in pods and pod templates, in the form of validation errors. A plugin because the
+ * flag holds for one server, while validation is shared by all servers in a process.
  */
 import type { PodSpec } from '../schemas/api/core/pod-spec.js'
 import { invalid } from '../schemas/status.js'

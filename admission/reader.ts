@@ -1,4 +1,4 @@
-/** What admission may look at: other objects, from the caches that are there anyhow. */
+/** Reads other objects for admission, from the existing caches. */
 import type { ApiObject } from '../schemas/index.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { AdmissionReader } from '../registry/admission.js'
@@ -9,9 +9,9 @@ export function admissionReader (resources: () => ResourceRegistry): AdmissionRe
       const store = resources().find(group, resource)
       if (store === undefined) return undefined
       const key = store.key(namespace, name)
-      const known = store.cache?.loaded === true ? store.cache.get(key) : undefined
-      if (known !== undefined) return known.object
-      // A cache may be a moment behind: what it lacks may have been created just now.
+      const cached = store.cache?.loaded === true ? store.cache.get(key) : undefined
+      if (cached !== undefined) return cached.object
+      // The cache may lag behind: the object may just have been created.
       const { kv } = await store.backend.get(key)
       return kv === undefined ? undefined : store.decode(kv, kv.modRevision).object
     },

@@ -1,8 +1,7 @@
-/** Which storage class a claim names. */
 import type { PersistentVolumeClaim } from '../schemas/api/core/persistentvolumeclaims.js'
 
-/** Counts before the field. */
+/** Takes precedence over the field. */
 export const CLASS_ANNOTATION = 'volume.beta.orch.io/storage-class'
 
-/** '' for none. */
+/** The storage class of a claim, '' for none. */
 export const classOf = ({ metadata, spec }: PersistentVolumeClaim): string => metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName ?? ''

@@ -1,13 +1,13 @@
-/** The volume by which containers speak to the server as their account: a token, the CA bundle of the server and their namespace. */
+/** The projected volume with a service account token, the server's CA bundle and the namespace. */
 import type { PodSpec } from '../schemas/api/core/pod-spec.js'
 import type { Volume } from '../schemas/api/core/pod-volumes.js'
 
 const PATH = '/var/run/secrets/orch.io/serviceaccount'
 const PREFIX = 'orch-api-access-'
-/** As much more than an hour tells the server that it was put in here, and not asked for. */
+/** The seven extra seconds identify injected tokens. */
 const EXPIRATION_SECONDS = 3607
 
-/** Mounts it into each container that has nothing at its path yet. @param suffix makes the end of a name */
+/** Mounts the volume into each container without a mount at its path. @param suffix returns the random end of the volume's name */
 export function mountToken (spec: PodSpec, suffix: () => string): void {
   const known = spec.volumes?.find(({ name }) => name.startsWith(PREFIX))?.name
   const name = known ?? `${PREFIX}${suffix()}`

@@ -1,10 +1,10 @@
-/** The configuration of PodTolerationRestriction: for namespaces that say nothing themselves. */
+/** The configuration of PodTolerationRestriction, for namespaces without annotations. */
 import { Toleration } from '../schemas/api/core/affinity.js'
 import { apiPackage, list } from '../schemas/language/declare.js'
 import { readConfiguration } from './configuration.js'
 import type { PluginConfiguration } from './configuration.js'
 
-export interface TolerationSettings { readonly defaults: readonly Toleration[], /** All where there are none. */ readonly allowed: readonly Toleration[] }
+export interface TolerationSettings { readonly defaults: readonly Toleration[], /** Empty allows all. */ readonly allowed: readonly Toleration[] }
 
 const { kind } = apiPackage('podtolerationrestriction.admission.orch.io', 'v1alpha1', 'io.orch.podtolerationrestriction.v1alpha1')
 const Configuration = kind('Configuration', 'Tolerations of pods.', {

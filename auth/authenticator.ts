@@ -2,7 +2,7 @@
 import type { Lifecycle } from './lifecycle.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 
-/** What an authenticator may read. */
+/** The parts of a request that an authenticator may read. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Names and values as sent, alternating, for headers that may be repeated. */

@@ -1,4 +1,4 @@
-/** What `plugins/controllers/index.ts` starts and stops, and what all of its kind have in common. */
+/** The interface with which `plugins/controllers/index.ts` starts and stops controllers, and their common parts. */
 import { isStorageError } from '../storage/errors.js'
 import { current } from '../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
@@ -8,11 +8,11 @@ import type { ObserveQueue } from './work-queue.js'
 
 export interface Controller {
   /**
-   * Resolves when what readiness waits for is done; after that it goes on by itself until it is closed.
-   * @throws whatever the store fails with; it is started again until it succeeds
+   * Resolves when the work that readiness waits for is done; the controller then continues until it is closed.
+   * @throws errors of the store; the caller retries until it succeeds
    */
   start: () => Promise<void>
-  /** Begins nothing any more; resolves when nothing is under way. */
+  /** Starts no new work; resolves when none is pending. */
   close: () => Promise<void>
 }
 
@@ -20,12 +20,12 @@ export interface ControllerOptions {
   readonly resources: ResourceRegistry
   readonly log: (message: string, error: unknown) => void
   readonly clock?: Clock
-  /** Told of what its queue does. Default nobody is. */
+  /** Observes the work queue. Default none. */
   readonly observeQueue?: ObserveQueue
 }
 
-/** An object that can't be read is there too. */
-export async function isThere (store: ResourceStore, key: string): Promise<boolean> {
+/** Whether an object exists, readable or not. */
+export async function objectExists (store: ResourceStore, key: string): Promise<boolean> {
   try {
     return await current(store, key) !== undefined
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Followed resources as informers: what authorizers decide by (`auth/follow.ts`). */
+/** Implements `auth/follow.ts`: the resources of authorizers, followed by informers. */
 import type { Follow, Followed, FollowedResource } from '../auth/follow.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import { isStorageError } from '../storage/errors.js'
@@ -7,14 +7,14 @@ import { Informer } from './informer.js'
 const RETRY_MS = 1000
 
 export interface FollowOptions {
-  /** Asked when something is followed, as the registry is made after the authorizers. */
+  /** Called lazily, because the registry is created after the authorizers. */
   readonly resources: () => ResourceRegistry
   readonly log: (message: string, error: unknown) => void
 }
 
-export const followWith = (options: FollowOptions): Follow => (what, resources, acknowledged = false) => new InformedResources(options, what, resources, acknowledged)
+export const followWith = (options: FollowOptions): Follow => (what, resources, acknowledged = false) => new FollowedResources(options, what, resources, acknowledged)
 
-class InformedResources implements Followed {
+class FollowedResources implements Followed {
   readonly #log: FollowOptions['log']
   readonly #informers: readonly Informer[]
   readonly #unsubscribe: Array<() => void> = []

@@ -1,6 +1,6 @@
 /**
- * Who the servers of the cluster are (feature gate APIServerIdentity): a Lease in `orch-system` for each, renewed while it runs.
- * Those that have not been renewed for longer than they last are removed by whoever finds them.
+ * Identifies the servers of a cluster (feature gate APIServerIdentity): each server renews a Lease in `orch-system` while it runs. Any server deletes expired
+ * ones.
  */
 import { randomUUID } from 'node:crypto'
 import type { Lease } from '../schemas/api/coordination/v1.js'
@@ -19,7 +19,7 @@ import { serverContext } from '../registry/operations/context.js'
 import type { Controller, ControllerOptions } from './controller.js'
 
 export interface IdentitySettings {
-  /** How long the lease counts after it was renewed. Default 3600. */
+  /** How long the lease is valid after a renewal. Default 3600. */
   readonly durationSeconds?: number
   /** Default 10. */
   readonly renewIntervalSeconds?: number
@@ -29,19 +29,19 @@ const NAMESPACE = 'orch-system'
 const COMPONENT = 'orch.io/component'
 const SERVER = 'orch-apiserver'
 
-/** Microseconds, as the wire has them. */
+/** With microseconds, as on the wire. */
 const microTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '000Z')
 
 export class IdentityLease implements Controller {
-  /** Name of the lease and of its holder; another one at each start. */
+  /** Name of the lease and its holder; new at each start. */
   readonly identity = `${SERVER}-${randomUUID()}`
   readonly #options: ControllerOptions & IdentitySettings
   readonly #clock: Clock
   readonly #closing = new AbortController()
   readonly #context: WriteContext
   #cancel: (() => void) | undefined
-  #swept = -Infinity
-  #running: Promise<void> | undefined
+  #sweptAt = -Infinity
+  #renewal: Promise<void> | undefined
 
   constructor (options: ControllerOptions & IdentitySettings) {
     this.#options = options
@@ -49,7 +49,7 @@ export class IdentityLease implements Controller {
     this.#context = serverContext(this.#closing.signal)
   }
 
-  /** Resolves when the lease is there. */
+  /** Resolves when the lease exists. */
   async start (): Promise<void> {
     await this.#run()
     this.#schedule()
@@ -58,14 +58,14 @@ export class IdentityLease implements Controller {
   async close (): Promise<void> {
     this.#closing.abort()
     this.#cancel?.()
-    await this.#running?.catch(() => {}) // whoever ran it was told
+    await this.#renewal?.catch(() => {}) // reported to the caller of #run
   }
 
   get #duration (): number { return this.#options.durationSeconds ?? 3600 }
 
   #run (): Promise<void> {
-    this.#running = this.#renew()
-    return this.#running
+    this.#renewal = this.#renew()
+    return this.#renewal
   }
 
   #schedule (): void {
@@ -84,7 +84,7 @@ export class IdentityLease implements Controller {
     const held = { holderIdentity: this.identity, leaseDurationSeconds: this.#duration, renewTime }
     try {
       await change(store, { namespace: NAMESPACE, name: this.identity }, this.#context, base => {
-        const lease = base.copy() as Lease // of the store of leases
+        const lease = base.copy() as Lease // stores of leases contain leases
         return { ...lease, spec: { ...lease.spec, ...held } }
       })
     } catch (error) {
@@ -94,21 +94,21 @@ export class IdentityLease implements Controller {
       await create(store, lease, { namespace: NAMESPACE, name: '' }, this.#context)
     }
     const now = this.#clock.elapsed()
-    if (now - this.#swept < this.#duration * 1000) return
-    this.#swept = now
+    if (now - this.#sweptAt < this.#duration * 1000) return
+    this.#sweptAt = now
     await this.#sweep(store)
   }
 
-  /** Removes the leases of servers that are no more. */
+  /** Deletes the leases of ended servers. */
   async #sweep (store: ResourceStore): Promise<void> {
     const labels = parseLabelSelector(`${COMPONENT}=${SERVER}`)
     const { entries } = await list(store, { namespace: NAMESPACE, labels, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' })
     for (const entry of entries) {
-      const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store.readStored(entry) as Lease // of the store of leases
+      const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store.readStored(entry) as Lease // stores of leases contain leases
       const until = Date.parse(renewTime) + leaseDurationSeconds * 1000
       if (name === this.identity || until >= this.#clock.wall()) continue
       await remove(store, { namespace: NAMESPACE, name }, { preconditions: { uid, resourceVersion: String(entry.revision) } }, this.#context).catch((error: unknown) => {
-        if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error // renewed after all, or swept by another
+        if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error // renewed or deleted meanwhile
       })
     }
   }

@@ -1,7 +1,6 @@
 /**
- * What is there of a type, and what changes: a list, then the events after it, and a new list where history was lost, be it
- * that the cache was loaded anew or that we were too slow. Handlers are told of objects by what is there now: an object
- * that changed twice meanwhile is told of once, and of one that went while nobody watched it is told that it is gone.
+ * Follows the objects of a type: a list, then its events, and a new list after history was lost because the cache reloaded or the informer was too slow.
+ * Handlers receive current states: two changes in between result in one call, and deletions missed during a gap are reported after the new list.
  */
 import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
 import type { Entry } from '../storage/cache/entry.js'
@@ -16,13 +15,13 @@ import { type Clock, systemClock } from '../storage/clock.js'
 export interface ObjectName { readonly namespace: string, readonly name: string }
 
 export interface Handler {
-  /** It is there: at the start, when it has changed, when it is looked at again. */
+  /** The object exists: called at start-up, after changes and on resync. */
   readonly changed: (entry: Entry) => void
-  /** It is gone. Who asks for this costs the names of all there are. */
+  /** The object was deleted. Requires the names of all objects in memory. */
   readonly deleted?: (name: ObjectName) => void
-  /** It was seen to go, which costs nothing; of what went while history was lost only `relisted` tells. */
+  /** A deletion event arrived; costs no memory. Deletions during a gap cause only a call of `relisted`. */
   readonly removed?: (name: ObjectName) => void
-  /** Everything there is has been told of anew. */
+  /** All existing objects were reported again. */
   readonly relisted?: () => void
 }
 
@@ -30,16 +29,16 @@ export interface InformerOptions {
   readonly store: ResourceStore
   readonly handlers: readonly Handler[]
   readonly log: (message: string, error: unknown) => void
-  /** Milliseconds until the next attempt where a list failed. Default 1000. */
+  /** Milliseconds before a failed list is retried. Default 1000. */
   readonly retry?: number
-  /** Milliseconds between looks at everything there is, changed or not. Default 0, never. */
+  /** Milliseconds between resyncs of all objects, changed or not. Default 0, never. */
   readonly resync?: number
   readonly clock?: Clock
   /** For tests. */
   readonly watch?: typeof watchStore
 }
 
-/** The newest state of all there is. */
+/** The newest state of all objects. */
 const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', partial: true }
 const PAGE = 1000
 const REACH_MS = 3000
@@ -47,11 +46,11 @@ const REACH_MS = 3000
 export class Informer {
   readonly #options: InformerOptions
   readonly #clock: Clock
-  /** By key; only where a handler wants to know of what is gone. */
+  /** By key; only if a handler needs deletions. */
   readonly #known: Map<string, ObjectName> | undefined
   #feed: Feed | undefined
-  /** Of the feed whose subscriber may speak. */
-  #run = 0
+  /** The feed's generation; earlier subscribers are ignored. */
+  #generation = 0
   #listed = false
   #closed = false
   readonly #waiting = new Set<() => void>()
@@ -65,29 +64,29 @@ export class Informer {
   }
 
   /**
-   * Resolves when the handlers were told of everything there is; from then on it goes on by itself.
-   * @throws StorageError, StatusError when the list fails; it may be started again
+   * Resolves when the handlers have received all existing objects; the informer then continues by itself.
+   * @throws StorageError, StatusError if the list fails; it may be started again
    */
   async start (): Promise<void> {
     await this.#follow()
     this.#scheduleResync()
   }
 
-  /** Tells at once of what has come since. */
+  /** Delivers pending events now. */
   catchUp (): void { this.#takeAll() }
 
   /**
-   * Resolves when handlers were told of everything up to a revision at which something was written, or when that has not
-   * come to pass in time: a store that gives no events holds nobody up for ever.
+   * Resolves when the handlers have received everything up to the revision of a write, or after a timeout: a store without events must not block callers
+   * forever.
    */
   async reach (revision: Revision, waitMs = REACH_MS): Promise<void> {
     const until = this.#clock.elapsed() + waitMs
     for (;;) {
       this.#takeAll()
-      const left = until - this.#clock.elapsed()
-      if (this.#closed || left <= 0 || (this.#feed?.revision() ?? -1) >= revision) return
+      const remaining = until - this.#clock.elapsed()
+      if (this.#closed || remaining <= 0 || (this.#feed?.revision() ?? -1) >= revision) return
       await new Promise<void>(resolve => {
-        const cancel = this.#clock.after(left, done)
+        const cancel = this.#clock.after(remaining, done)
         const waiting = this.#waiting
         function done (): void {
           cancel()
@@ -99,7 +98,7 @@ export class Informer {
     }
   }
 
-  /** Tells of one object whatever is there now. @throws StorageError as a read does */
+  /** Reports the current state of one object. @throws StorageError as a read does */
   async resync ({ namespace, name }: ObjectName): Promise<void> {
     const { store } = this.#options
     const key = store.key(namespace, name)
@@ -111,29 +110,29 @@ export class Informer {
 
   close (): void {
     this.#closed = true
-    this.#run++
+    this.#generation++
     this.#cancelRetry?.()
     this.#cancelResync?.()
     this.#feed?.close()
-    this.#wake()
+    this.#wakeWaiters()
   }
 
   async #follow (): Promise<void> {
-    const run = ++this.#run
+    const generation = ++this.#generation
     const relisted = this.#listed
     this.#feed?.close()
     this.#feed = undefined
     const { initial, feed, range } = await (this.#options.watch ?? watchStore)(this.#options.store, EVERYTHING, {
       wake: () => {
-        if (run !== this.#run) return
+        if (generation !== this.#generation) return
         this.#takeAll()
-        this.#wake()
+        this.#wakeWaiters()
       },
       end: error => {
-        if (run === this.#run && error.code !== 'Closed') this.#again()
+        if (generation === this.#generation && error.code !== 'Closed') this.#scheduleRelist()
       }
     })
-    if (run !== this.#run) return feed.close()
+    if (generation !== this.#generation) return feed.close()
     this.#feed = feed
     this.#listed = true
     const seen = this.#known === undefined ? undefined : new Set<string>()
@@ -144,20 +143,20 @@ export class Informer {
     })
     if (seen !== undefined) for (const [key, name] of [...this.#known ?? []]) if (!seen.has(key)) this.#onDeleted(key, name)
     if (relisted) for (const { relisted } of this.#options.handlers) if (relisted !== undefined) this.#callHandler(relisted)
-    // It may have been woken before it was there.
+    // Events may have arrived during the list.
     this.#takeAll()
-    this.#wake()
+    this.#wakeWaiters()
   }
 
-  #wake (): void { for (const done of [...this.#waiting]) done() }
+  #wakeWaiters (): void { for (const done of [...this.#waiting]) done() }
 
-  /** From a new list, after a moment: whatever ended the last one may last. */
-  #again (): void {
+  /** Lists again after a pause, as the cause may persist. */
+  #scheduleRelist (): void {
     if (this.#closed) return
     this.#cancelRetry?.()
     this.#cancelRetry = this.#clock.after(this.#options.retry ?? 1000, () => {
       this.#follow().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.#again()
+        if (!isStorageError(error, 'Closed')) this.#scheduleRelist()
       })
     })
   }
@@ -177,8 +176,8 @@ export class Informer {
     } catch (error) {
       if (isStorageError(error, 'Closed')) return
       if (!isStorageError(error, 'Compacted')) this.#options.log(`the watch of ${this.#options.store.type.plural} failed, relisting`, error)
-      this.#run++
-      this.#again()
+      this.#generation++
+      this.#scheduleRelist()
     }
   }
 
@@ -195,10 +194,10 @@ export class Informer {
     }
   }
 
-  /** A handler that throws is a defect of its own, and harms no other. */
-  #callHandler (tell: () => void): void {
+  /** An error in one handler must not affect the others. */
+  #callHandler (call: () => void): void {
     try {
-      tell()
+      call()
     } catch (error) {
       this.#options.log(`a handler of ${this.#options.store.type.plural} failed`, error)
     }
@@ -209,7 +208,7 @@ export class Informer {
     if (resync <= 0 || this.#closed) return
     this.#cancelResync?.()
     this.#cancelResync = this.#clock.after(resync, () => {
-      this.#follow().catch((error: unknown) => { if (!isStorageError(error, 'Closed')) this.#again() })
+      this.#follow().catch((error: unknown) => { if (!isStorageError(error, 'Closed')) this.#scheduleRelist() })
       this.#scheduleResync()
     })
   }

@@ -1,6 +1,6 @@
 /**
- * What each namespace has that is not being deleted: its `default` ServiceAccount, and the CA bundle of the server in a ConfigMap.
- * Made where they are missing, and again when somebody deletes or changes them.
+ * Maintains the defaults of each namespace that is not terminating: its `default` ServiceAccount and the server's CA bundle in a ConfigMap. Recreates them
+ * after deletions and changes.
  */
 import type { ApiObject } from '../schemas/index.js'
 import { isStatusError } from '../schemas/status.js'
@@ -11,31 +11,31 @@ import { create } from '../registry/operations/create.js'
 import { current } from '../registry/operations/rewrite.js'
 import { change } from '../registry/operations/update.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { isThere } from './controller.js'
+import { objectExists } from './controller.js'
 import { serverContext } from '../registry/operations/context.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
 import type { Handler } from './informer.js'
-import { ROOT_CA, wantedRootCA } from './root-ca.js'
+import { ROOT_CA, desiredRootCA } from './root-ca.js'
 import type { ConfigMap, RootCA } from './root-ca.js'
 import { WorkQueue } from './work-queue.js'
 import type { Verdict } from './work-queue.js'
 
 const WORKERS = 8
 const ACCOUNT = 'default'
-/** Milliseconds between two changes of the bundle of one namespace: servers that want different ones would never end. */
-const PAUSE = 60_000
+/** Milliseconds between corrections of a namespace's bundle, because servers with different bundles would alternate forever. */
+const MIN_UPDATE_INTERVAL_MS = 60_000
 
 export interface NamespaceDefaultsOptions extends ControllerOptions {
-  /** Default none: there is no ConfigMap then. */
+  /** Default none: no ConfigMap is created. */
   readonly rootCA?: RootCA | undefined
 }
 
 export class NamespaceDefaults implements Controller {
   readonly #options: NamespaceDefaultsOptions
   readonly #queue: WorkQueue
-  /** When the bundle of a namespace was changed back last. */
-  readonly #changed = new Map<string, number>()
+  /** When a namespace's bundle was last corrected. */
+  readonly #bundleChangedAt = new Map<string, number>()
   #context: WriteContext | undefined
   #informers: Informer[] = []
 
@@ -53,7 +53,7 @@ export class NamespaceDefaults implements Controller {
     })
   }
 
-  /** Resolves when every namespace there is was added to those to look at. */
+  /** Resolves when every existing namespace has been queued. */
   async start (): Promise<void> {
     const { resources, log, clock, rootCA } = this.#options
     for (const informer of this.#informers.splice(0)) informer.close()
@@ -66,7 +66,7 @@ export class NamespaceDefaults implements Controller {
     }
     const namespaces = resources.find('', 'namespaces')
     await follow('namespaces', { changed: ({ name }) => { this.#queue.add(name) } })
-    // What went while nobody watched is found by looking at every namespace.
+    // Deletions during a gap are found by checking every namespace.
     const relisted = (): void => {
       const { cache } = namespaces ?? {}
       const { start, end } = namespaces?.range('') ?? { start: '', end: '' }
@@ -77,8 +77,8 @@ export class NamespaceDefaults implements Controller {
     }
     await follow('serviceaccounts', { changed: () => {}, relisted, removed: ({ namespace, name }) => { if (name === ACCOUNT) this.#queue.add(namespace) } })
     if (rootCA === undefined) return
-    const isBundle = ({ namespace, name }: { namespace: string, name: string }): void => { if (name === ROOT_CA) this.#queue.add(namespace) }
-    await follow('configmaps', { changed: ({ name, fields }) => { isBundle({ name, namespace: fields[1] ?? '' }) }, relisted, removed: isBundle })
+    const enqueueIfBundle = ({ namespace, name }: { namespace: string, name: string }): void => { if (name === ROOT_CA) this.#queue.add(namespace) }
+    await follow('configmaps', { changed: ({ name, fields }) => { enqueueIfBundle({ name, namespace: fields[1] ?? '' }) }, relisted, removed: enqueueIfBundle })
   }
 
   async close (): Promise<void> {
@@ -91,12 +91,12 @@ export class NamespaceDefaults implements Controller {
     const store = resources.find('', 'namespaces')
     const found = store === undefined ? undefined : await current(store, store.key('', namespace))
     if (found === undefined || found.object.metadata.deletionTimestamp !== undefined) {
-      this.#changed.delete(namespace)
+      this.#bundleChangedAt.delete(namespace)
       return 'done'
     }
     const accounts = resources.find('', 'serviceaccounts')
-    if (accounts !== undefined && !await isThere(accounts, accounts.key(namespace, ACCOUNT))) {
-      await this.#make(accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: ACCOUNT, namespace } }, context)
+    if (accounts !== undefined && !await objectExists(accounts, accounts.key(namespace, ACCOUNT))) {
+      await this.#createIfMissing(accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: ACCOUNT, namespace } }, context)
     }
     const configMaps = resources.find('', 'configmaps')
     return rootCA === undefined || configMaps === undefined ? 'done' : await this.#publish(configMaps, rootCA, namespace, context)
@@ -104,32 +104,32 @@ export class NamespaceDefaults implements Controller {
 
   async #publish (store: ResourceStore, rootCA: RootCA, namespace: string, context: WriteContext): Promise<Verdict> {
     const found = await current(store, store.key(namespace, ROOT_CA))
-    const wanted = wantedRootCA(rootCA, found?.object)
-    if (wanted === undefined) return 'done'
+    const desired = desiredRootCA(rootCA, found?.object)
+    if (desired === undefined) return 'done'
     if (found === undefined) {
-      await this.#make(store, { kind: 'ConfigMap', apiVersion: 'v1', ...wanted, metadata: { ...wanted.metadata, namespace } } as ApiObject, context)
+      await this.#createIfMissing(store, { kind: 'ConfigMap', apiVersion: 'v1', ...desired, metadata: { ...desired.metadata, namespace } } as ApiObject, context)
       return 'done'
     }
     if (found.object.metadata.deletionTimestamp !== undefined) return 'done'
     const now = (this.#options.clock ?? systemClock).elapsed()
-    const last = this.#changed.get(namespace)
-    if (last !== undefined && now - last < PAUSE) return 'later'
-    this.#changed.set(namespace, now)
+    const last = this.#bundleChangedAt.get(namespace)
+    if (last !== undefined && now - last < MIN_UPDATE_INTERVAL_MS) return 'later'
+    this.#bundleChangedAt.set(namespace, now)
     await change(store, { namespace, name: ROOT_CA }, context, base => {
-      const object = base.copy() as ConfigMap // of the store of configmaps
+      const object = base.copy() as ConfigMap // stores of configmaps contain config maps
       const { binaryData, ...rest } = object
-      return { ...rest, ...wantedRootCA(rootCA, object) }
+      return { ...rest, ...desiredRootCA(rootCA, object) }
     }).catch((error: unknown) => {
-      // Immutable by somebody's will, or gone.
+      // Marked immutable by a user, or deleted.
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Invalid')) throw error
     })
     return 'done'
   }
 
-  async #make (store: ResourceStore, object: ApiObject, context: WriteContext): Promise<void> {
+  async #createIfMissing (store: ResourceStore, object: ApiObject, context: WriteContext): Promise<void> {
     await create(store, object, { namespace: object.metadata.namespace ?? '', name: '' }, context).catch((error: unknown) => {
       const settled = isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')
-      if (!settled) throw error // the last two: the namespace went meanwhile
+      if (!settled) throw error // NotFound, Forbidden: the namespace was deleted meanwhile
     })
   }
 }

@@ -1,7 +1,6 @@
 /**
- * What a server does for namespaces so that it serves alone: it empties one that is being deleted and then lets it go. See
- * `namespace-defaults.ts` for what it gives the others. Beside a controller manager that does the same it is harmless: each step looks at
- * what is there and takes a conflict as somebody else's success.
+ * Empties terminating namespaces and removes their finalizer, so that no controller manager is required. Beside one it is harmless: each step uses the
+ * current state and treats conflicts as another's success. See `namespace-defaults.ts` for other namespaces.
  */
 import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
 import type { ApiObject } from '../schemas/index.js'
@@ -23,9 +22,9 @@ import type { Condition, Left } from './namespace-conditions.js'
 import { WorkQueue } from './work-queue.js'
 import type { Verdict } from './work-queue.js'
 
-/** Namespaces, and objects of one of them, at a time. */
+/** Concurrent namespaces, and concurrent objects per namespace. */
 const WORKERS = 8
-/** The newest state of all there is. */
+/** The newest state of all objects. */
 const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
 
 export class NamespaceController implements Controller {
@@ -50,7 +49,7 @@ export class NamespaceController implements Controller {
     })
   }
 
-  /** Resolves when every namespace there is was added to those to look at. */
+  /** Resolves when every existing namespace has been queued. */
   async start (): Promise<void> {
     const { log, clock } = this.#options
     const store = this.#namespaces
@@ -67,7 +66,7 @@ export class NamespaceController implements Controller {
 
   get #namespaces (): ResourceStore | undefined { return this.#resources.find('', 'namespaces') }
 
-  /** The next step for a namespace. */
+  /** One step for a namespace. */
   async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
     const store = this.#namespaces
     const found = store === undefined ? undefined : await current(store, store.key('', name))
@@ -75,80 +74,83 @@ export class NamespaceController implements Controller {
     if (found.object.metadata.deletionTimestamp === undefined) return 'done'
     if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
     const { uid } = found.object.metadata
-    const remains: Left = { resources: new Map(), finalizers: new Map() }
-    const { seen, left } = await this.#empty(name, context, remains, async () => isTerminating((await current(store, store.key('', name)))?.object, uid))
-    // What is left is held by somebody, for as long as it takes.
-    if (left > 0) {
-      await this.#writeConditions(store, name, uid, remains, context)
+    const counts: Left = { resources: new Map(), finalizers: new Map() }
+    const { seen, remaining } = await this.#deleteContents(name, context, counts, async () => isTerminating((await current(store, store.key('', name)))?.object, uid))
+    // The remaining objects are held by finalizers.
+    if (remaining > 0) {
+      await this.#writeConditions(store, name, uid, counts, context)
       return 'later'
     }
-    // Only a look that finds nothing is the last one: it comes after the mark, behind which nothing is created.
+    // Only an empty list after the deletion mark is final: from then on nothing can be created.
     if (seen > 0) return 'again'
     await this.#release(store, name, uid, context)
     return 'done'
   }
 
-  /** Deletes all that is in the namespace, and lets nothing wait for dependents to be orphaned, which go as well: how many there were, how many are left. `going` says whether it still is that namespace. */
-  async #empty (namespace: string, context: WriteContext, remains: Left, going: () => Promise<boolean>): Promise<Emptied> {
+  /**
+   * Deletes all objects in the namespace, without orphaning dependents, which are deleted too. Counts objects found and remaining. `isCurrent` checks that
+   * the namespace was not replaced by another of the same name.
+   */
+  async #deleteContents (namespace: string, context: WriteContext, counts: Left, isCurrent: () => Promise<boolean>): Promise<Emptied> {
     let seen = 0
-    let left = 0
+    let remaining = 0
     for (const store of this.#resources.all()) {
       if (!store.type.namespaced) continue
-      const emptied = await this.#emptyOf(store, namespace, context, remains, going)
+      const emptied = await this.#deleteResource(store, namespace, context, counts, isCurrent)
       seen += emptied.seen
-      left += emptied.left
+      remaining += emptied.remaining
     }
-    return { seen, left }
+    return { seen, remaining }
   }
 
-  async #emptyOf (store: ResourceStore, namespace: string, context: WriteContext, remains: Left, going: () => Promise<boolean>): Promise<Emptied> {
+  async #deleteResource (store: ResourceStore, namespace: string, context: WriteContext, counts: Left, isCurrent: () => Promise<boolean>): Promise<Emptied> {
     const { entries } = await list(store, { ...EVERYTHING, namespace })
     const seen = entries.length
-    if (seen === 0) return { seen, left: 0 }
-    // Another server may have let it go, and the next of its name be there already: what was found may be in that one.
-    if (!await going()) return { seen, left: seen }
+    if (seen === 0) return { seen, remaining: 0 }
+    // The namespace may have been removed and recreated: the objects found may belong to the new one.
+    if (!await isCurrent()) return { seen, remaining: seen }
     const queue = entries.values()
-    let left = 0
+    let remaining = 0
     const work = async (): Promise<void> => {
       for (const entry of queue) {
         const object = entry.read()
         const { uid, deletionTimestamp, finalizers = [] } = object.metadata
-        // One that nothing holds was left by a server that stopped between marking and removing it.
+        // An object without holders was marked by a server that ended before it removed it.
         if (deletionTimestamp !== undefined && !finalizers.includes(ORPHAN_FINALIZER) && !removable(store, object)) {
-          left++
-          tally(remains, store, object)
+          remaining++
+          tally(counts, store, object)
           continue
         }
-        const gone = await remove(store, { namespace, name: entry.name }, { preconditions: { uid }, propagationPolicy: 'Background' }, context)
+        const deleted = await remove(store, { namespace, name: entry.name }, { preconditions: { uid }, propagationPolicy: 'Background' }, context)
           .then(({ entry: marked, removed }) => {
-            if (!removed) tally(remains, store, marked.read())
+            if (!removed) tally(counts, store, marked.read())
             return removed
           }, (error: unknown) => {
             if (isStatusError(error, 'NotFound')) return true
             if (isStatusError(error, 'Conflict')) return false
             throw error
           })
-        if (!gone) left++
+        if (!deleted) remaining++
       }
     }
     await Promise.all(Array.from({ length: WORKERS }, work))
-    return { seen, left }
+    return { seen, remaining }
   }
 
-  /** Says in the status what is left. */
-  async #writeConditions (store: ResourceStore, name: string, uid: string | undefined, remains: Left, context: WriteContext): Promise<void> {
+  /** Reports remaining objects in the status. */
+  async #writeConditions (store: ResourceStore, name: string, uid: string | undefined, counts: Left, context: WriteContext): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'status' }, context, current => {
       const object = current.copy()
       if (!isTerminating(object, uid)) throw notFound(store.resource, name)
       const { status = {} } = object as ApiObject & { status?: { conditions?: Condition[] } }
-      Object.assign(object, { status: { ...status, conditions: conditionsOf(remains, status.conditions ?? []) } })
+      Object.assign(object, { status: { ...status, conditions: conditionsOf(counts, status.conditions ?? []) } })
       return object
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
     })
   }
 
-  /** Takes our finalizer away; the namespace goes with the last of them. Not that of another that has its name by now. */
+  /** Removes the namespace finalizer, unless the namespace was replaced; the last finalizer removes the namespace. */
   async #release (store: ResourceStore, name: string, uid: string | undefined, context: WriteContext): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'finalize' }, context, current => {
       const object = current.copy()
@@ -167,7 +169,7 @@ function tally ({ resources, finalizers }: Left, { type: { plural }, stored: { g
   for (const finalizer of metadata.finalizers ?? []) count(finalizers, finalizer)
 }
 
-interface Emptied { readonly seen: number, readonly left: number }
+interface Emptied { readonly seen: number, readonly remaining: number }
 
 const isTerminating = (object: ApiObject | undefined, uid: string | undefined): boolean => object?.metadata.deletionTimestamp !== undefined && object.metadata.uid === uid
 

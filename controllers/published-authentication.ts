@@ -1,7 +1,7 @@
 /**
- * How servers behind this one know who asks: the authorities of clients and of the proxy, and the proxy's headers, in the config map
- * `extension-apiserver-authentication`. What is there already stays, as another server may have put it there; authorities go when
- * they have expired. It is looked at when the authorities change, and every minute.
+ * Publishes how this server authenticates, for servers behind it: CA bundles of clients and proxy, and the proxy's headers, in the config map
+ * `extension-apiserver-authentication`. Existing entries stay, because other servers may have added them; expired certificates are removed. Checked when the
+ * bundles change and every minute.
  */
 import { X509Certificate } from 'node:crypto'
 import type { ApiObject } from '../schemas/index.js'
@@ -28,28 +28,28 @@ export interface PublishedAuthentication {
 interface ConfigMap extends ApiObject { data?: Record<string, string> | undefined }
 
 const TARGET = { namespace: 'orch-system', name: 'extension-apiserver-authentication' }
-const EVERY_MS = 60_000
+const INTERVAL_MS = 60_000
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** The certificates of both, each once, those that have expired or cannot be read left out. */
-export function joinBundles (there: string, own: string, now: number): string {
+/** Joins two bundles without duplicates, expired or unreadable certificates. */
+export function joinBundles (existing: string, own: string, now: number): string {
   const joined = new Map<string, string>()
-  for (const block of `${there}\n${own}`.match(BLOCK) ?? []) {
+  for (const block of `${existing}\n${own}`.match(BLOCK) ?? []) {
     try {
       const { fingerprint256, validTo } = new X509Certificate(block)
       if (Date.parse(validTo) > now) joined.set(fingerprint256, block)
     } catch {
-      // nobody could verify anything with it
+      // skip unreadable certificates
     }
   }
   return [...joined.values()].map(block => `${block}\n`).join('')
 }
 
-function joinLists (there: string | undefined, own: readonly string[]): string {
+function joinLists (existing: string | undefined, own: readonly string[]): string {
   let known: unknown
   try {
-    known = JSON.parse(there ?? '[]')
+    known = JSON.parse(existing ?? '[]')
   } catch {
     known = []
   }
@@ -57,12 +57,12 @@ function joinLists (there: string | undefined, own: readonly string[]): string {
   return JSON.stringify([...new Set([...texts, ...own])])
 }
 
-/** The data that should be there. @param now milliseconds of the wall clock */
-export function published ({ clientAuthorities, proxy }: PublishedAuthentication, there: Readonly<Record<string, string>>, now: number): Record<string, string> {
-  const bundle = (key: string, authorities: Authorities): Record<string, string> => ({ [key]: joinBundles(there[key] ?? '', authorities.pem, now) })
-  const list = (key: string, own: readonly string[]): Record<string, string> => ({ [`requestheader-${key}`]: joinLists(there[`requestheader-${key}`], own) })
+/** The desired data. @param now milliseconds of the wall clock */
+export function published ({ clientAuthorities, proxy }: PublishedAuthentication, existing: Readonly<Record<string, string>>, now: number): Record<string, string> {
+  const bundle = (key: string, authorities: Authorities): Record<string, string> => ({ [key]: joinBundles(existing[key] ?? '', authorities.pem, now) })
+  const list = (key: string, own: readonly string[]): Record<string, string> => ({ [`requestheader-${key}`]: joinLists(existing[`requestheader-${key}`], own) })
   return {
-    ...there,
+    ...existing,
     ...(clientAuthorities === undefined ? {} : bundle('client-ca-file', clientAuthorities)),
     ...(proxy === undefined
       ? {}
@@ -84,19 +84,19 @@ export class AuthenticationPublisher implements Controller {
   readonly #authentication: PublishedAuthentication
   readonly #clock: Clock
   readonly #closing = new AbortController()
-  #working: Promise<void> = Promise.resolve()
+  #pending: Promise<void> = Promise.resolve()
   #cancel: (() => void) | undefined
 
   constructor (options: ControllerOptions, authentication: PublishedAuthentication) {
     this.#options = options
     this.#authentication = authentication
     this.#clock = options.clock ?? systemClock
-    const changed = (): void => { if (this.#cancel !== undefined) this.#again() }
+    const changed = (): void => { if (this.#cancel !== undefined) this.#enqueue() }
     authentication.clientAuthorities?.onChange(changed)
     authentication.proxy?.authorities.onChange(changed)
   }
 
-  /** Resolves when it is there. */
+  /** Resolves when the config map exists. */
   async start (): Promise<void> {
     await this.#publish()
     this.#schedule()
@@ -105,16 +105,16 @@ export class AuthenticationPublisher implements Controller {
   async close (): Promise<void> {
     this.#closing.abort()
     this.#cancel?.()
-    await this.#working
+    await this.#pending
   }
 
   #schedule (): void {
     this.#cancel?.()
-    if (!this.#closing.signal.aborted) this.#cancel = this.#clock.after(EVERY_MS, () => { this.#again() })
+    if (!this.#closing.signal.aborted) this.#cancel = this.#clock.after(INTERVAL_MS, () => { this.#enqueue() })
   }
 
-  #again (): void {
-    this.#working = this.#working.then(() => this.#publish()).catch((error: unknown) => {
+  #enqueue (): void {
+    this.#pending = this.#pending.then(() => this.#publish()).catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#options.log(`the config map ${TARGET.namespace}/${TARGET.name} could not be written`, error)
     })
     this.#schedule()
@@ -124,23 +124,23 @@ export class AuthenticationPublisher implements Controller {
     const store = this.#options.resources.find('', 'configmaps')
     if (store === undefined || this.#closing.signal.aborted) return
     const context = serverContext(this.#closing.signal)
-    const wanted = (there: ConfigMap): Record<string, string> => published(this.#authentication, there.data ?? {}, this.#clock.wall())
+    const desiredData = (existing: ConfigMap): Record<string, string> => published(this.#authentication, existing.data ?? {}, this.#clock.wall())
     const found = await current(store, store.key(TARGET.namespace, TARGET.name))
     if (found === undefined) {
       const made: ConfigMap = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...TARGET }, data: published(this.#authentication, {}, this.#clock.wall()) }
       await create(store, made, { namespace: TARGET.namespace, name: '' }, context).catch((error: unknown) => {
-        if (!isStatusError(error, 'AlreadyExists')) throw error // another server was faster, and the next look joins both
+        if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server; the next check joins both
       })
       return
     }
-    const there = found.read() as ConfigMap // of the type of its store
-    if (same(wanted(there), there.data ?? {})) return
+    const existing = found.read() as ConfigMap // of the store's type
+    if (same(desiredData(existing), existing.data ?? {})) return
     await change(store, TARGET, context, base => {
       const object = base.copy() as ConfigMap
-      object.data = wanted(object)
+      object.data = desiredData(object)
       return object
     }).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error // it is made with the next look
+      if (!isStatusError(error, 'NotFound')) throw error // created at the next check
     })
   }
 }

@@ -1,9 +1,8 @@
 /**
- * The status of quotas: what is enforced is what was asked for, and in use is what is there. Objects that go give back what they
- * used, and so does what the admission plugin charged for an object that then was not written.
+ * Maintains the status of quotas: enforced limits and actual usage. Releases the usage of deleted objects, and of charged objects that were not written.
  *
- * A charge stands in the quota before its object is there. So less than is charged is only written when nobody has charged
- * anything for a while; more than is charged is written at once.
+ * The admission plugin charges a quota before the object exists, so a lower usage is written only after a pause without charges; a higher one is written at
+ * once.
  */
 import type { ResourceQuota } from '../schemas/api/core/resourcequotas.js'
 import { compareQuantities } from '../schemas/meta/quantity.js'
@@ -27,14 +26,14 @@ import { WorkQueue } from './work-queue.js'
 import type { Verdict } from './work-queue.js'
 
 const WORKERS = 2
-/** Milliseconds without a charge until less than is charged is believed. */
-const QUIET = 1000
-/** Between two looks at a quota whose objects change. */
-const PAUSE = 100
-/** From a change of a quota to a look at it: whoever has made one often changes it at once, and would meet us. */
-const SETTLED = 250
-/** Until a look at what is going, whose time may be over. */
-const GOING = 30_000
+/** Milliseconds without a charge before a lower usage is written. */
+const QUIET_MS = 1000
+/** Between two counts for a quota whose objects change. */
+const PAUSE_MS = 100
+/** From a change of a quota to a count, to avoid conflicts with clients that create a quota and change it at once. */
+const SETTLE_MS = 250
+/** Until terminating objects are counted again. */
+const TERMINATING_MS = 30_000
 
 interface Seen { readonly revision: number, readonly since: number }
 
@@ -48,7 +47,7 @@ export class ResourceQuotas implements Controller {
   /** When a version of a quota was first seen, by key. */
   readonly #seen = new Map<string, Seen>()
   readonly #memories = new Map<string, Memory>()
-  /** Of what some quota counts, by group and plural, and of the quotas themselves. */
+  /** Informers of quotas and counted resources, by group and plural. */
   readonly #informers = new Map<string, Informer>()
   #context: WriteContext | undefined
   #closed = false
@@ -69,7 +68,7 @@ export class ResourceQuotas implements Controller {
     const store = this.#options.resources.find('', 'resourcequotas')
     if (store === undefined) return
     await this.#follow(store, {
-      changed: entry => { this.#found(entry) },
+      changed: entry => { this.#onQuota(entry) },
       deleted: name => { this.#forget(name) }
     })
   }
@@ -82,7 +81,7 @@ export class ResourceQuotas implements Controller {
 
   get #now (): number { return (this.#options.clock ?? systemClock).elapsed() }
 
-  /** Resolves when what is there has been told of. */
+  /** Resolves when all existing objects have been reported. */
   async #follow (store: ResourceStore, handler: Handler): Promise<void> {
     const name = `${store.type.group}/${store.type.plural}`
     if (this.#informers.has(name) || this.#closed) return
@@ -98,17 +97,17 @@ export class ResourceQuotas implements Controller {
     }
   }
 
-  #found (entry: Entry): void {
+  #onQuota (entry: Entry): void {
     const name = { namespace: entry.fields[1] ?? '', name: entry.name }
-    this.#look(keyOf(name), entry.revision)
+    this.#firstSeen(keyOf(name), entry.revision)
     const names = this.#quotas.get(name.namespace)
     if (names === undefined) this.#quotas.set(name.namespace, new Set([name.name]))
     else names.add(name.name)
-    this.#queue.addAfter(keyOf(name), SETTLED)
+    this.#queue.addAfter(keyOf(name), SETTLE_MS)
   }
 
   /** @returns when this version was first seen */
-  #look (key: string, revision: number): number {
+  #firstSeen (key: string, revision: number): number {
     const before = this.#seen.get(key)
     if (before?.revision === revision) return before.since
     const since = this.#now
@@ -124,9 +123,9 @@ export class ResourceQuotas implements Controller {
     this.#memories.delete(keyOf(name))
   }
 
-  /** Something has changed that quotas of the namespace may count. */
-  #touch (namespace: string): void {
-    for (const name of this.#quotas.get(namespace) ?? []) this.#queue.addAfter(keyOf({ namespace, name }), PAUSE)
+  /** Queues the quotas of a namespace after a change. */
+  #enqueueNamespace (namespace: string): void {
+    for (const name of this.#quotas.get(namespace) ?? []) this.#queue.addAfter(keyOf({ namespace, name }), PAUSE_MS)
   }
 
   async #reconcile (key: string, context: WriteContext): Promise<Verdict> {
@@ -135,27 +134,27 @@ export class ResourceQuotas implements Controller {
     const store = resources.find('', 'resourcequotas')
     const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
     if (store === undefined || entry === undefined) return 'done'
-    const quota = store.readStored(entry) as ResourceQuota // of the store of quotas
+    const quota = store.readStored(entry) as ResourceQuota // stores of quotas contain quotas
     const counted = countedBy(quota, resources)
-    for (const one of counted) await this.#follow(one, { changed: changed => { this.#touch(changed.fields[1] ?? '') }, removed: gone => { this.#touch(gone.namespace) } })
+    for (const one of counted) await this.#follow(one, { changed: changed => { this.#enqueueNamespace(changed.fields[1] ?? '') }, removed: deleted => { this.#enqueueNamespace(deleted.namespace) } })
     const memory = this.#memories.get(key) ?? new Map()
     this.#memories.set(key, memory)
     const { used, terminating } = await countUsed(quota, counted, memory)
-    if (terminating) this.#queue.addAfter(key, GOING)
+    if (terminating) this.#queue.addAfter(key, TERMINATING_MS)
     const { spec: { hard = {} }, status } = quota
     const sameLimits = status.hard !== undefined && equal(hard, status.hard)
     if (sameLimits && equal(used, status.used ?? {})) return 'done'
     if (sameLimits && isLess(used, status.used ?? {})) {
-      const rest = this.#look(key, entry.revision) + QUIET - this.#now
-      if (rest > 0) {
-        this.#queue.addAfter(key, rest)
+      const wait = this.#firstSeen(key, entry.revision) + QUIET_MS - this.#now
+      if (wait > 0) {
+        this.#queue.addAfter(key, wait)
         return 'done'
       }
     }
     return await this.#write(store, { namespace, name }, entry, { hard, used }, context)
   }
 
-  /** Only in the place of the version that was counted for. */
+  /** Writes the status only to the version that was counted. */
   async #write (store: ResourceStore, name: ObjectName, entry: Entry, status: { hard: Amounts, used: Amounts }, context: WriteContext): Promise<Verdict> {
     try {
       await change(store, { ...name, subresource: 'status' }, context, base => {

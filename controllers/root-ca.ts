@@ -1,15 +1,12 @@
-/** The CA bundle that pods verify the server with, as it stands in a ConfigMap of each namespace. */
+/** The CA bundle with which pods verify the server, published in a ConfigMap of each namespace. */
 import { X509Certificate } from 'node:crypto'
 import type { ApiObject } from '../schemas/index.js'
 import { sameValue } from '../schemas/index.js'
 
 export interface RootCA {
-  /** PEM, of one or several certificates. */
+  /** PEM of one or more certificates. */
   readonly certificates: string
-  /**
-   * All servers of the cluster have the same. Else what other servers have put into the bundle stays, as long as it is valid.
-   * Default false.
-   */
+  /** True if all servers of the cluster have the same bundle. Otherwise valid certificates of other servers stay. Default false. */
   readonly shared?: boolean
 }
 
@@ -18,26 +15,26 @@ const FIELD = 'ca.crt'
 const DESCRIPTION = 'orch.io/description'
 const TEXT = 'Contains a CA bundle that can be used to verify the API server at its internal endpoints, such as the service IP or orch.default.svc. No other use is guaranteed.'
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
-/** Servers that have certificates of their own, and those they had before. */
-const MOST = 20
+/** Servers with their own certificates, current and previous. */
+const MAX_CERTIFICATES = 20
 
 export interface ConfigMap extends ApiObject { data?: Record<string, string> | undefined, binaryData?: unknown }
 
-/** As it should be, from what is there; undefined where it is already. */
-export function wantedRootCA (rootCA: RootCA, there: ConfigMap | undefined, now = Date.now()): Pick<ConfigMap, 'data' | 'metadata'> | undefined {
-  const data = { [FIELD]: bundle(rootCA, there?.data?.[FIELD] ?? '', now) }
-  if (there !== undefined && sameValue(there.data, data) && (there.metadata.annotations?.[DESCRIPTION] ?? '') !== '') return undefined
-  const metadata = there?.metadata ?? { name: ROOT_CA }
+/** The desired data and metadata; undefined if nothing changes. */
+export function desiredRootCA (rootCA: RootCA, existing: ConfigMap | undefined, now = Date.now()): Pick<ConfigMap, 'data' | 'metadata'> | undefined {
+  const data = { [FIELD]: bundle(rootCA, existing?.data?.[FIELD] ?? '', now) }
+  if (existing !== undefined && sameValue(existing.data, data) && (existing.metadata.annotations?.[DESCRIPTION] ?? '') !== '') return undefined
+  const metadata = existing?.metadata ?? { name: ROOT_CA }
   return { data, metadata: { ...metadata, annotations: { ...metadata.annotations, [DESCRIPTION]: metadata.annotations?.[DESCRIPTION] ?? TEXT } } }
 }
 
-function bundle ({ certificates, shared = false }: RootCA, there: string, now: number): string {
+function bundle ({ certificates, shared = false }: RootCA, existing: string, now: number): string {
   const ours = blocksOf(certificates)
   if (shared) return join(ours)
-  const others = blocksOf(there).filter(block => !ours.includes(block) && isValid(block, now))
-  // In the order in which they came, so that no two servers go on changing it.
-  const kept = blocksOf(there).filter(block => ours.includes(block) || others.includes(block))
-  return join([...kept, ...ours.filter(block => !kept.includes(block))].slice(-MOST))
+  const others = blocksOf(existing).filter(block => !ours.includes(block) && isValid(block, now))
+  // Keep the existing order, so that servers do not alternate.
+  const kept = blocksOf(existing).filter(block => ours.includes(block) || others.includes(block))
+  return join([...kept, ...ours.filter(block => !kept.includes(block))].slice(-MAX_CERTIFICATES))
 }
 
 const blocksOf = (pem: string): string[] => [...new Set((pem.match(BLOCK) ?? []).map(block => block.replaceAll('\r', '').trim()))]

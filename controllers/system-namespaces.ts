@@ -1,16 +1,16 @@
-/** The namespaces a cluster stands on: made at start where they are missing. */
+/** Creates the system namespaces at start-up. */
 import type { ApiObject } from '../schemas/index.js'
 import { isStatusError } from '../schemas/status.js'
 import { create } from '../registry/operations/create.js'
 import { AtStart } from './at-start.js'
-import { isThere } from './controller.js'
+import { objectExists } from './controller.js'
 import { serverContext } from '../registry/operations/context.js'
 import type { ControllerOptions } from './controller.js'
 
 const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
 
 export interface SystemNamespacesOptions extends ControllerOptions {
-  /** Others that are made with them. */
+  /** Additional namespaces to create. */
   readonly more?: readonly string[] | undefined
 }
 
@@ -19,8 +19,8 @@ export class SystemNamespaces extends AtStart<SystemNamespacesOptions> {
     const store = this.options.resources.find('', 'namespaces')
     if (store === undefined) return
     await this.each([...new Set([...SYSTEM_NAMESPACES, ...this.options.more ?? []])], async name => {
-      if (await isThere(store, store.key('', name))) return
-      const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject // what decoding `{metadata: {name}}` gives
+      if (await objectExists(store, store.key('', name))) return
+      const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject // as decoded from `{metadata: {name}}`
       await create(store, object, { namespace: '', name: '' }, serverContext(this.closing)).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       })

@@ -1,9 +1,9 @@
-/** The priority classes of what a cluster cannot do without: made at start where they are missing. */
+/** Creates the system priority classes at start-up. */
 import type { PriorityClass } from '../schemas/api/scheduling/priorityclasses.js'
 import { isStatusError } from '../schemas/status.js'
 import { create } from '../registry/operations/create.js'
 import { AtStart } from './at-start.js'
-import { isThere } from './controller.js'
+import { objectExists } from './controller.js'
 import { serverContext } from '../registry/operations/context.js'
 
 const CLASSES: ReadonlyArray<readonly [name: string, value: number, description: string]> = [
@@ -16,7 +16,7 @@ export class SystemPriorityClasses extends AtStart {
     const store = this.options.resources.find('scheduling.orch.io', 'priorityclasses')
     if (store === undefined) return
     await this.each(CLASSES, async ([name, value, description]) => {
-      if (await isThere(store, store.key('', name))) return
+      if (await objectExists(store, store.key('', name))) return
       const object: PriorityClass = { kind: 'PriorityClass', apiVersion: 'scheduling.orch.io/v1', metadata: { name }, value, description, preemptionPolicy: 'PreemptLowerPriority' }
       await create(store, object, { namespace: '', name: '' }, serverContext(this.closing)).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error

@@ -1,9 +1,8 @@
 /**
- * Secrets of type orch.io/service-account-token: one that names an account of its namespace is given a token of that, the
- * namespace and the authority to verify the server by; one whose account has gone, or is another one by now, goes as well.
- * Beside a controller manager that does the same it is harmless: what is there is left as it is.
+ * Maintains Secrets of type orch.io/service-account-token: adds a token, the namespace and the server's CA, and deletes Secrets whose account was deleted or
+ * replaced. Beside a controller manager it is harmless, because existing data stays.
  *
- * Limit: a token signed with a key that the server has no longer stays. Whoever deletes the Secret and makes it again gets a new one.
+ * Limit: tokens signed with a removed key stay; deleting and recreating the Secret yields a new one.
  */
 import type { ServiceAccountTokens, TokenSigner } from '../auth/service-account-tokens.js'
 import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
@@ -20,7 +19,7 @@ import { serverContext } from '../registry/operations/context.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
 import type { ObjectName } from './informer.js'
-import { accountOf, fill, lacks, TYPE, type Secret } from './token-secret-data.js'
+import { accountOf, fill, isIncomplete, TYPE, type Secret } from './token-secret-data.js'
 import { WorkQueue } from './work-queue.js'
 
 const WORKERS = 4
@@ -54,7 +53,7 @@ export class TokenSecrets implements Controller {
     })
   }
 
-  /** Resolves when every such Secret there is was added to those to look at. */
+  /** Resolves when every existing token Secret has been queued. */
   async start (): Promise<void> {
     const { log, clock, resources } = this.#options
     const secrets = resources.find('', 'secrets')
@@ -63,8 +62,8 @@ export class TokenSecrets implements Controller {
     const more = clock === undefined ? {} : { clock }
     this.#close()
     this.#informers = [
-      new Informer({ store: secrets, log, handlers: [{ changed: entry => { this.#see(entry) } }], ...more }),
-      new Informer({ store: accounts, log, handlers: [{ changed: () => {}, deleted: name => { this.#lookFor(secrets, name) } }], ...more })
+      new Informer({ store: secrets, log, handlers: [{ changed: entry => { this.#enqueue(entry) } }], ...more }),
+      new Informer({ store: accounts, log, handlers: [{ changed: () => {}, deleted: name => { this.#enqueueSecretsOf(secrets, name) } }], ...more })
     ]
     for (const informer of this.#informers) await informer.start()
   }
@@ -76,15 +75,15 @@ export class TokenSecrets implements Controller {
 
   #close (): void { for (const informer of this.#informers) informer.close() }
 
-  /** @param entry of a Secret, whose selectable field is its type */
-  #see ({ name, fields }: Entry): void {
+  /** @param entry of a Secret; its selectable field is the type */
+  #enqueue ({ name, fields }: Entry): void {
     if (fields[2] === TYPE) this.#queue.add(`${fields[1] ?? ''}/${name}`)
   }
 
-  /** Secrets of an account that has gone. */
-  #lookFor (secrets: ResourceStore, { namespace, name }: ObjectName): void {
+  /** Queues the Secrets of a deleted account. */
+  #enqueueSecretsOf (secrets: ResourceStore, { namespace, name }: ObjectName): void {
     list(secrets, { ...EVERYTHING, namespace }).then(({ entries }) => {
-      for (const entry of entries) if (entry.fields[2] === TYPE && accountOf(entry.read())?.name === name) this.#see(entry)
+      for (const entry of entries) if (entry.fields[2] === TYPE && accountOf(entry.read())?.name === name) this.#enqueue(entry)
     }).catch((error: unknown) => {
       if (!isStorageError(error, 'Closed')) this.#options.log(`secrets of service account ${namespace}/${name} could not be listed`, error)
     })
@@ -97,27 +96,27 @@ export class TokenSecrets implements Controller {
     const found = secrets === undefined ? undefined : await current(secrets, secrets.key(namespace, name))
     if (secrets === undefined || accounts === undefined || found === undefined) return
     const secret: Secret = found.read()
-    const named = accountOf(secret)
-    if (secret.type !== TYPE || named === undefined || secret.metadata.deletionTimestamp !== undefined) return
-    const account = (await current(accounts, accounts.key(namespace, named.name)))?.read().metadata
-    if (account === undefined || (named.uid !== '' && named.uid !== account.uid)) {
+    const reference = accountOf(secret)
+    if (secret.type !== TYPE || reference === undefined || secret.metadata.deletionTimestamp !== undefined) return
+    const account = (await current(accounts, accounts.key(namespace, reference.name)))?.read().metadata
+    if (account === undefined || (reference.uid !== '' && reference.uid !== account.uid)) {
       const { uid } = secret.metadata
-      await remove(secrets, { namespace, name }, { preconditions: { uid } }, context).catch(unlessSettled)
+      await remove(secrets, { namespace, name }, { preconditions: { uid } }, context).catch(ignoreRaces)
       return
     }
     const { signer, certificateAuthority = '' } = this.#options.tokens
-    if (!lacks(secret, certificateAuthority)) return
-    const owner = { name: named.name, uid: account.uid ?? '' }
+    if (!isIncomplete(secret, certificateAuthority)) return
+    const owner = { name: reference.name, uid: account.uid ?? '' }
     const token = await signer.issueForSecret({ namespace, account: owner, secretName: name })
     await change(secrets, { namespace, name }, context, base => {
       const object: Secret = base.copy()
       if (object.metadata.uid !== secret.metadata.uid || accountOf(object)?.name !== owner.name) throw notFound(secrets.resource, name)
       return fill(object, owner, token, certificateAuthority)
-    }).catch(unlessSettled)
+    }).catch(ignoreRaces)
   }
 }
 
-/** It has gone, somebody else was faster, or may not be changed: it is looked at again when it has changed. */
-function unlessSettled (error: unknown): void {
+/** The Secret was deleted, changed or is immutable; its next change queues it again. */
+function ignoreRaces (error: unknown): void {
   if (!(['NotFound', 'Conflict', 'Invalid', 'Forbidden'] as const).some(reason => isStatusError(error, reason))) throw error
 }

@@ -1,46 +1,45 @@
 /**
- * Keys to be worked on. A key is in the queue once, however often it is added; it is never worked on twice at a time, and
- * one that is added meanwhile is worked on again afterwards, so that no change goes unseen. What is not done comes back
- * after waits of its own that double; the waits of all together may be spread over time.
+ * A queue of keys to reconcile. A key is queued once, however often it is added, and never processed concurrently; if it is added while in process, it is
+ * processed again, so that no change is missed. Unfinished keys return after doubling delays; a rate limit may apply to all keys.
  */
 import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { type Clock, systemClock } from '../storage/clock.js'
 
-/** done: its waits begin anew. again: now, for there is a next step. later: after its wait, for something else has to happen first. */
+/** done: reset the delays. again: continue at once with the next step. later: retry after the delay. */
 export type Verdict = 'done' | 'again' | 'later'
 
-/** Milliseconds: the first wait, and the longest. */
+/** First and maximum delay in milliseconds. */
 export interface Backoff { readonly first: number, readonly most: number }
 
 export interface WorkQueueOptions {
-  /** Keys at a time. */
+  /** Concurrent keys. */
   readonly workers: number
   /** One step for a key. The signal aborts when the queue is closed. */
   readonly work: (key: string, signal: AbortSignal) => Promise<Verdict>
-  /** Told of each failure; the key comes back after its wait. */
+  /** Receives each failure; the key returns after its delay. */
   readonly failed: (key: string, error: unknown) => void
-  /** Between looks at a key that waits for something. Default 50 to 5000. */
+  /** Delays of keys that return 'later'. Default 50 to 5000. */
   readonly backoff?: Backoff
-  /** Between attempts at a key that failed. Default 1000 to 1000. */
+  /** Delays of keys that failed. Default 1000 to 1000. */
   readonly retry?: Backoff
-  /** Of all keys together, how many may come back each second after `burst` did at once. Default any. */
+  /** Maximum returns per second of all keys, after an initial `burst`. Default unlimited. */
   readonly rate?: { readonly perSecond: number, readonly burst: number }
   readonly clock?: Clock
-  /** Of all queues, in metrics. */
+  /** Name in metrics. */
   readonly name?: string
   readonly observe?: ObserveQueue | undefined
 }
 
-/** Told of what a queue does, for metrics; times are milliseconds. */
+/** Observes a queue, for metrics; times are milliseconds. */
 export interface WorkQueueObserver {
   readonly added: () => void
-  /** It comes back after a wait. */
+  /** The key returns after a delay. */
   readonly retried: () => void
   readonly begun: (waited: number) => void
-  readonly done: (took: number) => void
+  readonly done: (duration: number) => void
 }
 
-/** Makes the observer of a queue; `queue` may be looked at whenever somebody asks. */
+/** Creates the observer of a queue; `queue` may be read at any time. */
 export type ObserveQueue = (name: string, queue: Pick<WorkQueue, 'depth' | 'underWay'>) => WorkQueueObserver
 
 interface Waiting { readonly at: number, readonly cancel: () => void }
@@ -50,14 +49,14 @@ export class WorkQueue {
   readonly #clock: Clock
   readonly #closing = new AbortController()
   readonly #observer: WorkQueueObserver | undefined
-  /** And since when. */
+  /** Keys to process, with the time they were queued. */
   readonly #ready = new Map<string, number>()
   readonly #inFlight = new Map<string, number>()
-  /** Added while they are in flight. */
-  readonly #again = new Set<string>()
+  /** Keys added while in flight. */
+  readonly #requeue = new Set<string>()
   readonly #waiting = new Map<string, Waiting>()
-  /** How often in a row, per key. */
-  readonly #looks = new Map<string, number>()
+  /** Consecutive 'later' results per key. */
+  readonly #waits = new Map<string, number>()
   readonly #failures = new Map<string, number>()
   #tokens: number
   #tokensAt: number
@@ -72,11 +71,11 @@ export class WorkQueue {
     this.#observer = options.observe?.(options.name ?? '', this)
   }
 
-  /** Keys that are to be worked on now or are. */
+  /** Keys queued or in flight. */
   get length (): number { return this.#ready.size + this.#inFlight.size }
-  /** Keys that are to be worked on. */
+  /** Keys queued. */
   get depth (): number { return this.#ready.size }
-  /** Milliseconds that work which is not done has taken until now: of all together, and of the longest. */
+  /** Milliseconds of unfinished work: total and longest. */
   get underWay (): { readonly all: number, readonly longest: number } {
     const now = this.#clock.elapsed()
     let all = 0
@@ -88,14 +87,14 @@ export class WorkQueue {
     return { all, longest }
   }
 
-  /** Keys that wait for their time. */
+  /** Keys waiting for their delay. */
   get waiting (): number { return this.#waiting.size }
 
   add (key: string): void {
     if (this.#closing.signal.aborted) return
     if (this.#inFlight.has(key)) {
-      if (!this.#again.has(key)) this.#observer?.added()
-      this.#again.add(key)
+      if (!this.#requeue.has(key)) this.#observer?.added()
+      this.#requeue.add(key)
       return
     }
     if (!this.#ready.has(key)) {
@@ -105,7 +104,7 @@ export class WorkQueue {
     this.#schedule()
   }
 
-  /** In so many milliseconds, or sooner where that was asked for before. */
+  /** Adds a key after a delay, or earlier if already scheduled earlier. */
   addAfter (key: string, milliseconds: number): void {
     if (this.#closing.signal.aborted) return
     if (milliseconds <= 0) return this.add(key)
@@ -120,23 +119,23 @@ export class WorkQueue {
     this.#waiting.set(key, { at, cancel })
   }
 
-  /** Its waits begin anew. */
+  /** Resets the delays of a key. */
   forget (key: string): void {
-    this.#looks.delete(key)
+    this.#waits.delete(key)
     this.#failures.delete(key)
   }
 
-  /** Nothing is begun any more. Resolves when nothing is in flight. */
+  /** Starts no new work. Resolves when no keys are in flight. */
   async close (): Promise<void> {
     this.#closing.abort()
     for (const { cancel } of this.#waiting.values()) cancel()
     this.#waiting.clear()
     this.#ready.clear()
-    this.#again.clear()
+    this.#requeue.clear()
     if (this.#inFlight.size > 0) await new Promise<void>(resolve => { this.#idle = resolve })
   }
 
-  /** In a later turn: whoever adds a thousand keys is not interrupted by the first. */
+  /** In a later event loop turn, so that adding many keys is not interrupted. */
   #schedule (): void {
     if (this.#scheduled || this.#inFlight.size >= this.#options.workers) return
     this.#scheduled = true
@@ -146,7 +145,7 @@ export class WorkQueue {
     })
   }
 
-  /** Works until there is nothing to do. */
+  /** Processes keys until none are queued. */
   async #worker (): Promise<void> {
     for (const [key, since] of this.#ready) {
       const begun = this.#clock.elapsed()
@@ -157,9 +156,9 @@ export class WorkQueue {
       const ended = this.#clock.elapsed()
       this.#observer?.done(ended - begun)
       this.#inFlight.delete(key)
-      if (this.#again.delete(key)) this.#ready.set(key, ended)
+      if (this.#requeue.delete(key)) this.#ready.set(key, ended)
       if (turnIsOver()) {
-        // Steps that wait for nothing must not keep everybody else waiting.
+        // Steps without I/O must not block the event loop.
         await nextTurn()
       }
       if (this.#inFlight.size >= this.#options.workers) break
@@ -183,9 +182,9 @@ export class WorkQueue {
     this.#failures.delete(key)
     if (verdict === 'later') {
       this.#observer?.retried()
-      return this.addAfter(key, this.#wait(key, this.#looks, backoff))
+      return this.addAfter(key, this.#wait(key, this.#waits, backoff))
     }
-    this.#looks.delete(key)
+    this.#waits.delete(key)
     if (verdict === 'again') this.add(key)
   }
 
@@ -195,7 +194,7 @@ export class WorkQueue {
     return Math.max(Math.min(first * 2 ** before, most), this.#reserve())
   }
 
-  /** Milliseconds until the next place among those who come back. */
+  /** Milliseconds until the rate limit allows another return. */
   #reserve (): number {
     const { rate } = this.#options
     if (rate === undefined) return 0

@@ -31,7 +31,7 @@ export interface Flow {
 }
 
 export interface FlowControlOptions {
-  /** Of all levels together. */
+  /** Seats of all levels together. */
   readonly seats: number
   /** Milliseconds a request may wait. */
   readonly waitLimit: number

@@ -59,7 +59,7 @@ export class Queue {
   nextR = 0
   executing = 0
   seatsInUse = 0
-  /** Of waiting requests. */
+  /** Seats and work of waiting requests. */
   seatsWaiting = 0
   workWaiting = 0
 

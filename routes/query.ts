@@ -5,8 +5,7 @@ import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
 import type { Caller } from '../registry/operations/context.js'
 import type { ListRequest } from '../registry/operations/list.js'
-
-const quote = (value: string): string => JSON.stringify(value.slice(0, 100))
+import { quote } from '../schemas/quote.js'
 
 const [MIN_INT64, MAX_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]
 

@@ -4,6 +4,7 @@ import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encod
 import { tableColumns, tableRow } from '../schemas/index.js'
 import type { ApiObject, Tabular } from '../schemas/index.js'
 import { badRequest } from '../schemas/status.js'
+import { quote } from '../schemas/quote.js'
 
 export interface Form {
   readonly format: 'json' | 'yaml' | 'protobuf'
@@ -19,7 +20,7 @@ export function includeObject (request: FastifyRequest): IncludeObject {
   const value = request.orch.query.get('includeObject') ?? ''
   if (value === '' || value === 'Metadata') return 'Metadata'
   if (value === 'None' || value === 'Object') return value
-  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value.slice(0, 100))}: must be 'Metadata', 'Object', 'None', or empty`)
+  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`)
 }
 
 /** One row, with the object as requested; null for None, as upstream. */

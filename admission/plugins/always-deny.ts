@@ -1,4 +1,4 @@
-/** AlwaysDeny: nobody changes anything. What the server does by itself goes on. (Off by default; deprecated, for tests.) */
+/** AlwaysDeny: refuses all client requests; the server's own writes are admitted. (Off by default; deprecated, for tests.) */
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 

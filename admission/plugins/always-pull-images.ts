@@ -1,6 +1,6 @@
 /**
- * AlwaysPullImages: every image is pulled whenever a container starts, so that nobody runs one that somebody else's credentials have
- * brought to a node. An update that brings in no other images is left as it is. (Off by default.)
+ * AlwaysPullImages: sets imagePullPolicy to Always, so that no pod can use an image that was pulled to its node with other credentials. Updates without new
+ * images stay unchanged. (Off by default.)
  */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'

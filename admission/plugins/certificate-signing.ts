@@ -1,6 +1,6 @@
 /**
- * CertificateSigning: only who may `sign` for the signer that is asked, or for all signers of its domain, writes the certificate or
- * the conditions of a certificate request. (Of the default set.)
+ * CertificateSigning: writing the certificate or the conditions of a certificate request requires the verb `sign` on its signer or on all signers of the
+ * domain. (Of the default set.)
  */
 import { certificateSigningRequests } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import type { CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
@@ -9,7 +9,7 @@ import { pluginFor } from '../../registry/admission.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
-import { maySpeakFor } from '../signers.js'
+import { isSignerAllowed } from '../signers.js'
 
 export const certificateSigning = ({ authorize }: Pick<AdmissionTools, 'authorize'>): AdmissionPlugin => pluginFor<CertificateSigningRequest>(certificateSigningRequests, {
   name: 'CertificateSigning',
@@ -19,7 +19,7 @@ export const certificateSigning = ({ authorize }: Pick<AdmissionTools, 'authoriz
     const { object, oldObject } = request
     if (object?.status.certificate === oldObject?.status.certificate && sameValue(object?.status.conditions ?? [], oldObject?.status.conditions ?? [])) return
     const { signerName = '' } = oldObject?.spec ?? {}
-    if (await maySpeakFor(authorize, request.user, 'sign', signerName)) return
+    if (await isSignerAllowed(authorize, request.user, 'sign', signerName)) return
     throw refusal(request, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`)
   }
 })

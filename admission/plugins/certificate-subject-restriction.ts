@@ -1,14 +1,11 @@
-/**
- * CertificateSubjectRestriction: nobody asks the signer of client certificates for one of the group `system:masters`, which may do
- * anything. (Of the default set.)
- */
+/** CertificateSubjectRestriction: refuses requests for client certificates of the group `system:masters`, which has all permissions. (Of the default set.) */
 import { certificateSigningRequests } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import type { CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import { requestOrganizations } from '../../schemas/api/certificates/pem.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
-/** The second is how the first is spelled where nothing but the domain was renamed. */
+/** The second name is upstream's with only the domain renamed. */
 const SIGNERS: ReadonlySet<string> = new Set(['orch.io/orch-apiserver-client', 'orch.io/kube-apiserver-client'])
 const MASTERS = 'system:masters'
 

@@ -1,6 +1,6 @@
 /**
- * DefaultIngressClass: an ingress that names no class, by its field or by the annotation of old, gets the class that is marked as the
- * default. Where several are, it is refused. (Of the default set.)
+ * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Refused if there are several default classes. (Of
+ * the default set.)
  */
 import { ingresses } from '../../schemas/api/networking/ingresses.js'
 import type { Ingress } from '../../schemas/api/networking/ingresses.js'

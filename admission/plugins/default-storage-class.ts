@@ -1,6 +1,6 @@
 /**
- * DefaultStorageClass: a claim that names no storage class, by its field or by the annotation of old, gets the class that is marked
- * as the default. Where several are, it is refused. (Of the default set.)
+ * DefaultStorageClass: sets the default class of claims without one, by field or by legacy annotation. Refused if there are several default classes. (Of the
+ * default set.)
  */
 import { persistentVolumeClaims } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'

@@ -1,7 +1,6 @@
 /**
- * DefaultTolerationSeconds: a pod stays for a while on a node that is not ready or cannot be reached, five minutes unless
- * `--default-not-ready-toleration-seconds` and `--default-unreachable-toleration-seconds`, or the pod, say otherwise.
- * (Of the default set.)
+ * DefaultTolerationSeconds: adds tolerations for nodes that are not ready or unreachable, of five minutes unless `--default-not-ready-toleration-seconds` and
+ * `--default-unreachable-toleration-seconds`, or the pod, say otherwise. (Of the default set.)
  */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'

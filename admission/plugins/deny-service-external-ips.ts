@@ -1,4 +1,4 @@
-/** DenyServiceExternalIPs: no service takes external addresses that it does not have already. (Off by default.) */
+/** DenyServiceExternalIPs: refuses new external IPs of services. (Off by default.) */
 import { services } from '../../schemas/api/core/services.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { pluginFor } from '../../registry/admission.js'

@@ -1,7 +1,4 @@
-/**
- * EventRateLimit: events are refused with 429 beyond so many each second, of the server, of a namespace, of a user, or of a source about
- * an object. Needs its limits from the configuration. (Off by default.)
- */
+/** EventRateLimit: refuses events with 429 beyond a rate per server, namespace, user, or source and object. Requires a configuration. (Off by default.) */
 import type { Event } from '../../schemas/api/core/events.js'
 import { listed, StatusError } from '../../schemas/status.js'
 import { typed } from '../../registry/admission.js'
@@ -19,20 +16,19 @@ const KEYS: Readonly<Record<LimitType, (request: AdmissionRequest) => string>> =
   }
 }
 
-/** @param elapsed milliseconds, for tests */
+/** @param elapsed returns milliseconds, for tests */
 export function eventRateLimit (limits: readonly Limit[], elapsed = (): number => performance.now()): AdmissionPlugin {
   const all = limits.map(limit => ({ ...limit, buckets: new Buckets(limit, elapsed) }))
   return {
     name: 'EventRateLimit',
-    // Of the core group, as those of the other one come from sources that limit themselves.
-    // A dry run writes nothing, and so takes nothing of what others may write.
+    // Core events only: clients of the newer group limit themselves. Dry runs write nothing and take no tokens.
     handles: ({ operation, resource, requested, subresource, dryRun }) => !dryRun && (operation === 'CREATE' || operation === 'UPDATE') && resource === 'events' && requested.group === '' && subresource === '',
     validate: request => {
-      // Each is asked, and counts, whatever the others say.
-      const reached = all.map(({ type, buckets }) => ({ type, key: KEYS[type](request), buckets })).filter(({ key, buckets }) => !buckets.take(key))
-      if (reached.length === 0) return
-      const told = [...new Set(reached.map(({ type, key }) => `limit reached on type ${type} for key ${key}`))]
-      throw new StatusError('TooManyRequests', `Too many requests: ${listed(told)}`)
+      // Take a token of each limit, even if another one is exceeded.
+      const exceeded = all.map(({ type, buckets }) => ({ type, key: KEYS[type](request), buckets })).filter(({ key, buckets }) => !buckets.take(key))
+      if (exceeded.length === 0) return
+      const messages = [...new Set(exceeded.map(({ type, key }) => `limit reached on type ${type} for key ${key}`))]
+      throw new StatusError('TooManyRequests', `Too many requests: ${listed(messages)}`)
     }
   }
 }

@@ -1,6 +1,5 @@
 /**
- * ExtendedResourceToleration: a pod that asks for a resource which somebody has defined tolerates the taint of the same key, by which
- * its nodes are kept for such pods. (Off by default.)
+ * ExtendedResourceToleration: pods that request an extended resource tolerate the taint with its name, which reserves nodes for such pods. (Off by default.)
  */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -13,9 +12,9 @@ export const extendedResourceToleration = pluginFor<Pod>(pods, {
   mutate: ({ object }) => {
     if (object === undefined) return
     const { spec } = object
-    const asked = [...spec.containers ?? [], ...spec.initContainers ?? []].flatMap(({ resources }) => Object.keys(resources.requests ?? {})).filter(isExtended)
+    const requested = [...spec.containers ?? [], ...spec.initContainers ?? []].flatMap(({ resources }) => Object.keys(resources.requests ?? {})).filter(isExtended)
     const tolerated = new Set(spec.tolerations?.filter(({ operator, effect, value }) => operator === 'Exists' && effect === 'NoSchedule' && !value).map(({ key }) => key))
-    const added = [...new Set(asked)].sort().filter(key => !tolerated.has(key)).map(key => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
+    const added = [...new Set(requested)].sort().filter(key => !tolerated.has(key)).map(key => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
     if (added.length > 0) spec.tolerations = [...spec.tolerations ?? [], ...added]
   }
 })

@@ -1,30 +1,30 @@
-/** How ImagePolicyWebhook is configured: whom it asks, and how long an answer counts. The document has no kind. */
+/** The configuration of ImagePolicyWebhook, a document without a kind. */
 import { resolve } from 'node:path'
 import { ConfigurationError } from '../configuration.js'
 import type { PluginConfiguration } from '../configuration.js'
 
 export interface ImagePolicyConfiguration {
   readonly kubeConfigFile: string
-  /** Milliseconds that answers are kept; 0 not at all. */
+  /** Milliseconds for which results are cached; 0 disables the cache. */
   readonly allowTTL: number
   readonly denyTTL: number
   /** Milliseconds before the second attempt. */
   readonly retryBackoff: number
-  /** Whether pods are let in when the server cannot be asked. */
+  /** Whether pods are admitted if the server is unavailable. */
   readonly defaultAllow: boolean
 }
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-/** In units of milliseconds, with what they are when they are 0, and their bounds. */
+/** Unit in milliseconds, default for 0, and bounds. */
 const TIMES = {
   allowTTL: { unit: SECOND, default: 5 * MINUTE, least: SECOND, most: 30 * MINUTE },
   denyTTL: { unit: SECOND, default: 30 * SECOND, least: SECOND, most: 30 * MINUTE },
   retryBackoff: { unit: 1, default: 500, least: 1, most: 5 * MINUTE }
 }
 const FIELDS: ReadonlySet<string> = new Set(['kubeConfigFile', 'defaultAllow', ...Object.keys(TIMES)])
-/** Says that there is to be no time at all. */
+/** Means zero time. */
 const NONE = -1
 
 /** @throws ConfigurationError */
@@ -42,12 +42,12 @@ export function imagePolicyIn (plugin: string, given: PluginConfiguration | unde
   if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') return refuse('imagePolicy.kubeConfigFile: Required value')
   if (typeof defaultAllow !== 'boolean') return refuse('imagePolicy.defaultAllow: expected true or false')
   const time = (name: keyof typeof TIMES): number => {
-    const { unit, default: usual, least, most } = TIMES[name]
+    const { unit, default: defaultValue, least: min, most: max } = TIMES[name]
     const value = fields[name] ?? 0
     if (typeof value !== 'number' || !Number.isInteger(value)) return refuse(`imagePolicy.${name}: expected an integer`)
-    if (value === 0) return usual
+    if (value === 0) return defaultValue
     if (value === NONE) return 0
-    return value * unit >= least && value * unit <= most ? value * unit : refuse(`imagePolicy.${name}: must be between ${least / unit} and ${most / unit}`)
+    return value * unit >= min && value * unit <= max ? value * unit : refuse(`imagePolicy.${name}: must be between ${min / unit} and ${max / unit}`)
   }
   return { kubeConfigFile: resolve(given.folder ?? '', kubeConfigFile), allowTTL: time('allowTTL'), denyTTL: time('denyTTL'), retryBackoff: time('retryBackoff'), defaultAllow }
 }

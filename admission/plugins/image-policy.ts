@@ -1,6 +1,6 @@
 /**
- * ImagePolicyWebhook: asks another server whether the images of a pod may be used, and remembers its answers for a while. When it
- * cannot be asked pods are refused, or let in with a mark, as the configuration says. (An admission plugin that is off by default.)
+ * ImagePolicyWebhook: asks another server whether the images of a pod are allowed, and caches the results. If the server is unavailable, pods are refused, or
+ * admitted with an annotation, as configured. (An admission plugin that is off by default.)
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { pods } from '../../schemas/api/core/pods.js'
@@ -17,28 +17,28 @@ import { imagePolicyIn } from './image-policy-configuration.js'
 
 const API_VERSION = 'imagepolicy.orch.io/v1alpha1'
 const ANNOTATIONS = 'imagepolicywebhook.image-policy.orch.io/'
-/** In the keys of what of a pod is shown to the other server. */
-const SHOWN = '.image-policy.orch.io/'
+/** Part of the annotation keys that are sent to the server. */
+const FORWARDED = '.image-policy.orch.io/'
 const FAILED_OPEN = 'alpha.image-policy.orch.io/failed-open'
-const MOST_KEPT = 1024
+const MAX_CACHED = 1024
 
 interface Status { readonly allowed: boolean, readonly reason: string, readonly annotations: Readonly<Record<string, string>> }
 
 export async function imagePolicy (name: string, callers: AdmissionCallers, given: PluginConfiguration | undefined, clock: Pick<Clock, 'elapsed'> = systemClock): Promise<AdmissionPlugin> {
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
-  const kept = new Map<string, { readonly status: Status, readonly until: number }>()
+  const cache = new Map<string, { readonly status: Status, readonly until: number }>()
 
   const statusOf = async (spec: object, { signal, trace }: Pick<AdmissionRequest, 'signal' | 'trace'>): Promise<Status> => {
     const key = JSON.stringify(spec)
-    const known = kept.get(key)
-    if (known !== undefined && clock.elapsed() < known.until) return known.status
-    kept.delete(key)
-    const asked = { kind: 'ImageReview', apiVersion: API_VERSION, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
-    const status = readStatus(await during(trace, 'Call image policy webhook', part => review(asked, signal, part?.traceparent)))
-    const oldest = kept.size >= MOST_KEPT ? kept.keys().next().value : undefined
-    if (oldest !== undefined) kept.delete(oldest)
-    kept.set(key, { status, until: clock.elapsed() + (status.allowed ? allowTTL : denyTTL) })
+    const cached = cache.get(key)
+    if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
+    cache.delete(key)
+    const body = { kind: 'ImageReview', apiVersion: API_VERSION, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
+    const status = readStatus(await during(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)))
+    const oldest = cache.size >= MAX_CACHED ? cache.keys().next().value : undefined
+    if (oldest !== undefined) cache.delete(oldest)
+    cache.set(key, { status, until: clock.elapsed() + (status.allowed ? allowTTL : denyTTL) })
     return status
   }
 
@@ -55,7 +55,7 @@ export async function imagePolicy (name: string, callers: AdmissionCallers, give
       } catch (error) {
         if (!defaultAllow) throw refusal(request, error instanceof Error ? error.message : String(error))
         annotate(`${ANNOTATIONS}failed-open`, 'true')
-        // The mark of the convention, and the one thing that is set where all else only judges.
+        // As upstream, the only change a validating plugin makes.
         object.metadata.annotations = { ...object.metadata.annotations, [FAILED_OPEN]: 'true' }
         return
       }
@@ -66,28 +66,28 @@ export async function imagePolicy (name: string, callers: AdmissionCallers, give
   })
 }
 
-/** What is asked; what is empty is left out. */
+/** The review's spec, without empty fields. */
 function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { annotations = {} }, spec }: Pod): object {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
   const images = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
-  const shown = Object.entries(annotations).filter(([key]) => key.includes(SHOWN)).sort(([one], [other]) => one < other ? -1 : 1)
+  const forwarded = Object.entries(annotations).filter(([key]) => key.includes(FORWARDED)).sort(([one], [other]) => one < other ? -1 : 1)
   return {
     ...(images.length === 0 ? {} : { containers: images.map(({ image }) => image === undefined || image === '' ? {} : { image }) }),
-    ...(shown.length === 0 ? {} : { annotations: Object.fromEntries(shown) }),
+    ...(forwarded.length === 0 ? {} : { annotations: Object.fromEntries(forwarded) }),
     ...(namespace === '' ? {} : { namespace })
   }
 }
 
-/** @throws Error for what is no review */
-function readStatus (answer: unknown): Status {
-  const review = (answer ?? {}) as Record<string, unknown> // looked into field by field
+/** @throws Error if the response is not a review */
+function readStatus (response: unknown): Status {
+  const review = (response ?? {}) as Record<string, unknown> // fields are checked below
   const { status } = review
   if (!isReview(review, { kind: 'ImageReview', apiVersion: API_VERSION })) throw new Error(`the answer is no ImageReview of ${API_VERSION}`)
   const { allowed = false, reason = '', auditAnnotations } = (status ?? {}) as Record<string, unknown>
   const texts = auditAnnotations ?? {}
   if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error('the answer does not say whether the images are allowed')
   if (typeof texts !== 'object' || Array.isArray(texts) || !Object.values(texts).every(value => typeof value === 'string')) throw new Error('the answer has status.auditAnnotations that are no texts')
-  return { allowed, reason: reason.slice(0, MOST_REASON), annotations: texts as Record<string, string> }
+  return { allowed, reason: reason.slice(0, MAX_REASON_LENGTH), annotations: texts as Record<string, string> }
 }
 
-const MOST_REASON = 1000
+const MAX_REASON_LENGTH = 1000

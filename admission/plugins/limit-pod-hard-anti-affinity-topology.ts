@@ -1,7 +1,4 @@
-/**
- * LimitPodHardAntiAffinityTopology: a pod keeps others off its node by required anti-affinity, and not off a whole zone.
- * (Off by default.)
- */
+/** LimitPodHardAntiAffinityTopology: limits required anti-affinity to the topology of single nodes. (Off by default.) */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor } from '../../registry/admission.js'

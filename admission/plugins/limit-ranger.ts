@@ -1,8 +1,8 @@
 /**
- * LimitRanger: what pods and claims ask for is within each LimitRange of their namespace, and containers that say nothing ask for
- * what it has as default, as an annotation of the pod then tells. (Of the default set.)
+ * LimitRanger: enforces the LimitRanges of a namespace for pods and claims, and sets default requests and limits of containers, which it records in an
+ * annotation. (Of the default set.)
  *
- * LimitRanges that contradict each other are all held: nothing is admitted that one of them forbids.
+ * Contradictory LimitRanges all apply.
  */
 import type { LimitRange } from '../../schemas/api/core/limitranges.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
@@ -18,7 +18,7 @@ const ANNOTATION = 'orch.io/limit-ranger'
 
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
-  // What containers ask for does not change with a pod.
+  // Requests and limits of pods are immutable.
   handles: [{ operations: ['CREATE'], groups: [''], resources: ['pods'] }, { operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['persistentvolumeclaims'] }],
   mutate: async request => {
     if (request.resource !== 'pods') return
@@ -42,7 +42,7 @@ function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitR
   const ofContainers = limits.filter(({ type }) => type === 'Container')
   const defaults = { requests: Object.assign({}, ...ofContainers.map(item => item.defaultRequest)), limits: Object.assign({}, ...ofContainers.map(item => item.default)) } as Record<'requests' | 'limits', Record<string, string>>
   const names = { requests: Object.keys(defaults.requests).sort(), limits: Object.keys(defaults.limits).sort() }
-  const told: string[] = []
+  const descriptions: string[] = []
   let set = 0
   for (const [what, containers = []] of [['container', spec.containers], ['init container', spec.initContainers]] as const) {
     for (const { name, resources } of containers) {
@@ -53,9 +53,9 @@ function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitR
         set += missing.length
         if (set > MOST_VALUES) throw tooLarge(`the defaults of LimitRanges make more than ${MOST_VALUES} values of the pod's resources`)
         resources[member] = { ...defaults[member], ...own }
-        told.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
+        descriptions.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
       }
     }
   }
-  if (told.length > 0) metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${told.join('; ')}` }
+  if (descriptions.length > 0) metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${descriptions.join('; ')}` }
 }

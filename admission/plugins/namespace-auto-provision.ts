@@ -1,7 +1,4 @@
-/**
- * NamespaceAutoProvision: a namespace is made where something is created in one that is missing; not for a dry run, which leaves
- * nothing behind. (Off by default.)
- */
+/** NamespaceAutoProvision: creates a missing namespace when an object is created in it, except in dry runs. (Off by default.) */
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import { isStatusError } from '../../schemas/status.js'
 import { serverContext } from '../../registry/operations/context.js'

@@ -1,4 +1,4 @@
-/** NamespaceExists: nothing is created, changed or deleted in a namespace that is missing. (Off by default: NamespaceLifecycle is more.) */
+/** NamespaceExists: refuses writes in missing namespaces. (Off by default: NamespaceLifecycle covers it.) */
 import { notFound } from '../../schemas/status.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 

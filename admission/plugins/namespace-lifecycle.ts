@@ -1,10 +1,8 @@
 /**
- * NamespaceLifecycle: nothing is created in a namespace that is missing or going, and the
- * namespaces the cluster itself stands on are not deleted. (An admission plugin of the default set.)
+ * NamespaceLifecycle: refuses creates in missing or terminating namespaces, and deletions of system namespaces. (An admission plugin of the default set.)
  *
- * It is said before anything else is: plugins that look for something in the namespace, and the rules of objects, are not asked
- * where there is none. And what it judged by has to be so when the object is written, not just when it was looked at: whoever
- * empties a namespace must be sure that nothing comes after what is found there.
+ * It checks before mutation, so that other plugins and validation can rely on the namespace, and again at the write, with the namespace as precondition: the
+ * namespace controller must be sure that nothing is created after it found the namespace empty.
  */
 import { forbidden, notFound } from '../../schemas/status.js'
 import type { StatusError } from '../../schemas/status.js'
@@ -13,7 +11,7 @@ import { current } from '../../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { refusal } from '../refusal.js'
 
-const IMMORTAL = new Set(['default', 'orch-system', 'orch-public'])
+const PROTECTED = new Set(['default', 'orch-system', 'orch-public'])
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
 export function namespaceLifecycle (resources: () => ResourceRegistry): AdmissionPlugin {
@@ -22,7 +20,7 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
     handles: ({ operation, namespace, group, resource, subresource }) =>
       group === '' && resource === 'namespaces' ? operation === 'DELETE' && subresource === '' : operation === 'CREATE' && namespace !== '' && !isReview(group, resource),
     async mutate (request) {
-      if (request.operation === 'DELETE') return refuseImmortal(request)
+      if (request.operation === 'DELETE') return refuseProtected(request)
       const found = await request.reader.get('', 'namespaces', '', request.namespace)
       if (found === undefined) throw notFound(NAMESPACES, request.namespace)
       if (found.metadata.deletionTimestamp !== undefined) throw terminating(request)
@@ -41,20 +39,20 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
         key,
         revision: found.revision,
         holds: async () => {
-          const { uid: later, deletionTimestamp: going } = (await current(store, key))?.object.metadata ?? {}
-          return later === uid && going === undefined
+          const { uid: currentUid, deletionTimestamp: currentDeletion } = (await current(store, key))?.object.metadata ?? {}
+          return currentUid === uid && currentDeletion === undefined
         }
       })
     }
   }
 }
 
-/** What may be done in a namespace is told of one that is not there, too: else who may ask nothing else would learn that it is. */
+/** Local access reviews work in missing namespaces too, so that users without other permissions cannot learn which namespaces exist. */
 const isReview = (group: string, resource: string): boolean => group === 'authorization.orch.io' && resource === 'localsubjectaccessreviews'
 
-/** One that can't be read, and so is not shown here, may go: the next start makes it anew. */
-function refuseImmortal ({ name, oldObject }: AdmissionRequest): void {
-  if (oldObject !== undefined && IMMORTAL.has(name)) throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
+/** A damaged namespace, without oldObject, may be deleted; the next start recreates it. */
+function refuseProtected ({ name, oldObject }: AdmissionRequest): void {
+  if (oldObject !== undefined && PROTECTED.has(name)) throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
 }
 
 function terminating (request: AdmissionRequest): StatusError {

@@ -1,9 +1,9 @@
 /**
- * NodeRestriction: a node agent changes only what is its own. It makes mirror pods of what it runs and deletes, evicts and tells of
- * pods that are bound to it; it has one Node, Lease and CSINode, whose taints and protected labels it leaves alone, and tokens
- * only of accounts whose pods it runs. Without it, a node agent reaches any secret by a pod of its own making. (Off by default.)
+ * NodeRestriction: limits node agents to their own objects. They create mirror pods, delete and evict pods bound to their node and update the status of
+ * those; they have one Node, Lease and CSINode, whose taints and protected labels they must not change; and they request tokens only for accounts of their
+ * pods. Without it, a node agent could reach any secret by creating a pod. (Off by default.)
  *
- * Who is a node agent says the Node authorizer: the user `system:node:NAME` in the group `system:nodes`.
+ * As for the Node authorizer, node agents are the users `system:node:NAME` in the group `system:nodes`.
  */
 import type { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -19,7 +19,7 @@ import { admitNode } from './node-restriction-nodes.js'
 
 const PODS = { group: '', resource: 'pods' }
 const LEASES = 'orch-node-lease'
-const quoted = JSON.stringify
+const quote = JSON.stringify
 
 type Check = (request: AdmissionRequest, node: string) => void | Promise<void>
 
@@ -30,7 +30,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
-    if (request.namespace !== LEASES) throw refusal(request, `can only access leases in the ${quoted(LEASES)} system namespace`)
+    if (request.namespace !== LEASES) throw refusal(request, `can only access leases in the ${quote(LEASES)} system namespace`)
     if (request.name !== node) throw refusal(request, 'can only access node lease with the same name as the requesting node')
   },
   'storage.orch.io/csinodes': (request, node) => {
@@ -44,25 +44,25 @@ export const nodeRestriction: AdmissionPlugin = {
   mutate: async request => {
     const node = request.user === undefined ? undefined : nodeOf(request.user)
     if (node === undefined) return
-    if (node === '') throw refusal(request, `could not determine node from user ${quoted(request.user?.username)}`)
+    if (node === '') throw refusal(request, `could not determine node from user ${quote(request.user?.username)}`)
     await CHECKS[`${request.group}/${request.resource}`]?.(request, node)
   }
 }
 
 async function admitPod (request: AdmissionRequest, node: string): Promise<void> {
   const { operation, subresource, object, oldObject } = typed<Pod>(request)
-  const isOwn = (pod: Pod | undefined): boolean => pod?.spec.nodeName === node
+  const isOnNode = (pod: Pod | undefined): boolean => pod?.spec.nodeName === node
   if (subresource === '') {
     if (operation === 'CREATE' && object !== undefined) return await admitNewPod(request, object, node)
-    if (operation !== 'DELETE') throw refusal(request, `unexpected operation ${quoted(operation)}, node ${quoted(node)} can only create and delete mirror pods`)
-    if (!isOwn(oldObject)) throw refusal(request, `node ${quoted(node)} can only delete pods with spec.nodeName set to itself`)
+    if (operation !== 'DELETE') throw refusal(request, `unexpected operation ${quote(operation)}, node ${quote(node)} can only create and delete mirror pods`)
+    if (!isOnNode(oldObject)) throw refusal(request, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
   } else if (subresource === 'status') {
-    if (!isOwn(oldObject)) throw refusal(request, `node ${quoted(node)} can only update pod status for pods with spec.nodeName set to itself`)
-    if (!sameValue(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) throw refusal(request, `node ${quoted(node)} cannot update labels through pod status`)
+    if (!isOnNode(oldObject)) throw refusal(request, `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`)
+    if (!sameValue(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) throw refusal(request, `node ${quote(node)} cannot update labels through pod status`)
   } else if (subresource === 'eviction') {
-    if (!isOwn(await podNamed(request, request.name))) throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
+    if (!isOnNode(await podNamed(request, request.name))) throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
   } else {
-    throw refusal(request, `unexpected pod subresource ${quoted(subresource)}, only 'status' and 'eviction' are allowed`)
+    throw refusal(request, `unexpected pod subresource ${quote(subresource)}, only 'status' and 'eviction' are allowed`)
   }
 }
 
@@ -72,20 +72,20 @@ async function podNamed ({ reader, namespace }: AdmissionRequest, name: string):
   return pod
 }
 
-/** What it runs by itself needs nothing of the server. */
+/** Mirror pods must not refer to objects of the server. */
 async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): Promise<void> {
-  const refuse = (why: string): never => { throw refusal(request, `node ${quoted(node)} ${why}`) }
+  const refuse = (why: string): never => { throw refusal(request, `node ${quote(node)} ${why}`) }
   const { metadata: { ownerReferences: owners = [] }, spec } = pod
-  if (!isMirrorPod(pod)) throw refusal(request, `pod does not have ${quoted(MIRROR)} annotation, node ${quoted(node)} can only create mirror pods`)
+  if (!isMirrorPod(pod)) throw refusal(request, `pod does not have ${quote(MIRROR)} annotation, node ${quote(node)} can only create mirror pods`)
   if (spec.nodeName !== node) refuse('can only create pods with spec.nodeName set to itself')
   const [owner] = owners
   if (owners.length > 1) refuse('can only create pods with a single owner reference set to itself')
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) return refuse('can only create pods with an owner reference set to itself')
   if (owner.controller !== true) refuse('can only create pods with a controller owner reference set to itself')
   if (owner.blockOwnerDeletion === true) refuse('must not set blockOwnerDeletion on an owner reference')
-  const known = await request.reader.get('', 'nodes', '', node)
-  if (known === undefined) throw notFound({ group: '', resource: 'nodes' }, node)
-  if (owner.uid !== known.metadata.uid) throw refusal(request, `node ${node} UID mismatch: expected ${owner.uid} got ${known.metadata.uid ?? ''}`)
+  const nodeObject = await request.reader.get('', 'nodes', '', node)
+  if (nodeObject === undefined) throw notFound({ group: '', resource: 'nodes' }, node)
+  if (owner.uid !== nodeObject.metadata.uid) throw refusal(request, `node ${node} UID mismatch: expected ${owner.uid} got ${nodeObject.metadata.uid ?? ''}`)
 
   const references = [...referencesOf(pod)]
   const refersTo = (resource: string): boolean => references.some(key => key.startsWith(`${resource}/`))
@@ -95,13 +95,13 @@ async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): 
   if (refersTo('persistentvolumeclaims')) refuse('can not create pods that reference persistentvolumeclaims')
 }
 
-/** Nodes that have grown a volume say so, and nothing else. */
+/** Node agents may only report the result of a volume expansion. */
 function admitClaim (request: AdmissionRequest, node: string): void {
   if (request.subresource !== 'status') throw refusal(request, 'may only update PVC status')
-  if (request.operation !== 'UPDATE') throw refusal(request, `unexpected operation ${quoted(request.operation)}`)
+  if (request.operation !== 'UPDATE') throw refusal(request, `unexpected operation ${quote(request.operation)}`)
   const { object, oldObject } = typed<PersistentVolumeClaim>(request)
   if (object === undefined || oldObject === undefined || !sameValue(withoutGrowth(object), withoutGrowth(oldObject))) {
-    throw refusal(request, `node ${quoted(node)} is not allowed to update fields other than status.capacity and status.conditions`)
+    throw refusal(request, `node ${quote(node)} is not allowed to update fields other than status.capacity and status.conditions`)
   }
 }
 
@@ -110,10 +110,10 @@ function withoutGrowth (claim: PersistentVolumeClaim): unknown {
   return { ...others, metadata, status }
 }
 
-/** Tokens are for pods that run on the node. */
+/** Tokens must be bound to pods of the node. */
 async function admitToken (request: AdmissionRequest, node: string): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return
-  const { boundObjectRef: bound } = (request.object as unknown as TokenRequest).spec // what is posted there
+  const { boundObjectRef: bound } = (request.object as unknown as TokenRequest).spec // the body of the subresource
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw refusal(request, 'node requested token not bound to a pod')
   if (!bound.uid) throw refusal(request, 'node requested token with a pod binding without a uid')
   const pod = await podNamed(request, bound.name)

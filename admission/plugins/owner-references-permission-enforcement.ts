@@ -1,6 +1,6 @@
 /**
- * OwnerReferencesPermissionEnforcement: who says what an object that is there belongs to may delete it, as the collection of garbage
- * would; and who makes the deletion of an owner wait for an object may set the finalizers of that owner. (Off by default.)
+ * OwnerReferencesPermissionEnforcement: changing the owners of an existing object requires permission to delete it, because garbage collection may then
+ * delete it; setting blockOwnerDeletion requires permission to set the owner's finalizers. (Off by default.)
  */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -12,21 +12,21 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
 
-/** The finalizers of whatever there is, or is unknown here. */
+/** The finalizers of all objects. */
 const EVERYTHING = { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' }
 
 type Owners = NonNullable<ApiObject['metadata']['ownerReferences']>
 
 export function ownerReferencesPermissionEnforcement ({ authorize, resources }: Pick<AdmissionTools, 'authorize' | 'resources'>): AdmissionPlugin {
-  /** Why not, undefined where they may. */
-  const hindrance = async (user: UserInfo, verb: string, of: { group: string, version: string, resource: string, subresource: string, namespace: string, name: string }): Promise<string | undefined> => {
+  /** The reason of a denial, undefined if allowed. */
+  const whyDenied = async (user: UserInfo, verb: string, of: { group: string, version: string, resource: string, subresource: string, namespace: string, name: string }): Promise<string | undefined> => {
     const { decision, reason = '' } = await authorize({ user, info: { path: '', isResourceRequest: true, verb, ...of } })
     return decision === 'Allow' ? undefined : reason
   }
 
   return {
     name: 'OwnerReferencesPermissionEnforcement',
-    // The status of a pod changes no owners.
+    // The status of a pod has no owners.
     handles: ({ operation, group, resource, subresource }) => (operation === 'CREATE' || operation === 'UPDATE') && !(group === '' && resource === 'pods' && subresource === 'status'),
     validate: async request => {
       const { user } = request
@@ -34,15 +34,15 @@ export function ownerReferencesPermissionEnforcement ({ authorize, resources }: 
       const [owners, old]: [Owners, Owners] = [object?.metadata?.ownerReferences ?? [], oldObject?.metadata?.ownerReferences ?? []]
       if (user === undefined || sameValue(owners, old)) return
       const { operation, group, version, resource, subresource, namespace, name } = request
-      // Who makes an object could as well not have made it.
-      const own = operation === 'CREATE' ? undefined : await hindrance(user, 'delete', { group, version, resource, subresource, namespace, name })
-      if (own !== undefined) throw refusal(request, `cannot set an ownerRef on a resource you can't delete: ${own}`)
+      // Creators need no permission to delete.
+      const deleteDenied = operation === 'CREATE' ? undefined : await whyDenied(user, 'delete', { group, version, resource, subresource, namespace, name })
+      if (deleteDenied !== undefined) throw refusal(request, `cannot set an ownerRef on a resource you can't delete: ${deleteDenied}`)
       const blocking = newlyBlocking(owners, old)
-      if (blocking.length === 0 || await hindrance(user, 'update', EVERYTHING) === undefined) return
+      if (blocking.length === 0 || await whyDenied(user, 'update', EVERYTHING) === undefined) return
       for (const owner of blocking) {
         for (const type of typesOf(resources(), request, owner)) {
           const [group = '', version = ''] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : ['', owner.apiVersion]
-          const why = await hindrance(user, 'update', { group, version, resource: type.plural, subresource: 'finalizers', namespace: type.namespaced ? namespace : '', name: owner.name })
+          const why = await whyDenied(user, 'update', { group, version, resource: type.plural, subresource: 'finalizers', namespace: type.namespaced ? namespace : '', name: owner.name })
           if (why !== undefined) throw refusal(request, `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${why}`)
         }
       }
@@ -50,7 +50,7 @@ export function ownerReferencesPermissionEnforcement ({ authorize, resources }: 
   }
 }
 
-/** Those that deletions of their owner did not wait for until now. */
+/** Owners whose deletion the object begins to block. */
 function newlyBlocking (owners: Owners, old: Owners): Owners {
   const before = new Set(old.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true).map(({ uid }) => uid))
   return owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion === true && !before.has(uid))

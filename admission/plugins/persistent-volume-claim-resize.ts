@@ -1,7 +1,4 @@
-/**
- * PersistentVolumeClaimResize: a claim asks for more only when it is bound, and its storage class allows volumes to grow.
- * (Of the default set.)
- */
+/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows expansion. (Of the default set.) */
 import { persistentVolumeClaims } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'

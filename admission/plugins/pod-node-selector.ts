@@ -1,6 +1,6 @@
 /**
- * PodNodeSelector: pods of a namespace run on nodes with the labels that an annotation of it names, or the configuration for all; and
- * select by no labels but those that the configuration allows for the namespace. (Off by default.)
+ * PodNodeSelector: adds the node selector of a namespace, from its annotation or the configured default, to its pods, and allows only labels that the
+ * configuration permits. (Off by default.)
  */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'

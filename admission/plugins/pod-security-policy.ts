@@ -1,7 +1,7 @@
 /**
- * PodSecurityPolicy: a pod fits into a policy that its creator or its service account may `use`. Of those that it fits into as it is the
- * first by name counts, else the first that makes it fit by what it sets; an annotation tells which. Where there is no policy no
- * pod is admitted. (Off by default; deprecated: PodSecurity takes its place.)
+ * PodSecurityPolicy: a pod must match a policy that its creator or its service account may `use`: the first by name that matches without changes, else the
+ * first that matches with its defaults. An annotation records the policy. Without policies, no pod is admitted. (Off by default; deprecated: PodSecurity
+ * takes its place.)
  */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -36,25 +36,25 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
     return false
   }
 
-  /** @returns what is wrong by the policies that may be used where it fits into none. Throws a StatusError where there is none at all */
+  /** @returns the violations of all usable policies if none matches. Throws a StatusError if there are no policies */
   const fit = async (request: TypedRequest<Pod>, original: Pod, first: string | undefined): Promise<Fit | readonly FieldError[]> => {
     const policies = (await request.reader.list('policy', 'podsecuritypolicies', '') as PodSecurityPolicy[]) // of their type
       .map(policy => ({ policy, name: policy.metadata.name ?? '' }))
       .sort((one, other) => one.name === first ? -1 : other.name === first ? 1 : one.name < other.name ? -1 : 1)
     if (policies.length === 0) throw refusal(request, 'PodSecurityPolicy: no providers available to validate pod request')
-    const wrong: FieldError[] = []
+    const violations: FieldError[] = []
     let changed: Fit | undefined
     for (const { policy, name } of policies) {
       const pod = clone(original)
       setSecurity(pod, policy)
       const findings = policyFindings(pod, policy)
-      if (findings.length === 0 && sameValue(bare(pod), bare(original))) {
+      if (findings.length === 0 && sameValue(policyFields(pod), policyFields(original))) {
         if (await mayUse(request, name)) return { pod: original, policy: name }
       } else if (findings.length === 0) {
         if (changed === undefined && first === undefined && await mayUse(request, name)) changed = { pod, policy: name }
-      } else if (await mayUse(request, name)) wrong.push(...findings)
+      } else if (await mayUse(request, name)) violations.push(...findings)
     }
-    return changed ?? wrong
+    return changed ?? violations
   }
 
   return pluginFor<Pod>(pods, {
@@ -72,7 +72,7 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
     },
     validate: async request => {
       const { object, oldObject: old } = request
-      // Whoever lets go of a pod runs nothing.
+      // Terminating pods start nothing new.
       if (object === undefined || old?.metadata.deletionTimestamp !== undefined || onlyForCollection(request as unknown as AdmissionRequest)) return
       const found = await fit(request, object, object.metadata.annotations?.[ANNOTATION] ?? '')
       if (!('policy' in found)) throw refusal(request, `PodSecurityPolicy: unable to validate pod: ${show(found)}`)
@@ -81,7 +81,7 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
   })
 }
 
-/** What a policy may change: an empty context says as much as none. */
-const bare = ({ metadata: { annotations = {} }, spec: { securityContext = {}, ...spec } }: Pod): unknown => ({ annotations, securityContext, spec })
+/** The fields that a policy may change; an empty security context equals a missing one. */
+const policyFields = ({ metadata: { annotations = {} }, spec: { securityContext = {}, ...spec } }: Pod): unknown => ({ annotations, securityContext, spec })
 
 const show = (findings: readonly FieldError[]): string => `[${findings.map(one => `${one.field}: ${describe(one)}`).join(' ')}]`

@@ -1,8 +1,7 @@
 /**
- * PodSecurity: pods keep to the level of the public standards that their namespace enforces, privileged where it says nothing. What
- * breaks the levels that it warns of or audits is told to the client and to the audit log, of pods and of what they are made of. A
- * namespace whose labels cannot be understood is refused; one that is held to more is told which of its pods would not be
- * admitted any more. (Of the default set.)
+ * PodSecurity: pods must meet the level of the pod security standards that their namespace enforces, by default privileged. Violations of the levels to warn
+ * and audit, by pods and pod templates, are reported to the client and the audit log. A namespace with invalid labels is refused; one with a stricter level
+ * gets warnings about existing pods that violate it. (Of the default set.)
  */
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -22,7 +21,7 @@ import { isSignificant } from '../pod-security/updates.js'
 import { refusal } from '../refusal.js'
 
 const ANNOTATION = 'pod-security.orch.io/'
-/** Of a pod, beside itself, that can bring in containers. */
+/** Subresources of pods that can add containers. */
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
 
 export function podSecurity (settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED): AdmissionPlugin {

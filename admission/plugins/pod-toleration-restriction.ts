@@ -1,7 +1,6 @@
 /**
- * PodTolerationRestriction: pods have the tolerations that an annotation of their namespace names, or the configuration, and none that
- * the list of those that are allowed there does not cover; any that asks for something also tolerates nodes that are short of
- * memory. (Off by default.)
+ * PodTolerationRestriction: adds default tolerations of a namespace annotation or the configuration to pods, and refuses those that the allowed list does not
+ * cover. Pods with requests also tolerate memory pressure. (Off by default.)
  */
 import { Toleration } from '../../schemas/api/core/affinity.js'
 import { pods } from '../../schemas/api/core/pods.js'
@@ -18,8 +17,8 @@ const DEFAULTS = 'scheduler.alpha.orch.io/defaultTolerations'
 const ALLOWED = 'scheduler.alpha.orch.io/tolerationsWhitelist'
 
 export function podTolerationRestriction ({ defaults, allowed }: TolerationSettings): AdmissionPlugin {
-  /** What an annotation of the namespace says, an empty one that there are none; undefined where there is no annotation. */
-  const said = async (request: TypedRequest<Pod>, annotation: string): Promise<Toleration[] | undefined> => {
+  /** The tolerations in an annotation of the namespace, none if it is empty; undefined if it is missing. */
+  const tolerationsIn = async (request: TypedRequest<Pod>, annotation: string): Promise<Toleration[] | undefined> => {
     const text = (await request.reader.get('', 'namespaces', '', request.namespace))?.metadata.annotations?.[annotation]
     if (text === undefined) return undefined
     if (text === '') return []
@@ -36,7 +35,7 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
   const checkAllowed = async (request: TypedRequest<Pod>): Promise<void> => {
     const own = request.object?.spec.tolerations ?? []
     if (own.length === 0) return
-    const ofNamespace = await said(request, ALLOWED)
+    const ofNamespace = await tolerationsIn(request, ALLOWED)
     const list = ofNamespace ?? allowed
     const tolerated = new Tolerated(list)
     if (list.length === 0 || own.every(one => tolerated.covers(one))) return
@@ -49,7 +48,7 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
     mutate: async request => {
       if (request.object === undefined) return
       const { spec } = request.object
-      const added = request.operation === 'CREATE' ? [...await said(request, DEFAULTS) ?? defaults] : []
+      const added = request.operation === 'CREATE' ? [...await tolerationsIn(request, DEFAULTS) ?? defaults] : []
       if (qosClass(spec) !== 'BestEffort') added.push({ key: MEMORY_PRESSURE, operator: 'Exists', effect: 'NoSchedule' })
       if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added)
       await checkAllowed(request)

@@ -1,6 +1,6 @@
 /**
- * Priority: a pod has the priority and the preemption policy of its class, which has to be there, or of the default class; nobody sets
- * them otherwise. At most one class is the default. (Of the default set.)
+ * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values. At most one class is the default. (Of
+ * the default set.)
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PriorityClass } from '../../schemas/api/scheduling/priorityclasses.js'
@@ -18,15 +18,15 @@ export const priority: AdmissionPlugin = {
     if (request.resource !== 'pods') return
     const pod = typed<Pod>(request)
     if (request.operation === 'CREATE') await resolve(pod)
-    else keep(pod)
+    else keepOmitted(pod)
   },
   validate: async request => {
     if (request.resource === CLASSES) await refuseSecondDefault(typed<PriorityClass>(request))
   }
 }
 
-/** What clients that do not know the fields leave out. */
-function keep ({ object, oldObject }: TypedRequest<Pod>): void {
+/** Keeps fields that older clients omit. */
+function keepOmitted ({ object, oldObject }: TypedRequest<Pod>): void {
   if (object === undefined || oldObject === undefined) return
   const { priority, preemptionPolicy } = oldObject.spec
   if (priority !== undefined) object.spec.priority ??= priority
@@ -53,7 +53,7 @@ async function resolve (request: TypedRequest<Pod>): Promise<void> {
   spec.preemptionPolicy = policy
 }
 
-/** The lowest, where several were made at once. */
+/** The lowest, if several were created concurrently. */
 async function defaultClass (reader: AdmissionReader): Promise<PriorityClass | undefined> {
   const all = await reader.list(GROUP, CLASSES, '') as PriorityClass[] // of their type
   return all.filter(({ globalDefault }) => globalDefault === true).sort((one, other) => one.value - other.value)[0]

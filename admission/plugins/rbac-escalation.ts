@@ -1,6 +1,6 @@
 /**
- * Nobody grants what they are not allowed themselves: who writes a role holds all that it allows, or may `escalate` it; who
- * binds one holds all that it allows, or may `bind` it. What the server writes by itself is not asked.
+ * Prevents privilege escalation: writing a role requires all its permissions, or the verb `escalate`; writing a binding requires the permissions of its role,
+ * or the verb `bind`. The server's own writes are exempt.
  */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
 import type { Attributes, Ruling } from '../../auth/authorizer.js'
@@ -18,15 +18,15 @@ const EVERYTHING: readonly Rule[] = [{ verbs: ['*'], apiGroups: ['*'], resources
 
 interface Escalation {
   readonly rbac: RbacAuthorizer
-  /** All authorizers of the server, which may let somebody `escalate` or `bind`. */
+  /** All authorizers of the server, for `escalate` and `bind`. */
   readonly authorize: (attributes: Attributes) => Ruling | Promise<Ruling>
 }
 
 export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlugin {
-  const may = async (user: UserInfo, verb: string, resource: string, namespace: string, name: string): Promise<boolean> =>
+  const isAllowed = async (user: UserInfo, verb: string, resource: string, namespace: string, name: string): Promise<boolean> =>
     (await authorize({ user, info: { path: '', isResourceRequest: true, verb, group: GROUP, version: 'v1', resource, subresource: '', namespace, name } })).decision === 'Allow'
 
-  const confirm = (request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string): void => {
+  const requirePermissions = (request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string): void => {
     const refuse = (why: string): never => { throw forbidden({ group: GROUP, resource: request.resource }, name, why) }
     try {
       const { rules: owned, problems } = rbac.rulesOf(user, request.namespace)
@@ -41,21 +41,21 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
   }
 
   const role = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole // of a type that is one
+    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole // of its type
     const old = request.oldObject as unknown as ClusterRole | undefined
-    if (await may(user, 'escalate', request.resource, request.namespace, name)) return
-    confirm(request, user, rules, name)
-    // What is gathered may change later.
-    if (aggregationRule != null || old?.aggregationRule != null) confirm(request, user, EVERYTHING, name)
+    if (await isAllowed(user, 'escalate', request.resource, request.namespace, name)) return
+    requirePermissions(request, user, rules, name)
+    // Aggregated rules may change later.
+    if (aggregationRule != null || old?.aggregationRule != null) requirePermissions(request, user, EVERYTHING, name)
   }
 
   const binding = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    const { roleRef, metadata: { name = '' } } = request.object as unknown as Binding // of a type that is one
+    const { roleRef, metadata: { name = '' } } = request.object as unknown as Binding // of its type
     const resource = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
-    if (await may(user, 'bind', resource, request.namespace, roleRef.name)) return
+    if (await isAllowed(user, 'bind', resource, request.namespace, roleRef.name)) return
     const rules = rbac.role(roleRef.kind === 'Role' ? request.namespace : '', roleRef.name)
     if (rules === undefined) throw notFound({ group: GROUP, resource }, roleRef.name)
-    confirm(request, user, rules, name)
+    requirePermissions(request, user, rules, name)
   }
 
   return {

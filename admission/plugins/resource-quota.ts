@@ -1,8 +1,7 @@
 /**
- * ResourceQuota: what a namespace uses stays within each of its quotas, however many create in it at once and on however many
- * servers: an object is charged by an update of the quota's status, which fails where another one was first. A dry run is
- * looked at and charges nothing. What was charged for an object that then was not written is given back by the controller of
- * quotas. (Of the default set.)
+ * ResourceQuota: keeps the usage of a namespace within its quotas, with concurrent creates on any number of servers: each object is charged by a conditional
+ * update of the quota's status. Dry runs check without charging. The quota controller releases charges of objects that were not written. (Of the default
+ * set.)
  */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -10,8 +9,8 @@ import { isStatusError } from '../../schemas/status.js'
 import { serverContext } from '../../registry/operations/context.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { minus, some } from '../amounts.js'
-import { chargeFor, charged } from '../quota/check.js'
+import { minus, nonZero } from '../amounts.js'
+import { chargeFor, usedAfter } from '../quota/check.js'
 import type { Charge } from '../quota/check.js'
 import { evaluatorOf } from '../quota/evaluators.js'
 import type { Evaluator } from '../quota/evaluator.js'
@@ -21,35 +20,35 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission
 import { refusal } from '../refusal.js'
 
 const QUOTAS = 'resourcequotas'
-/** Of what comes by the thousand, and nobody limits. */
-const FREE: ReadonlySet<string> = new Set(['/events', 'events.orch.io/events', '/bindings', 'authorization.orch.io/localsubjectaccessreviews'])
+/** Frequent resources that quotas do not limit. */
+const EXEMPT: ReadonlySet<string> = new Set(['/events', 'events.orch.io/events', '/bindings', 'authorization.orch.io/localsubjectaccessreviews'])
 
 export function resourceQuota (resources: () => ResourceRegistry, limited: readonly LimitedResource[]): AdmissionPlugin {
-  /** One at a time for each namespace: they would only meet in its quotas. */
-  const turns = new Map<string, Promise<void>>()
-  /** Those that were charged: an object that is judged again, as the write of it met something, has paid. */
+  /** Serializes charges per namespace, which would only conflict. */
+  const queues = new Map<string, Promise<void>>()
+  /** Objects already charged: a retried write is not charged again. */
   const paid = new WeakSet<object>()
 
   const chargeAll = async (request: AdmissionRequest, charges: readonly Charge[]): Promise<void> => {
     const done: Charge[] = []
     try {
       for (const charge of charges) {
-        await charging(request, charge)
+        await chargeOne(request, charge)
         done.push(charge)
       }
     } catch (error) {
-      for (const { name, takes } of done) await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, takes)).catch(() => {}) // the controller of quotas gives it back else
+      for (const { name, amounts } of done) await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, amounts)).catch(() => {}) // otherwise the quota controller releases it
       throw error
     }
   }
 
-  const charging = async (request: AdmissionRequest, charge: Charge): Promise<void> => {
+  const chargeOne = async (request: AdmissionRequest, charge: Charge): Promise<void> => {
     await changeUsed(request, charge.name, quota => {
-      const outcome = charged(quota, charge)
+      const outcome = usedAfter(quota, charge)
       if (typeof outcome === 'string') throw refusal(request, outcome)
       return outcome.used
     }).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error // a quota that has gone limits nothing
+      if (!isStatusError(error, 'NotFound')) throw error // the quota was deleted
     })
   }
 
@@ -57,14 +56,14 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
     const store = resources().find('', QUOTAS)
     if (store === undefined) return
     await change(store, { namespace, name, subresource: 'status' }, serverContext(signal), base => {
-      const quota = base.copy() as ResourceQuota // of the store of quotas
+      const quota = base.copy() as ResourceQuota // stores of quotas contain quotas
       quota.status = { ...quota.status, used: { ...used(quota) } }
       return quota
     })
   }
 
-  /** @returns what it is to be charged with. Throws a StatusError where it does not fit */
-  const judge = (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] => {
+  /** @returns the charges of a request. Throws a StatusError if it exceeds a quota */
+  const chargesFor = (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] => {
     const { group, resource, object, oldObject } = request as unknown as { group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined }
     const evaluator = evaluatorOf(group, resource)
     const now = Date.now()
@@ -78,35 +77,35 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
     if (why !== undefined) throw refusal(request, why)
     for (const charge of charges) {
       const quota = quotas.find(({ metadata }) => metadata.name === charge.name)
-      const outcome = quota === undefined ? undefined : charged(quota, charge)
+      const outcome = quota === undefined ? undefined : usedAfter(quota, charge)
       if (request.dryRun && typeof outcome === 'string') throw refusal(request, outcome)
     }
     return charges
   }
 
-  const inTurn = async (namespace: string, work: () => Promise<void>): Promise<void> => {
-    const before = turns.get(namespace) ?? Promise.resolve()
+  const serialized = async (namespace: string, work: () => Promise<void>): Promise<void> => {
+    const before = queues.get(namespace) ?? Promise.resolve()
     const mine = before.then(work)
     const settled = mine.catch(() => {})
-    turns.set(namespace, settled)
-    await mine.finally(() => { if (turns.get(namespace) === settled) turns.delete(namespace) })
+    queues.set(namespace, settled)
+    await mine.finally(() => { if (queues.get(namespace) === settled) queues.delete(namespace) })
   }
 
   return {
     name: 'ResourceQuota',
-    handles: request => request.namespace !== '' && !(request.group === '' && request.resource === 'namespaces') && !FREE.has(`${request.group}/${request.resource}`) && evaluatorOf(request.group, request.resource).handles(request),
+    handles: request => request.namespace !== '' && !(request.group === '' && request.resource === 'namespaces') && !EXEMPT.has(`${request.group}/${request.resource}`) && evaluatorOf(request.group, request.resource).handles(request),
     validate: async request => {
       const { object, namespace, reader } = request
       if (object === undefined || paid.has(object)) return
       const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[] // of their type
       const found = await quotas()
-      if ((found.length === 0 && limited.length === 0) || judge(request, found).length === 0 || request.dryRun) return
-      await inTurn(namespace, async () => { await chargeAll(request, judge(request, await quotas())) })
+      if ((found.length === 0 && limited.length === 0) || chargesFor(request, found).length === 0 || request.dryRun) return
+      await serialized(namespace, async () => { await chargeAll(request, chargesFor(request, await quotas())) })
       paid.add(object)
     }
   }
 }
 
-/** Whether an object uses more than the one in whose place it comes. */
+/** Whether the object uses more than the one it replaces. */
 const takesMore = (evaluator: Evaluator, object: ApiObject, old: ApiObject | undefined, now: number): boolean =>
-  old === undefined || Object.keys(some(minus(evaluator.usage(object, now), evaluator.usage(old, now)))).length > 0
+  old === undefined || Object.keys(nonZero(minus(evaluator.usage(object, now), evaluator.usage(old, now)))).length > 0

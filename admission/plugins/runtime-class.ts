@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: a pod runs in a runtime that is there. What the runtime takes is added to it as its overhead, which nobody sets
- * otherwise, and it is placed only where the runtime is. (Of the default set.)
+ * RuntimeClass: the runtime class of a pod must exist; the plugin sets its overhead, refuses other values, and restricts scheduling to the nodes of the
+ * runtime. (Of the default set.)
  */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'

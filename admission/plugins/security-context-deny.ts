@@ -1,4 +1,4 @@
-/** SecurityContextDeny: no pod says as whom it runs, with which groups or SELinux context. (Off by default.) */
+/** SecurityContextDeny: refuses pods that set users, groups or SELinux options. (Off by default.) */
 import { pods } from '../../schemas/api/core/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor } from '../../registry/admission.js'

@@ -1,9 +1,7 @@
 /**
- * ServiceAccount: a pod runs under an account of its namespace that is there, `default` unless it names one, and gets a token of it, the
- * CA bundle of the server and its namespace in a projected volume where containers expect them, and the account's secrets for
- * pulling images. An account with the annotation `orch.io/enforce-mountable-secrets` is for pods that refer to its secrets alone,
- * containers for debugging that come later included.
- * Mirror pods have neither account nor secrets. (Of the default set.)
+ * ServiceAccount: sets the service account of a pod, by default `default`, and mounts a projected volume with a token, the server's CA bundle and the
+ * namespace; adds the account's image pull secrets. Accounts with the annotation `orch.io/enforce-mountable-secrets` limit their pods, ephemeral containers
+ * included, to the secrets they list. Mirror pods have neither account nor secrets. (Of the default set.)
  */
 import { setTimeout } from 'node:timers/promises'
 import { pods } from '../../schemas/api/core/pods.js'
@@ -20,8 +18,8 @@ import { unmountable, unmountableForDebugging } from '../mountable-secrets.js'
 const DEFAULT = 'default'
 const ENFORCE = 'orch.io/enforce-mountable-secrets'
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
-/** The default account is made by a controller a moment after its namespace. */
-const ATTEMPTS = 10
+/** A controller creates the default account shortly after its namespace. */
+const MAX_ATTEMPTS = 10
 const PAUSE_MS = 100
 
 export const serviceAccount = pluginFor<Pod>(pods, {
@@ -47,7 +45,7 @@ export const serviceAccount = pluginFor<Pod>(pods, {
   }
 })
 
-/** Of a new pod asked twice: before anybody else looks at it, as convention, and when nobody changes it any more. */
+/** New pods are checked twice: before other plugins, as upstream, and after the last change. */
 function checkSecrets (request: TypedRequest<Pod>, { spec }: Pod, account: ServiceAccount): void {
   if (!TRUE.has(account.metadata.annotations?.[ENFORCE] ?? '')) return
   const why = request.operation === 'CREATE' ? unmountable(spec, account) : unmountableForDebugging(spec, account)
@@ -62,13 +60,13 @@ function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
   if (projects) throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
 }
 
-/** @throws StatusError 403 where there is none */
+/** @throws StatusError 403 if it does not exist */
 async function accountOf (request: TypedRequest<Pod>, name: string): Promise<ServiceAccount> {
   const { reader, namespace } = request
   for (let attempt = 1; ; attempt++) {
     const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined // of its type
     if (found !== undefined) return found
-    if (name !== DEFAULT || attempt === ATTEMPTS || request.signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+    if (name !== DEFAULT || attempt === MAX_ATTEMPTS || request.signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
     await setTimeout(PAUSE_MS)
   }
 }

@@ -1,7 +1,4 @@
-/**
- * StorageObjectInUseProtection: claims and volumes get the finalizers by which a controller of the cluster keeps those that are in
- * use. (Of the default set.)
- */
+/** StorageObjectInUseProtection: adds finalizers to claims and volumes, with which a controller keeps those in use. (Of the default set.) */
 import { typed } from '../../registry/admission.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 

@@ -1,7 +1,4 @@
-/**
- * TaintNodesByCondition: a node is not ready when it is made, and no pod is placed on it before a controller of the cluster has seen
- * that it is. (Of the default set.)
- */
+/** TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled before a controller has checked the node. (Of the default set.) */
 import { nodes } from '../../schemas/api/core/nodes.js'
 import type { Node } from '../../schemas/api/core/nodes.js'
 import { pluginFor } from '../../registry/admission.js'

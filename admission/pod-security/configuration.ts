@@ -1,4 +1,4 @@
-/** The configuration of PodSecurity: what holds for namespaces that say nothing themselves, and who is exempt. */
+/** The configuration of PodSecurity: defaults for namespaces without labels, and exemptions. */
 import { apiPackage, list, one, string } from '../../schemas/language/declare.js'
 import { dnsLabel, dnsSubdomain } from '../../schemas/names.js'
 import { ConfigurationError, readConfiguration } from '../configuration.js'
@@ -16,11 +16,11 @@ export interface PodSecuritySettings {
   readonly runtimeClasses: ReadonlySet<string>
 }
 
-const OPEN: LevelVersion = { level: 'privileged', minor: Infinity }
-const NOBODY: ReadonlySet<string> = new Set()
-const SILENT: PodSecuritySettings = { defaults: { enforce: OPEN, audit: OPEN, warn: OPEN }, usernames: NOBODY, namespaces: NOBODY, runtimeClasses: NOBODY }
+const PRIVILEGED: LevelVersion = { level: 'privileged', minor: Infinity }
+const NO_NAMES: ReadonlySet<string> = new Set()
+const DEFAULTS: PodSecuritySettings = { defaults: { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED }, usernames: NO_NAMES, namespaces: NO_NAMES, runtimeClasses: NO_NAMES }
 
-/** The same in all of its versions. */
+/** All versions are identical. */
 function declared (version: string) {
   const { message, kind } = apiPackage(GROUP, version, `io.orch.podsecurity.${version}`)
   const level = (what: string) => string(null, `Level to ${what}.`, { default: 'privileged' })
@@ -39,10 +39,10 @@ const VERSIONS = ['v1alpha1', 'v1beta1'].map(declared)
 
 /** @throws ConfigurationError */
 export function podSecuritySettings (given: PluginConfiguration | undefined): PodSecuritySettings {
-  if (given === undefined) return SILENT
+  if (given === undefined) return DEFAULTS
   const { defaults, exemptions } = readConfiguration(NAME, given, VERSIONS)
   const refuse = (field: string, value: string, why: string): never => { throw new ConfigurationError(NAME, given, `${field}: Invalid value: ${JSON.stringify(value)}: ${why}`) }
-  const [enforce = OPEN, audit = OPEN, warn = OPEN] = MODES.map(mode => {
+  const [enforce = PRIVILEGED, audit = PRIVILEGED, warn = PRIVILEGED] = MODES.map(mode => {
     const level = defaults[mode] ?? 'privileged'
     const version = defaults[`${mode}-version`] ?? 'latest'
     return { level: parseLevel(level) ?? refuse(`defaults.${mode}`, level, LEVEL_RULE), minor: parseVersion(version) ?? refuse(`defaults.${mode}-version`, version, VERSION_RULE) }

@@ -1,27 +1,27 @@
-/** What a namespace that is held to more is told of the pods that it has: which of them would not be admitted any more. */
+/** Warns about existing pods that violate a stricter level of their namespace. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { LevelVersion } from './policy.js'
 import { showPolicy } from './policy.js'
 import { inShort, violations } from './standards.js'
 
-const MOST_PODS = 3000
-const MOST_MS = 1000
+const MAX_PODS = 3000
+const MAX_MS = 1000
 
-/** One warning for all pods that break the same rules, after what concerns all of them. */
+/** One warning per set of violations, after the general ones. */
 export async function warningsOf (namespace: string, pods: readonly Pod[], enforce: LevelVersion, isExempt: (pod: Pod) => boolean): Promise<string[]> {
-  const until = performance.now() + MOST_MS
+  const until = performance.now() + MAX_MS
   const all = distinctFirst(pods.filter(pod => !isExempt(pod)))
-  const named = new Map<string, string[]>()
+  const podsByViolation = new Map<string, string[]>()
   let checked = 0
-  for (const pod of all.slice(0, MOST_PODS)) {
+  for (const pod of all.slice(0, MAX_PODS)) {
     if (performance.now() > until) break
     if (turnIsOver()) await nextTurn()
     checked++
     const found = inShort(violations(enforce, pod))
-    if (found !== '') named.set(found, [...named.get(found) ?? [], pod.metadata.name ?? ''])
+    if (found !== '') podsByViolation.set(found, [...podsByViolation.get(found) ?? [], pod.metadata.name ?? ''])
   }
-  const lines = [...named].map(([found, names]) => {
+  const lines = [...podsByViolation].map(([found, names]) => {
     const [first = ''] = names.sort()
     const others = names.length - 1
     return `${first}${others === 0 ? '' : ` (and ${others} other ${others === 1 ? 'pod' : 'pods'})`}: ${found}`
@@ -33,7 +33,7 @@ export async function warningsOf (namespace: string, pods: readonly Pod[], enfor
   ]
 }
 
-/** Pods of one controller are alike: the first of each comes before all others. */
+/** Pods of one controller are alike: check the first of each before all others. */
 function distinctFirst (pods: readonly Pod[]): Pod[] {
   const seen = new Set<string>()
   const [first, later]: [Pod[], Pod[]] = [[], []]

@@ -1,6 +1,6 @@
-/** Of the baseline standard: what keeps pods apart from their node. */
+/** Checks of the baseline standard: isolation from the node. */
 import type { CheckPod } from './check.js'
-import { containersNamed, containersOf, plural, quoted, setters, sorted } from './check.js'
+import { containersNamed, containersOf, plural, quoted, securityContextsWhere, sorted } from './check.js'
 
 export const hostNamespaces: CheckPod = ({ spec }) => {
   const found = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(name => spec[name] === true)
@@ -20,7 +20,7 @@ export const hostPorts: CheckPod = pod => {
 }
 
 export const windowsHostProcess: CheckPod = pod => {
-  const found = setters(pod, ({ windowsOptions }) => windowsOptions?.hostProcess === true)
+  const found = securityContextsWhere(pod, ({ windowsOptions }) => windowsOptions?.hostProcess === true)
   return found === undefined ? undefined : { reason: 'hostProcess', detail: `${found} must not set securityContext.windowsOptions.hostProcess=true` }
 }
 

@@ -1,10 +1,10 @@
-/** Which level of the public standards pods of a namespace are held to, in each of three modes, by its labels and the defaults. */
+/** The level of the pod security standards for a namespace in each mode, from its labels and the defaults. */
 import type { FieldError } from '../../schemas/status.js'
 
 export const LEVELS = ['privileged', 'baseline', 'restricted'] as const
 export type Level = typeof LEVELS[number]
 
-/** A level as it was in a minor release, or as it is. */
+/** A level as of a minor release, or the latest. */
 export interface LevelVersion { readonly level: Level, /** Infinity for the latest. */ readonly minor: number }
 
 export interface Policy { readonly enforce: LevelVersion, readonly audit: LevelVersion, readonly warn: LevelVersion }
@@ -16,9 +16,9 @@ const VERSION = /^v1\.(0|[1-9]\d{0,8})$/
 
 export const showPolicy = ({ level, minor }: LevelVersion): string => `${level}:${minor === Infinity ? 'latest' : `v1.${minor}`}`
 
-/** @returns undefined for what is none */
+/** @returns undefined if invalid */
 export const parseLevel = (text: string): Level | undefined => LEVELS.find(level => level === text)
-/** As `LevelVersion.minor`. @returns undefined for what is none */
+/** As `LevelVersion.minor`. @returns undefined if invalid */
 export function parseVersion (text: string): number | undefined {
   if (text === 'latest') return Infinity
   const digits = VERSION.exec(text)?.[1]
@@ -28,10 +28,7 @@ export function parseVersion (text: string): number | undefined {
 export const LEVEL_RULE = `must be one of ${LEVELS.join(', ')}`
 export const VERSION_RULE = 'must be "latest" or "v1.x"'
 
-/**
- * What is wrong with the labels is told beside; there always is a policy, the strictest where that to enforce cannot be
- * understood, and nothing to tell where the others cannot.
- */
+/** The policy of a namespace, with findings for invalid labels. An invalid enforce label means the strictest level, other invalid ones mean privileged. */
 export function policyOf (labels: Readonly<Record<string, string>> | undefined, defaults: Policy): { readonly policy: Policy, readonly findings: readonly FieldError[] } {
   const findings: FieldError[] = []
   if (labels === undefined) return { policy: defaults, findings }

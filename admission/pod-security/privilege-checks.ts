@@ -1,7 +1,7 @@
-/** Of the baseline standard: what containers may do beyond what they are given. */
+/** Checks of the baseline standard: privileges of containers. */
 import type { SELinuxOptions } from '../../schemas/api/core/security-contexts.js'
 import type { CheckPod } from './check.js'
-import { containersNamed, containersOf, containersWhere, plural, quoted, setters, sorted } from './check.js'
+import { containersNamed, containersOf, containersWhere, plural, quoted, securityContextsWhere, sorted } from './check.js'
 
 export const privileged: CheckPod = pod => {
   const bad = containersWhere(pod, context => context?.privileged === true)
@@ -10,7 +10,7 @@ export const privileged: CheckPod = pod => {
 
 const DEFAULT_CAPABILITIES: ReadonlySet<string> = new Set(['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'])
 
-/** Those of each container, and their names. */
+/** Describes containers that add other capabilities; undefined if none does. */
 export function addedBeyond (pod: Parameters<CheckPod>[0], allowed: ReadonlySet<string>): string | undefined {
   const bad = containersOf(pod).map(({ name, securityContext }) => ({ name, added: (securityContext?.capabilities?.add ?? []).filter(one => !allowed.has(one)) })).filter(({ added }) => added.length > 0)
   if (bad.length === 0) return undefined
@@ -44,7 +44,7 @@ const SELINUX_TYPES: ReadonlySet<string> = new Set(['', 'container_t', 'containe
 
 export const seLinux: CheckPod = pod => {
   const all: SELinuxOptions[] = []
-  const found = setters(pod, ({ seLinuxOptions: options }) => {
+  const found = securityContextsWhere(pod, ({ seLinuxOptions: options }) => {
     if (options === undefined || (SELINUX_TYPES.has(options.type ?? '') && !options.user && !options.role)) return false
     all.push(options)
     return true

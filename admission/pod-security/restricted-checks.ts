@@ -1,7 +1,7 @@
-/** Of the restricted standard alone: what hardened pods say of themselves. */
+/** Checks of the restricted standard only. */
 import type { Volume } from '../../schemas/api/core/pod-volumes.js'
 import type { CheckPod } from './check.js'
-import { containersNamed, containersWhere, plural, quoted, setters, sorted } from './check.js'
+import { containersNamed, containersWhere, plural, quoted, securityContextsWhere, sorted } from './check.js'
 import { addedBeyond } from './privilege-checks.js'
 
 export const noEscalation: CheckPod = pod => {
@@ -20,7 +20,7 @@ export const fewCapabilities: CheckPod = pod => {
 
 const VOLUMES: ReadonlySet<string> = new Set(['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret'])
 
-/** What fills it. */
+/** The type of its source. */
 const typeOf = ({ name, ...source }: Volume): string => Object.keys(source).find(member => (source as Record<string, unknown>)[member] != null) ?? 'unknown'
 
 export const fewVolumes: CheckPod = ({ spec: { volumes = [] } }) => {
@@ -32,7 +32,7 @@ export const fewVolumes: CheckPod = ({ spec: { volumes = [] } }) => {
 
 export const notRoot: CheckPod = pod => {
   const reason = 'runAsNonRoot != true'
-  const found = setters(pod, ({ runAsNonRoot }) => runAsNonRoot === false)
+  const found = securityContextsWhere(pod, ({ runAsNonRoot }) => runAsNonRoot === false)
   if (found !== undefined) return { reason, detail: `${found} must not set securityContext.runAsNonRoot=false` }
   if (pod.spec.securityContext?.runAsNonRoot === true) return undefined
   const silent = containersWhere(pod, context => context?.runAsNonRoot === undefined)
@@ -40,6 +40,6 @@ export const notRoot: CheckPod = pod => {
 }
 
 export const notRootsUser: CheckPod = pod => {
-  const found = setters(pod, ({ runAsUser }) => runAsUser === 0)
+  const found = securityContextsWhere(pod, ({ runAsUser }) => runAsUser === 0)
   return found === undefined ? undefined : { reason: 'runAsUser=0', detail: `${found} must not set runAsUser=0` }
 }

@@ -1,4 +1,4 @@
-/** The pod security standards: their checks, from which release on, in the order in which they are told. */
+/** The pod security standards: checks by release, in the order of messages. */
 import type { PodLike } from '../pod-templates.js'
 import type { CheckPod, Violation } from './check.js'
 import { hostNamespaces, hostPathVolumes, hostPorts, sysctls, windowsHostProcess } from './host-checks.js'
@@ -8,9 +8,9 @@ import { fewCapabilities, fewVolumes, noEscalation, notRoot, notRootsUser } from
 import { seccompAnnotations, seccompNotOff, seccompOn } from './seccomp-checks.js'
 
 interface Standard {
-  /** The check, by the minor release it is from; rising. */
+  /** The check from each minor release on, ascending. */
   readonly since: ReadonlyArray<readonly [minor: number, check: CheckPod]>
-  /** The check of the restricted standard that stands for it there. */
+  /** The check of the restricted standard that replaces it there. */
   readonly within?: Standard
 }
 
@@ -28,7 +28,7 @@ const RESTRICTED: readonly Standard[] = [from(8, noEscalation), CAPABILITIES, VO
 
 const checkAt = ({ since }: Standard, minor: number): CheckPod | undefined => since.findLast(([first]) => first <= minor)?.[1]
 
-/** Why the pod does not keep to the standard, of each check that finds something. */
+/** All violations of the standard by the pod. */
 export function violations ({ level, minor }: LevelVersion, pod: PodLike): Violation[] {
   if (level === 'privileged') return []
   const isRestricted = level === 'restricted'

@@ -1,4 +1,4 @@
-/** Whether an update of a pod changes what the standards look at: of what may change those are images, and how containers are confined. */
+/** Whether an update of a pod changes anything the standards check: images and seccomp annotations are the only mutable parts. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { TypedRequest } from '../../registry/admission.js'
 

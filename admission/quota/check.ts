@@ -1,24 +1,24 @@
-/** Whether what a request uses fits into the quotas of its namespace. */
+/** Checks whether the usage of a request fits the quotas of its namespace. */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
 import type { Amounts } from '../amounts.js'
-import { minus, only, plus, show, some } from '../amounts.js'
+import { minus, pick, plus, amountsText, nonZero } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'
 import { scopesOf } from './scopes.js'
 
-/** A quota, and what the object takes of it, by names that it limits. */
-export interface Charge { readonly name: string, readonly takes: Amounts }
+/** The amounts to charge to a quota. */
+export interface Charge { readonly name: string, readonly amounts: Amounts }
 
-/** Names of what the quota limits and the evaluator tracks; undefined where it is not about the object. */
+/** Names that the quota limits and the evaluator tracks; undefined if the quota does not apply to the object. */
 export function limitsFor (quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, hard: Amounts = quota.status.hard ?? {}): string[] | undefined {
   const names = Object.keys(hard).filter(evaluator.tracks)
   return names.length > 0 && scopesOf(quota).every(scope => evaluator.isIn(object, scope)) ? names : undefined
 }
 
 /**
- * What an object, in the place of an old one, takes of a quota; undefined where nothing.
- * @returns why it may not be there at all as a string
+ * The charge of an object that may replace an old one; undefined if there is nothing to charge.
+ * @returns a string if the object is not allowed
  */
 export function chargeFor (quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, old: ApiObject | undefined, now: number): Charge | string | undefined {
   const names = limitsFor(quota, evaluator, object)
@@ -32,14 +32,14 @@ export function chargeFor (quota: ResourceQuota, evaluator: Evaluator, object: A
   const negative = Object.keys(usage).filter(one => compareQuantities(usage[one], '0') < 0).sort()
   if (negative.length > 0) return `quota usage is negative for resource(s): ${negative.join(',')}`
   const counted = old !== undefined && limitsFor(quota, evaluator, old) !== undefined
-  const takes = some(only(counted ? minus(usage, evaluator.usage(old, now)) : usage, new Set(names)))
-  return Object.keys(takes).length === 0 ? undefined : { name, takes }
+  const amounts = nonZero(pick(counted ? minus(usage, evaluator.usage(old, now)) : usage, new Set(names)))
+  return Object.keys(amounts).length === 0 ? undefined : { name, amounts }
 }
 
-/** Why a charge does not fit, or what is used with it. */
-export function charged ({ metadata, status: { hard = {}, used = {} } }: ResourceQuota, { takes }: Charge): { readonly used: Amounts } | string {
-  const sum = plus(used, takes)
-  const exceeded = new Set(Object.keys(takes).filter(name => Object.hasOwn(hard, name) && compareQuantities(sum[name], hard[name]) > 0))
+/** The usage with the charge, or why it exceeds the quota. */
+export function usedAfter ({ metadata, status: { hard = {}, used = {} } }: ResourceQuota, { amounts }: Charge): { readonly used: Amounts } | string {
+  const sum = plus(used, amounts)
+  const exceeded = new Set(Object.keys(amounts).filter(name => Object.hasOwn(hard, name) && compareQuantities(sum[name], hard[name]) > 0))
   if (exceeded.size === 0) return { used: sum }
-  return `exceeded quota: ${metadata.name ?? ''}, requested: ${show(only(takes, exceeded))}, used: ${show(only(used, exceeded))}, limited: ${show(only(hard, exceeded))}`
+  return `exceeded quota: ${metadata.name ?? ''}, requested: ${amountsText(pick(amounts, exceeded))}, used: ${amountsText(pick(used, exceeded))}, limited: ${amountsText(pick(hard, exceeded))}`
 }

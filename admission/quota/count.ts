@@ -1,4 +1,4 @@
-/** What is in use of a quota, counted from what is there. What an object uses is worked out once for each of its versions. */
+/** Counts the actual usage of a quota. The usage of each object version is computed once. */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import { plus } from '../amounts.js'
 import type { Amounts } from '../amounts.js'
@@ -11,22 +11,22 @@ import type { Evaluator } from './evaluator.js'
 import { scopesOf } from './scopes.js'
 import type { Scope } from './scopes.js'
 
-/** Of one version of an object; undefined where it is in none of the scopes. */
-interface Known { readonly revision: number, readonly usage: Amounts | undefined }
+/** Usage of one version of an object; undefined if it is out of scope. */
+interface CachedUsage { readonly revision: number, readonly usage: Amounts | undefined }
 
-/** Of objects of resources, by their keys. */
-export type Memory = Map<string, Map<string, Known>>
+/** Cached usage by resource and key. */
+export type Memory = Map<string, Map<string, CachedUsage>>
 
-/** The resources that a quota is about, by what it limits. */
+/** The resources that a quota limits. */
 export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): ResourceStore[] {
   const names = Object.keys(quota.spec.hard ?? {})
   return resources.all().filter(({ type }) => type.namespaced && !type.virtual && names.some(evaluatorOf(type.group, type.plural).tracks))
 }
 
 /**
- * How much of what the quota limits is in use; what nobody counts is left out. And whether some of it is going, and will use
- * nothing in time without another version.
- * @param memory of the quota and its namespace, kept from one count to the next
+ * The usage of what the quota limits, without names that nothing tracks, and whether some counted objects are terminating, whose usage may end without a new
+ * version.
+ * @param memory of the quota, kept between counts
  * @throws StorageError as reads do
  */
 export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: Memory): Promise<{ readonly used: Amounts, readonly terminating: boolean }> {
@@ -49,41 +49,41 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
 async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, memory: Memory): Promise<Amounts> {
   const now = Date.now()
   const before = memory.get(store.type.plural)
-  const kept = new Map<string, Known>()
-  memory.set(store.type.plural, kept)
-  const alike = new Map<string, { readonly usage: Amounts, count: number }>()
+  const current = new Map<string, CachedUsage>()
+  memory.set(store.type.plural, current)
+  const groups = new Map<string, { readonly usage: Amounts, count: number }>()
   for (const entry of entries) {
     if (turnIsOver()) await nextTurn()
-    const known = before?.get(entry.key)
-    const usage = known?.revision === entry.revision ? known.usage : usageOf(store, entry, evaluator, scopes, tracked, now, kept)
-    if (known?.revision === entry.revision) kept.set(entry.key, known)
+    const previous = before?.get(entry.key)
+    const usage = previous?.revision === entry.revision ? previous.usage : usageOf(store, entry, evaluator, scopes, tracked, now, current)
+    if (previous?.revision === entry.revision) current.set(entry.key, previous)
     if (usage === undefined) continue
     const key = JSON.stringify(usage)
-    const group = alike.get(key)
-    if (group === undefined) alike.set(key, { usage, count: 1 })
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { usage, count: 1 })
     else group.count++
   }
   let sum: Amounts = {}
-  for (const { usage, count } of alike.values()) sum = plus(sum, times(usage, count))
+  for (const { usage, count } of groups.values()) sum = plus(sum, multiply(usage, count))
   return sum
 }
 
-/** By doubling, as sums are what quantities have. */
-function times (usage: Amounts, count: number): Amounts {
+/** Multiplies by doubling, because quantities only support addition. */
+function multiply (usage: Amounts, count: number): Amounts {
   let [sum, power]: [Amounts, Amounts] = [{}, usage]
-  for (let rest = count; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) sum = plus(sum, power)
+  for (let bits = count; bits > 0; bits = Math.floor(bits / 2)) {
+    if (bits % 2 === 1) sum = plus(sum, power)
     power = plus(power, power)
   }
   return sum
 }
 
-function usageOf (store: ResourceStore, entry: Entry, evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, now: number, kept: Map<string, Known>): Amounts | undefined {
+function usageOf (store: ResourceStore, entry: Entry, evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, now: number, current: Map<string, CachedUsage>): Amounts | undefined {
   const object = store.readStored(entry)
   const isIn = scopes.every(scope => evaluator.isIn(object, scope))
   const usage = isIn ? Object.fromEntries(Object.entries(evaluator.usage(object, now)).filter(([name]) => tracked.has(name))) : undefined
-  // One that is going is looked at again.
-  if (object.metadata.deletionTimestamp === undefined) kept.set(entry.key, { revision: entry.revision, usage })
+  // Terminating objects are evaluated each time.
+  if (object.metadata.deletionTimestamp === undefined) current.set(entry.key, { revision: entry.revision, usage })
   return usage
 }
 

@@ -1,19 +1,19 @@
-/** What quotas count of the objects of one resource. */
+/** Computes what quotas count for the objects of one resource. */
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { ApiObject } from '../../schemas/index.js'
 import type { Amounts } from '../amounts.js'
 import type { Scope } from './scopes.js'
 
 export interface Evaluator {
-  /** Requests that may use more. */
+  /** Requests that may increase usage. */
   readonly handles: (request: Pick<AdmissionRequest, 'operation' | 'subresource'>) => boolean
-  /** Whether it is what a quota calls so. */
+  /** Whether a quota's name belongs to this resource. */
   readonly tracks: (name: string) => boolean
-  /** By all the names that it tracks. @param now milliseconds since 1970 */
+  /** Usage by all tracked names. @param now milliseconds since 1970 */
   readonly usage: (object: ApiObject, now: number) => Amounts
-  /** What an object has to say where a quota is about these names; undefined where it does. */
+  /** Why an object lacks what a quota on these names requires; undefined if it does not. */
   readonly constraint?: (object: ApiObject, names: readonly string[]) => string | undefined
   readonly isIn: (object: ApiObject, scope: Scope) => boolean
-  /** Each object is one, whatever it is. */
+  /** Each object counts as one. */
   readonly countsOnly?: true
 }

@@ -1,4 +1,4 @@
-/** What is counted of each resource that is in namespaces. */
+/** The evaluator of each namespaced resource. */
 import type { Evaluator } from './evaluator.js'
 import { claimEvaluator, countEvaluator, serviceEvaluator } from './objects.js'
 import { podEvaluator } from './pods.js'

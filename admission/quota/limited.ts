@@ -1,4 +1,4 @@
-/** The configuration of ResourceQuota: what nobody takes of without a quota that covers it. */
+/** The configuration of ResourceQuota: resources that require a quota. */
 import { apiPackage, list, string } from '../../schemas/language/declare.js'
 import type { Static } from '../../schemas/language/declare.js'
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
@@ -14,7 +14,7 @@ import { scopesOf } from './scopes.js'
 
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist']
 
-/** The same under three names. */
+/** The same message under three names. */
 function declared ([group, version, name]: readonly [group: string, version: string, kind: string]) {
   const { message, kind } = apiPackage(group, version, `io.orch.resourcequota.${version}`)
   return kind(name, 'What is limited by default.', {
@@ -41,17 +41,17 @@ export type LimitedResource = NonNullable<Static<ReturnType<typeof declared>>['l
 export const limitedResources = (given: PluginConfiguration | undefined): readonly LimitedResource[] =>
   given === undefined ? [] : readConfiguration('ResourceQuota', given, CONFIGURATIONS).limitedResources ?? []
 
-/** Why an object may not be there, for want of a quota that covers what it uses. */
+/** Why an object is refused because no quota covers its usage; undefined if allowed. */
 export function uncovered (limited: readonly LimitedResource[], { group, resource }: { group: string, resource: string }, evaluator: Evaluator, object: ApiObject, quotas: readonly ResourceQuota[], now: number): string | undefined {
-  const own = limited.filter(one => (one.apiGroup ?? '') === group && one.resource === resource)
-  if (own.length === 0) return undefined
+  const applicable = limited.filter(one => (one.apiGroup ?? '') === group && one.resource === resource)
+  if (applicable.length === 0) return undefined
   const usage = evaluator.usage(object, now)
-  const needs = Object.keys(usage).filter(name => compareQuantities(usage[name], '0') > 0 && own.some(({ matchContains = [] }) => matchContains.some(part => name.includes(part))))
+  const needs = Object.keys(usage).filter(name => compareQuantities(usage[name], '0') > 0 && applicable.some(({ matchContains = [] }) => matchContains.some(part => name.includes(part))))
   const covered = new Set(quotas.flatMap(quota => limitsFor(quota, evaluator, object) ?? []))
   const missing = needs.filter(name => !covered.has(name)).sort()
   if (missing.length > 0) return `insufficient quota to consume: ${missing.join(',')}`
-  const scopes = own.flatMap(({ matchScopes = [] }) => matchScopes).filter(scope => evaluator.isIn(object, scope))
-  const known = new Set(quotas.flatMap(scopesOf).filter(scope => evaluator.isIn(object, scope)).map(({ scopeName }) => scopeName))
-  const open = scopes.filter(({ scopeName }) => !known.has(scopeName))
-  return open.length === 0 ? undefined : `insufficient quota to match these scopes: [${open.map(({ scopeName, operator, values = [] }) => `{${scopeName} ${operator} [${values.join(' ')}]}`).join(' ')}]`
+  const scopes = applicable.flatMap(({ matchScopes = [] }) => matchScopes).filter(scope => evaluator.isIn(object, scope))
+  const coveredScopes = new Set(quotas.flatMap(scopesOf).filter(scope => evaluator.isIn(object, scope)).map(({ scopeName }) => scopeName))
+  const uncoveredScopes = scopes.filter(({ scopeName }) => !coveredScopes.has(scopeName))
+  return uncoveredScopes.length === 0 ? undefined : `insufficient quota to match these scopes: [${uncoveredScopes.map(({ scopeName, operator, values = [] }) => `{${scopeName} ${operator} [${values.join(' ')}]}`).join(' ')}]`
 }

@@ -1,4 +1,4 @@
-/** What services and claims use, and objects of which only their number counts. */
+/** Evaluators of services, claims and resources that are only counted. */
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { wholeUnits, isWhole } from '../../schemas/meta/quantity.js'
@@ -24,28 +24,28 @@ export const serviceEvaluator: Evaluator = {
 
 const CLAIMS = 'persistentvolumeclaims'
 const STORAGE = 'requests.storage'
-const OF_CLASS = '.storageclass.storage.orch.io/'
+const CLASS_INFIX = '.storageclass.storage.orch.io/'
 
 export const claimEvaluator: Evaluator = {
   handles: WRITES,
-  tracks: name => name === `count/${CLAIMS}` || [CLAIMS, STORAGE].some(own => name === own || name.endsWith(OF_CLASS + own)),
+  tracks: name => name === `count/${CLAIMS}` || [CLAIMS, STORAGE].some(own => name === own || name.endsWith(CLASS_INFIX + own)),
   usage: object => {
     const claim = object as PersistentVolumeClaim // of its type
-    const asked = claim.spec.resources.requests?.['storage']
-    const storage = asked === undefined || isWhole(asked) ? asked : String(wholeUnits(asked))
+    const requested = claim.spec.resources.requests?.['storage']
+    const storage = requested === undefined || isWhole(requested) ? requested : String(wholeUnits(requested))
     const used: Amounts = { [CLAIMS]: '1', ...storage === undefined ? {} : { [STORAGE]: storage } }
     const storageClass = classOf(claim)
-    const ofClass = storageClass === '' ? [] : Object.entries(used).map(([name, amount]) => [storageClass + OF_CLASS + name, amount])
+    const ofClass = storageClass === '' ? [] : Object.entries(used).map(([name, amount]) => [storageClass + CLASS_INFIX + name, amount])
     return { [`count/${CLAIMS}`]: '1', ...used, ...Object.fromEntries(ofClass) as Amounts }
   },
   isIn: NOT_SCOPED
 }
 
-/** That quotas know by their own names too. */
-const BY_NAME: ReadonlySet<string> = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
+/** Resources that quotas can also count by their plain names. */
+const LEGACY_NAMES: ReadonlySet<string> = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
 export function countEvaluator (group: string, resource: string): Evaluator {
-  const names = new Set([`count/${resource}${group === '' ? '' : `.${group}`}`, ...group === '' && BY_NAME.has(resource) ? [resource] : []])
+  const names = new Set([`count/${resource}${group === '' ? '' : `.${group}`}`, ...group === '' && LEGACY_NAMES.has(resource) ? [resource] : []])
   const one = Object.fromEntries([...names].map(name => [name, '1']))
   return { handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '', tracks: name => names.has(name), usage: () => one, isIn: NOT_SCOPED, countsOnly: true }
 }

@@ -1,4 +1,4 @@
-/** What pods use: themselves, until they have ended, and what their containers ask for. */
+/** The evaluator of pods: their number, until they have ended, and their requests and limits. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { isExtended, isHugePages } from '../../schemas/api/core/rules/resource-names.js'
 import { largest, plus, sumOf } from '../amounts.js'
@@ -8,12 +8,12 @@ import { podIsIn } from './scopes.js'
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
 const OWN: ReadonlySet<string> = new Set(['count/pods', 'pods', ...COMPUTE, ...COMPUTE.flatMap(name => [`requests.${name}`, `limits.${name}`])])
-/** What each container has to say, where a quota is about it. */
+/** Containers must set these if a quota limits them. */
 const REQUIRED: ReadonlySet<string> = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 const REQUESTS = 'requests.'
 
-/** What a quota calls that which is asked for. */
-function named (requests: Amounts, limits: Amounts): Amounts {
+/** Converts requests and limits to the names of quotas. */
+function quotaNames (requests: Amounts, limits: Amounts): Amounts {
   const found: Record<string, string> = {}
   for (const [name, amount] of Object.entries(requests)) {
     if (COMPUTE.includes(name) || isHugePages(name)) found[name] = found[REQUESTS + name] = amount
@@ -23,7 +23,7 @@ function named (requests: Amounts, limits: Amounts): Amounts {
   return found
 }
 
-/** One that has ended, or should have by now, takes nothing any more. */
+/** Ended pods, and those past their grace period, use nothing. */
 function isOver ({ metadata, status }: Pod, now: number): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return true
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
@@ -33,18 +33,18 @@ function isOver ({ metadata, status }: Pod, now: number): boolean {
 export function podUsage (pod: Pod, now: number): Amounts {
   if (isOver(pod, now)) return { 'count/pods': '1' }
   const { containers = [], initContainers = [], overhead = {} } = pod.spec
-  const asked = (member: 'requests' | 'limits'): Amounts => {
+  const totalOf = (member: 'requests' | 'limits'): Amounts => {
     const running = sumOf(containers.map(({ resources }) => resources[member] ?? {}))
     return plus(largest([running, ...initContainers.map(({ resources }) => resources[member] ?? {})]), overhead)
   }
-  return { 'count/pods': '1', pods: '1', ...named(asked('requests'), asked('limits')) }
+  return { 'count/pods': '1', pods: '1', ...quotaNames(totalOf('requests'), totalOf('limits')) }
 }
 
-/** Which containers do not say what a quota is about, by resource. */
+/** Lists containers that lack requests or limits a quota requires. */
 function podConstraint ({ spec: { containers = [], initContainers = [] } }: Pod, names: readonly string[]): string | undefined {
   const missing = names.filter(name => REQUIRED.has(name)).sort().flatMap(name => {
-    const silent = [...containers, ...initContainers].filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(named(requests, limits), name)).map(one => one.name)
-    return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].sort().join(',')}`]
+    const incomplete = [...containers, ...initContainers].filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(quotaNames(requests, limits), name)).map(one => one.name)
+    return incomplete.length === 0 ? [] : [`${name} for: ${[...new Set(incomplete)].sort().join(',')}`]
   })
   return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`
 }

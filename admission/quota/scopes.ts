@@ -1,4 +1,4 @@
-/** Which pods a quota is about: those in all of its scopes. */
+/** Quota scopes: a quota applies to pods in all of its scopes. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PodAffinityTerm } from '../../schemas/api/core/affinity.js'
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../schemas/api/core/resourcequotas.js'
@@ -6,7 +6,7 @@ import { qosClass } from '../../schemas/api/core/rules/qos.js'
 
 export type Scope = ScopedResourceSelectorRequirement
 
-/** In both spellings. */
+/** The scopes in both notations. */
 export function scopesOf ({ spec: { scopes = [], scopeSelector } }: ResourceQuota): Scope[] {
   return [...scopes.map(scopeName => ({ scopeName, operator: 'Exists' })), ...scopeSelector?.matchExpressions ?? []]
 }
@@ -17,7 +17,7 @@ export function podIsIn ({ spec }: Pod, { scopeName, operator, values = [] }: Sc
     case 'NotTerminating': return !((spec.activeDeadlineSeconds ?? -1) >= 0)
     case 'BestEffort': return qosClass(spec) === 'BestEffort'
     case 'NotBestEffort': return qosClass(spec) !== 'BestEffort'
-    case 'CrossNamespacePodAffinity': return reachesOut(spec)
+    case 'CrossNamespacePodAffinity': return selectsOtherNamespaces(spec)
     case 'PriorityClass': return hasPriority(spec.priorityClassName ?? '', operator, values)
     default: return false
   }
@@ -33,10 +33,10 @@ function hasPriority (name: string, operator: string, values: readonly string[])
   }
 }
 
-/** Whether pods of other namespaces count for where it runs. */
-function reachesOut ({ affinity }: Pod['spec']): boolean {
-  const isOut = ({ namespaces = [], namespaceSelector }: PodAffinityTerm): boolean => namespaces.length > 0 || namespaceSelector !== undefined
+/** Whether its affinity refers to pods of other namespaces. */
+function selectsOtherNamespaces ({ affinity }: Pod['spec']): boolean {
+  const selectsOthers = ({ namespaces = [], namespaceSelector }: PodAffinityTerm): boolean => namespaces.length > 0 || namespaceSelector !== undefined
   return [affinity?.podAffinity, affinity?.podAntiAffinity].some(rules =>
-    rules?.requiredDuringSchedulingIgnoredDuringExecution?.some(isOut) === true ||
-    rules?.preferredDuringSchedulingIgnoredDuringExecution?.some(({ podAffinityTerm }) => isOut(podAffinityTerm)) === true)
+    rules?.requiredDuringSchedulingIgnoredDuringExecution?.some(selectsOthers) === true ||
+    rules?.preferredDuringSchedulingIgnoredDuringExecution?.some(({ podAffinityTerm }) => selectsOthers(podAffinityTerm)) === true)
 }

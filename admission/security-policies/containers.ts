@@ -1,4 +1,4 @@
-/** What of the containers of a pod a PodSecurityPolicy does not allow. */
+/** Violations of a PodSecurityPolicy by the containers of a pod. */
 import type { Container } from '../../schemas/api/core/containers.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { Capabilities } from '../../schemas/api/core/security-contexts.js'
@@ -14,7 +14,7 @@ export function containerFindings (pod: Pod, policy: PodSecurityPolicy): FieldEr
 
 function findingsOf (container: Pick<Container, 'name' | 'ports' | 'securityContext'>, at: string, pod: Pod, policy: PodSecurityPolicy): FieldError[] {
   const { spec } = policy
-  // What is said of the pod holds for containers that say nothing themselves.
+  // The pod's security context applies to containers that do not override it.
   const { runAsUser, runAsGroup, runAsNonRoot, seLinuxOptions } = pod.spec.securityContext ?? {}
   const context = { ...runAsUser === undefined ? {} : { runAsUser }, ...runAsGroup === undefined ? {} : { runAsGroup }, ...runAsNonRoot === undefined ? {} : { runAsNonRoot }, ...seLinuxOptions === undefined ? {} : { seLinuxOptions }, ...container.securityContext }
   const path = `${at}.securityContext`

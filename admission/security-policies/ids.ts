@@ -1,4 +1,4 @@
-/** Users and groups that a PodSecurityPolicy allows. */
+/** User and group ids that a PodSecurityPolicy allows. */
 import type { IDRange } from '../../schemas/api/policy/podsecuritypolicies.js'
 import type { FieldError } from '../../schemas/status.js'
 
@@ -9,7 +9,7 @@ interface Strategy { readonly rule?: string | undefined, readonly ranges?: reado
 const isIn = (id: Id, ranges: readonly IDRange[]): boolean => ranges.some(({ min, max }) => id >= min && id <= max)
 const show = (ranges: readonly IDRange[]): string => `[${ranges.map(({ min, max }) => `{${min} ${max}}`).join(' ')}]`
 
-/** What is set where nothing is: the first that is allowed, where one must be. */
+/** The default id: the first allowed one if an id is mandatory. */
 export const firstOf = ({ rule, ranges = [] }: Strategy): Id | undefined => rule === 'MustRunAs' ? ranges[0]?.min : undefined
 
 export function groupFindings ({ rule, ranges = [] }: Strategy, groups: readonly Id[], field: string): FieldError[] {

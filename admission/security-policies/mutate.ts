@@ -1,4 +1,4 @@
-/** What a PodSecurityPolicy sets of a pod that does not say it itself. */
+/** Sets the defaults of a PodSecurityPolicy. */
 import type { Container } from '../../schemas/api/core/containers.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { SecurityContext } from '../../schemas/api/core/security-contexts.js'
@@ -6,7 +6,7 @@ import type { PodSecurityPolicy, PodSecurityPolicySpec } from '../../schemas/api
 import { firstOf } from './ids.js'
 import { setProfiles } from './profiles.js'
 
-/** In place. */
+/** Changes the pod in place. */
 export function setSecurity (pod: Pod, policy: PodSecurityPolicy): void {
   const { spec } = pod
   const { supplementalGroups, fsGroup, seLinux, runtimeClass } = policy.spec
@@ -35,8 +35,8 @@ function setContainer (container: Container, { spec }: Pod, policy: PodSecurityP
   setCapabilities(context, policy)
   if (policy.readOnlyRootFilesystem === true) context.readOnlyRootFilesystem ??= true
   if (policy.defaultAllowPrivilegeEscalation !== undefined) context.allowPrivilegeEscalation ??= policy.defaultAllowPrivilegeEscalation
-  const isMighty = context.privileged === true || context.capabilities?.add?.some(name => name === 'SYS_ADMIN' || name === 'CAP_SYS_ADMIN') === true
-  if (policy.allowPrivilegeEscalation === false && !isMighty) context.allowPrivilegeEscalation ??= false
+  const canEscalate = context.privileged === true || context.capabilities?.add?.some(name => name === 'SYS_ADMIN' || name === 'CAP_SYS_ADMIN') === true
+  if (policy.allowPrivilegeEscalation === false && !canEscalate) context.allowPrivilegeEscalation ??= false
   if (Object.keys(context).length > 0) container.securityContext = context
 }
 

@@ -1,4 +1,4 @@
-/** What of a pod a PodSecurityPolicy does not allow. */
+/** Violations of a PodSecurityPolicy by a pod. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PodSecurityPolicy, PodSecurityPolicySpec } from '../../schemas/api/policy/podsecuritypolicies.js'
 import type { FieldError } from '../../schemas/status.js'
@@ -33,7 +33,7 @@ function hostFindings ({ spec }: Pod, policy: PodSecurityPolicySpec): FieldError
     .map(member => ({ type: 'FieldValueInvalid', field: `${CONTEXT}.${member}`, value: true, detail: `${names[member]} is not allowed to be used` }))
 }
 
-/** A star at the end stands for anything. */
+/** Patterns may end in a star. */
 const matches = (patterns: readonly string[], name: string): boolean => patterns.some(pattern => pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name)
 
 function sysctlFindings ({ spec }: Pod, { allowedUnsafeSysctls = [], forbiddenSysctls = [] }: PodSecurityPolicySpec): FieldError[] {

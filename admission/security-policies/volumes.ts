@@ -4,24 +4,24 @@ import type { Volume } from '../../schemas/api/core/pod-volumes.js'
 import type { PodSecurityPolicySpec } from '../../schemas/api/policy/podsecuritypolicies.js'
 import type { FieldError } from '../../schemas/status.js'
 
-/** As the policy calls it. */
+/** The volume type in the policy's notation. */
 function typeOf ({ name, ...sources }: Volume): string {
   const member = Object.keys(sources).find(one => (sources as Record<string, unknown>)[one] != null) ?? ''
   return member === 'cephfs' ? 'cephFS' : member
 }
 
-/** What the server itself puts into pods counts as the secret that it once was. */
+/** The token volume that the server mounts counts as a secret, which it was originally. */
 const isTokenVolume = ({ projected }: Volume): boolean => projected?.sources !== undefined && projected.sources.length > 0 && projected.sources.every(({ serviceAccountToken, configMap, downwardAPI }) =>
   serviceAccountToken !== undefined || configMap?.name === 'orch-root-ca.crt' || downwardAPI?.items?.every(({ fieldRef }) => fieldRef?.fieldPath === 'metadata.namespace') === true)
 
-/** Whole parts of a path alone are a prefix of it. */
-const begins = (path: string, prefix: string): boolean => {
+/** Compares whole path segments. */
+const hasPrefix = (path: string, prefix: string): boolean => {
   const [whole, start] = [path.replace(/\/+$/, ''), prefix.replace(/\/+$/, '')]
   return whole === start || whole.startsWith(`${start}/`)
 }
 
 export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldError[] {
-  let mounts: ReturnType<typeof writableMounts> | undefined // few policies ask for them
+  let mounts: ReturnType<typeof writableMounts> | undefined // computed on demand
   const { volumes: types = [], allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec
   const found: FieldError[] = []
   const invalid = (field: string, value: unknown, detail: string): void => { found.push({ type: 'FieldValueInvalid', field, value, detail }) }
@@ -35,9 +35,9 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
     }
     if (volume.hostPath !== undefined && allowedHostPaths.length > 0) {
       const { path } = volume.hostPath
-      const fitting = path.split('/').includes('..') ? [] : allowedHostPaths.filter(({ pathPrefix = '' }) => begins(path, pathPrefix))
-      if (fitting.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
-      else if (fitting.every(({ readOnly }) => readOnly === true)) found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
+      const matching = path.split('/').includes('..') ? [] : allowedHostPaths.filter(({ pathPrefix = '' }) => hasPrefix(path, pathPrefix))
+      if (matching.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
+      else if (matching.every(({ readOnly }) => readOnly === true)) found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
     }
     const driver = volume.flexVolume?.driver
     if (driver !== undefined && allowedFlexVolumes.length > 0 && !allowedFlexVolumes.some(one => one.driver === driver)) invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
@@ -47,7 +47,7 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
   return found
 }
 
-/** Where volumes are mounted so that they can be written, by their names. */
+/** Findings for writable mounts, by volume name. */
 function writableMounts ({ spec }: Pod): ReadonlyMap<string, readonly FieldError[]> {
   const found = new Map<string, FieldError[]>()
   for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {

@@ -1,4 +1,4 @@
-/** One question to one webhook: what is sent, what is answered, and what of the answer is for others than the caller. */
+/** One call to one webhook: sends the review, reads the response, and passes on its annotations and warnings. */
 import { randomUUID } from 'node:crypto'
 import { qualifiedName } from '../../schemas/names.js'
 import { during } from '../../registry/trace.js'
@@ -16,12 +16,12 @@ export interface Question {
   readonly request: AdmissionRequest
   readonly writer: ReviewWriter
   readonly requested: RequestedKind
-  /** Both objects, written by the writer in the form of `spoken`. */
+  /** Both objects as JSON, from `ReviewWriter.objects`. */
   readonly objects: string
   readonly mutating: boolean
 }
 
-/** @throws HookFailure when there is no answer, StatusError 400 when it cannot be asked about a dry run */
+/** @throws HookFailure if the call fails, StatusError 400 if the hook does not support dry runs */
 export async function ask (hook: Hook, caller: HookCaller, { request, writer, requested, objects, mutating }: Question): Promise<Verdict> {
   const { name, configuration, target, timeout, version, takesDryRun } = hook
   if (request.dryRun && !takesDryRun) throw dryRunUnsupported(name)
@@ -29,9 +29,9 @@ export async function ask (hook: Hook, caller: HookCaller, { request, writer, re
   const uid = randomUUID()
   const body = writer.write(version, uid, requested, objects)
   const { operation, signal, resource, subresource } = request
-  const answer = await during(request.trace, `Call ${mutating ? 'mutating' : 'validating'} webhook`, part =>
+  const response = await during(request.trace, `Call ${mutating ? 'mutating' : 'validating'} webhook`, part =>
     caller.call({ target, body, timeout, signal, traceparent: part?.traceparent }), { configuration, webhook: name, resource, subresource, operation, uid })
-  const verdict = readAnswer(answer, version, uid, mutating)
+  const verdict = readAnswer(response, version, uid, mutating)
   for (const [suffix, value] of Object.entries(verdict.annotations)) {
     const key = `${name}/${suffix}`
     if (qualifiedName(key).length === 0) request.annotate(key, value)

@@ -1,4 +1,4 @@
-/** What the plugins of webhooks are configured with: a kubeconfig that says as whom webhooks are called. */
+/** The configuration of both webhook plugins: a kubeconfig with the credentials for webhooks. */
 import { isAbsolute } from 'node:path'
 import { apiPackage, string } from '../../schemas/language/declare.js'
 import type { Static } from '../../schemas/language/declare.js'

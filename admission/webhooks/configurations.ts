@@ -1,4 +1,4 @@
-/** The webhook configurations there are, compiled when they change: as soon as the cache has a change, on every server. */
+/** The webhook configurations, compiled when the cache reports a change. */
 import type { MutatingWebhookConfiguration } from '../../schemas/api/admissionregistration/webhooks.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -7,52 +7,52 @@ import type { Hook } from './hook.js'
 import { hooksOf } from './hook.js'
 import { HookSet } from './hook-set.js'
 
-/** How old a list may be where nothing is cached. */
-const MOST_AGE_MS = 1000
-const NOTHING = new HookSet([])
+/** Maximum age of a list without a cache. */
+const MAX_AGE_MS = 1000
+const EMPTY = new HookSet([])
 
 export class Configurations {
   readonly #resources: () => ResourceRegistry
   readonly #plural: string
-  readonly #changed: (hooks: readonly Hook[]) => void
+  readonly #onChange: (hooks: readonly Hook[]) => void
   #store: ResourceStore | undefined
   #compiled = new Map<string, { readonly revision: number, readonly hooks: readonly Hook[] }>()
-  /** The state of the cache that `#set` is made of. */
-  #of: unknown
-  #set = NOTHING
+  /** The snapshot from which `#set` was compiled. */
+  #compiledFrom: unknown
+  #set = EMPTY
   #listedAt = -Infinity
   #listing: Promise<HookSet> | undefined
 
-  /** @param changed told of all hooks when they are others than before */
-  constructor (resources: () => ResourceRegistry, plural: string, changed: (hooks: readonly Hook[]) => void) {
+  /** @param onChange receives all hooks after each change */
+  constructor (resources: () => ResourceRegistry, plural: string, onChange: (hooks: readonly Hook[]) => void) {
     this.#resources = resources
     this.#plural = plural
-    this.#changed = changed
+    this.#onChange = onChange
   }
 
-  /** From now on a configuration that is written through this server is acknowledged when it holds here. */
+  /** Starts following: writes to configurations are acknowledged once they are effective here. */
   follow (): ResourceStore | undefined {
     if (this.#store !== undefined) return this.#store
     const store = this.#store = this.#resources().find('admissionregistration.orch.io', this.#plural)
     store?.onCommitted(async revision => {
       this.#listedAt = -Infinity
-      // It is stored, whatever comes of this.
+      // The write is durable regardless of this wait.
       await store.cache?.reach(revision).catch(() => {})
     })
     return store
   }
 
-  /** All hooks, in order of the names of their configurations. @throws StorageError when they cannot be known */
+  /** All hooks, ordered by the names of their configurations. @throws StorageError if they cannot be read */
   current (): HookSet | Promise<HookSet> {
     const store = this.follow()
-    if (store === undefined) return NOTHING
+    if (store === undefined) return EMPTY
     const { cache } = store
     if (cache === undefined) return this.#listed(store)
     if (!cache.loaded) return cache.ready().then(() => this.current())
     const { map } = cache.snapshot
-    if (map === this.#of) return this.#set
+    if (map === this.#compiledFrom) return this.#set
     const { start, end } = store.range('')
-    // What cannot be read may be what is to keep something out.
+    // Fail on unreadable configurations: they may enforce security.
     cache.refuseDamage(start, end)
     const entries: Entry[] = []
     map.forEach(start, end, entry => {
@@ -60,12 +60,12 @@ export class Configurations {
       return true
     })
     this.#compile(store, entries)
-    this.#of = map
+    this.#compiledFrom = map
     return this.#set
   }
 
   #listed (store: ResourceStore): HookSet | Promise<HookSet> {
-    if (performance.now() - this.#listedAt < MOST_AGE_MS) return this.#set
+    if (performance.now() - this.#listedAt < MAX_AGE_MS) return this.#set
     const { start, end } = store.range('')
     this.#listing ??= store.backend.list({ start, end }).then(({ kvs }) => {
       this.#compile(store, kvs.map(kv => store.decode(kv, kv.modRevision)))
@@ -80,12 +80,12 @@ export class Configurations {
     this.#compiled = new Map()
     for (const entry of [...entries].sort((one, other) => one.name < other.name ? -1 : 1)) {
       const known = before.get(entry.key)
-      // Both kinds have what is read of them here.
+      // Both kinds share the fields that are read here.
       const made = known?.revision === entry.revision ? known : { revision: entry.revision, hooks: hooksOf(store.readStored(entry) as MutatingWebhookConfiguration) }
       this.#compiled.set(entry.key, made)
     }
     const hooks = [...this.#compiled.values()].flatMap(({ hooks }) => hooks)
-    this.#set = hooks.length === 0 ? NOTHING : new HookSet(hooks)
-    this.#changed(hooks)
+    this.#set = hooks.length === 0 ? EMPTY : new HookSet(hooks)
+    this.#onChange(hooks)
   }
 }

@@ -1,7 +1,4 @@
-/**
- * The object of a request in the form a webhook asked for, and back: in a version of its type, as what a subresource shows of it,
- * or, of what is no object of the type, as it came.
- */
+/** Converts the object of a request to the form that a webhook requires, and back: another version, the view of a subresource, or unchanged for other kinds. */
 import { applyDefaults, decode, stringify, toJson } from '../../schemas/index.js'
 import type { ApiObject, Representation, SubresourceView } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
@@ -17,26 +14,26 @@ type Members = Record<string, unknown>
 export interface Form {
   readonly kind: Kind
   readonly json: (object: Members) => string
-  /** Puts what was made of that JSON into the object. @throws DecodeError for what is no object of the kind */
+  /** Writes an object patched in that form back into the request's object. @throws DecodeError if it does not match the kind */
   readonly put: (object: Members, made: unknown) => void
 }
 
-/** @param spoken the version the hook asked for */
+/** @param spoken the version that the hook's rules matched */
 export function formOf (request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry): Form {
   const store = resources.find(request.group, request.resource)
-  const shown = store?.type.representations.find(one => one.group === spoken.group && one.version === spoken.version && one.plural === spoken.plural)
-  if (store === undefined || shown === undefined) return asItCame(request)
-  const view = request.subresource === '' ? undefined : shown.subresources.find(({ name }) => name === request.subresource)?.view
+  const representation = store?.type.representations.find(one => one.group === spoken.group && one.version === spoken.version && one.plural === spoken.plural)
+  if (store === undefined || representation === undefined) return ofOther(request)
+  const view = request.subresource === '' ? undefined : representation.subresources.find(({ name }) => name === request.subresource)?.view
   if (view !== undefined) return ofView(view)
-  return request.kind === store.stored.kind ? ofVersion(store, shown) : asItCame(request)
+  return request.kind === store.stored.kind ? ofVersion(store, representation) : ofOther(request)
 }
 
-function ofVersion ({ stored }: ResourceStore, shown: Representation): Form {
-  const { group, version, kind, message, conversion } = shown
+function ofVersion ({ stored }: ResourceStore, representation: Representation): Form {
+  const { group, version, kind, message, conversion } = representation
   return {
     kind: { group, version, kind },
     json: object => {
-      const typed = object as unknown as ApiObject // an object of the type, as it is stored
+      const typed = object as unknown as ApiObject // a stored object of the type
       return toJson(message, conversion?.fromStored(typed) ?? typed)
     },
     put: (object, made) => {
@@ -53,7 +50,7 @@ function ofView ({ message, read, write }: SubresourceView): Form {
   const { type } = message[Facts]
   return {
     kind: { group: type?.group ?? '', version: type?.version ?? '', kind: type?.kind ?? '' },
-    json: object => toJson(message, read(object as unknown as ApiObject)), // of the type whose subresource it is
+    json: object => toJson(message, read(object as unknown as ApiObject)), // of the subresource's type
     put: (object, made) => {
       const decoded = decode(message, made).object
       applyDefaults(message, decoded)
@@ -62,8 +59,8 @@ function ofView ({ message, read, write }: SubresourceView): Form {
   }
 }
 
-/** An eviction, a binding, the options of a connection: with a kind of its own, and one version. */
-function asItCame ({ kind, object }: AdmissionRequest): Form {
+/** Evictions, bindings and connect options have their own kind and a single version. */
+function ofOther ({ kind, object }: AdmissionRequest): Form {
   const { apiVersion = 'v1', kind: own = kind } = (object ?? {}) as { apiVersion?: string, kind?: string }
   const slash = apiVersion.indexOf('/')
   return {
@@ -73,7 +70,7 @@ function asItCame ({ kind, object }: AdmissionRequest): Form {
   }
 }
 
-/** In place: others hold the object. */
+/** In place, because others hold references to the object. */
 function replace (object: Members, made: Members): void {
   for (const name of Object.keys(object)) if (!Object.hasOwn(made, name)) Reflect.deleteProperty(object, name)
   for (const [name, value] of Object.entries(made)) Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })

@@ -1,4 +1,4 @@
-/** All webhooks of one kind, in order, and which of them a request is for: looked up once for each way to ask for a resource. */
+/** All webhooks of one kind, in order, and the ones that match a request; matches are cached by resource and operation. */
 import type { Representation } from '../../schemas/index.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -6,14 +6,14 @@ import type { Hook } from './hook.js'
 import { matchesRule } from './rules.js'
 import { isOfNamespaces, namespaceOf } from './selectors.js'
 
-/** A version that a type is spoken in, as a request names it. */
+/** A version of a type, as requests name it. */
 export type RequestedKind = Pick<Representation, 'group' | 'version' | 'kind' | 'plural'>
 
 export interface Invocation {
   readonly hook: Hook
-  /** Of the hook among all. */
+  /** Index of the hook among all. */
   readonly index: number
-  /** What its rules asked for: the request's own, or an equivalent. */
+  /** The version that its rules match: the request's own, or an equivalent. */
   readonly requested: RequestedKind
 }
 
@@ -26,7 +26,7 @@ export class HookSet {
 
   constructor (hooks: readonly Hook[]) { this.hooks = hooks }
 
-  /** Those whose rules match; selectors are looked at when their turn comes. */
+  /** Hooks whose rules match; selectors are evaluated later. */
   matching (request: AdmissionRequest, resources: ResourceRegistry): readonly Invocation[] {
     if (this.hooks.length === 0) return NONE
     if (resources.generation !== this.#generation) {
@@ -35,11 +35,11 @@ export class HookSet {
     }
     const { requested, operation, subresource } = request
     const namespaced = !isOfNamespaces(request) && namespaceOf(request) !== ''
-    let ways = this.#known.get(requested)
-    if (ways === undefined) this.#known.set(requested, ways = new Map())
-    const question = `${operation} ${namespaced} ${subresource}`
-    let found = ways.get(question)
-    if (found === undefined) ways.set(question, found = this.#find(request, namespaced, resources))
+    let byQuestion = this.#known.get(requested)
+    if (byQuestion === undefined) this.#known.set(requested, byQuestion = new Map())
+    const cacheKey = `${operation} ${namespaced} ${subresource}`
+    let found = byQuestion.get(cacheKey)
+    if (found === undefined) byQuestion.set(cacheKey, found = this.#find(request, namespaced, resources))
     return found
   }
 
@@ -59,7 +59,7 @@ export class HookSet {
   }
 }
 
-/** Other versions and groups that serve the same objects. */
+/** Other served versions and groups of the same objects. */
 function equivalents ({ group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry): RequestedKind[] {
   const { type } = resources.find(group, resource) ?? {}
   return type?.representations.filter(one => !(one.group === requested.group && one.version === requested.version && one.plural === requested.plural) &&

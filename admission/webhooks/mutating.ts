@@ -1,7 +1,6 @@
 /**
- * MutatingAdmissionWebhook: asks the webhooks of all MutatingWebhookConfigurations whose rules and selectors match, one after the
- * other in order of name, and changes the object as they say; what one changed the next one sees. Where one has changed it,
- * all admission that changes objects runs once more, and those of the webhooks that ask for it (reinvocationPolicy IfNeeded).
+ * MutatingAdmissionWebhook: calls the matching webhooks of all MutatingWebhookConfigurations in order of name and applies their patches; each hook sees the
+ * changes of earlier ones. After a change all mutating admission runs once more, together with hooks of reinvocationPolicy IfNeeded.
  */
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { JSON_PATCH } from './answer.js'
@@ -21,14 +20,14 @@ import type { HookTools } from './tools.js'
 const PATCH = 'patch.webhook.admission.orch.io/'
 const MUTATION = 'mutation.webhook.admission.orch.io/'
 
-/** Of one request, over both rounds. */
+/** State of a request over both rounds. */
 interface Progress {
-  /** Asked since the object was last changed, and willing to be asked again. */
+  /** Reinvocable hooks called since the last change. */
   readonly invoked: Set<string>
-  /** To be asked again. */
-  readonly again: Set<string>
-  /** What the last round left. */
-  left: string
+  /** Hooks to call again. */
+  readonly toReinvoke: Set<string>
+  /** The object after the last round. */
+  objectAfterRound: string
 }
 
 export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
@@ -42,26 +41,26 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     const forms = new Forms(request, tools)
     const own = forms.of(request.requested)
     const now = (): string => request.object === undefined || !mayRepeat ? '' : own.json(request.object)
-    let kept = progress.get(pass)
-    if (kept === undefined) progress.set(pass, kept = { invoked: new Set(), again: new Set(), left: '' })
-    else if (kept.left !== now()) askAgain(kept)
+    let state = progress.get(pass)
+    if (state === undefined) progress.set(pass, state = { invoked: new Set(), toReinvoke: new Set(), objectAfterRound: '' })
+    else if (state.objectAfterRound !== now()) scheduleReinvocation(state)
     const writer = new ReviewWriter(request, spoken => forms.of(spoken))
     for (const invocation of matching) {
       const { hook } = invocation
       if (!await isSelected(hook, request)) continue
-      if (pass.round === 1 && !kept.again.has(hook.uid)) continue
+      if (pass.round === 1 && !state.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
-      if (await one(invocation, request, pass.round, writer, forms.of(invocation.requested))) {
-        askAgain(kept)
+      if (await callHook(invocation, request, pass.round, writer, forms.of(invocation.requested))) {
+        scheduleReinvocation(state)
         pass.again()
       }
-      if (hook.reinvoked) kept.invoked.add(hook.uid)
+      if (hook.reinvoked) state.invoked.add(hook.uid)
     }
-    if (pass.round === 0) kept.left = now()
+    if (pass.round === 0) state.objectAfterRound = now()
   }
 
-  /** @returns whether it has changed the object */
-  const one = async ({ hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, form: Form): Promise<boolean> => {
+  /** @returns whether the hook changed the object */
+  const callHook = async ({ hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, form: Form): Promise<boolean> => {
     const { name, configuration } = hook
     const place = `round_${round}_index_${index}`
     let changed = false
@@ -70,7 +69,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
         const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, form, request)
         if (patched === undefined) return
         changed = patched.changed
-        // It may hold what the object holds, secrets too.
+        // The patch may contain secrets of the object.
         request.annotate(`${PATCH}${place}`, JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: JSON_PATCH }, exactly), 'Request')
       })
       if (failedOpen) request.annotate(`failed-open.${MUTATION}${place}`, name)
@@ -94,15 +93,15 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   }
 }
 
-/** Whoever was asked before a change is asked about the changed object. */
-function askAgain ({ invoked, again }: Progress): void {
-  for (const uid of invoked) again.add(uid)
+/** Schedules hooks that were called before a change. */
+function scheduleReinvocation ({ invoked, toReinvoke }: Progress): void {
+  for (const uid of invoked) toReinvoke.add(uid)
   invoked.clear()
 }
 
 const exactly = (_key: string, value: unknown): unknown => typeof value === 'bigint' ? String(value) : value
 
-/** Of the versions that hooks ask for, each made once. */
+/** Caches the forms of the versions that hooks require. */
 export class Forms {
   readonly #request: AdmissionRequest
   readonly #tools: HookTools

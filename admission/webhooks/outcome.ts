@@ -1,4 +1,4 @@
-/** What the end of one call means for the request, and what is told of it. */
+/** Evaluates the result of one webhook call, with metrics and logs. */
 import type { StatusError } from '../../schemas/status.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { Verdict } from './answer.js'
@@ -8,25 +8,25 @@ import { HookFailure } from './target.js'
 import type { HookStep, HookTools } from './tools.js'
 
 export interface WebhookCall<T> {
-  /** Of what an answer led to; undefined where a hook could not be asked and the request goes on. */
+  /** The result of `then`; undefined if the call failed and the request proceeds. */
   readonly done: T | undefined
   readonly failedOpen: boolean
 }
 
 /**
- * @param work asks the hook
- * @param then what follows from an answer that allows
- * @throws StatusError that the request ends with
+ * @param work calls the hook
+ * @param then handles a response that allows
+ * @throws StatusError that ends the request
  */
 export async function outcomeOf<T> (hook: Hook, step: HookStep, request: AdmissionRequest, tools: HookTools, work: () => Promise<Verdict>, then: (verdict: Verdict) => Promise<T> | T): Promise<WebhookCall<T>> {
   const { name, ignoresFailure } = hook
   const { operation, signal } = request
   const { metrics } = tools
   const since = performance.now()
-  const told = (code: number, rejected: boolean): void => {
-    const took = performance.now() - since
-    request.waited?.(took, step === 'validating')
-    metrics.called(name, step, operation, took / 1000, code, rejected)
+  const recordMetrics = (code: number, rejected: boolean): void => {
+    const duration = performance.now() - since
+    request.waited?.(duration, step === 'validating')
+    metrics.called(name, step, operation, duration / 1000, code, rejected)
   }
   let refusal: StatusError | undefined
   try {
@@ -34,27 +34,27 @@ export async function outcomeOf<T> (hook: Hook, step: HookStep, request: Admissi
     if (!verdict.allowed) {
       refusal = denied(name, verdict.status)
       metrics.rejected(name, step, operation, 'no_error', refusal.status.code)
-      told(refusal.status.code, true)
+      recordMetrics(refusal.status.code, true)
       throw refusal
     }
     const done = await then(verdict)
-    told(200, false)
+    recordMetrics(200, false)
     return { done, failedOpen: false }
   } catch (error) {
     if (!(error instanceof HookFailure)) {
       if (error === refusal) throw error
       metrics.rejected(name, step, operation, 'apiserver_internal_error', 0)
-      told(0, true)
+      recordMetrics(0, true)
       throw error
     }
-    // Nobody waits for it any more, which says nothing of the hook.
+    // The client has disconnected, so the hook did not fail.
     if (signal.aborted) throw timedOut()
-    const words = (why: string): string => `failed calling webhook ${JSON.stringify(name)}: ${why}`
-    const logged = words(error.clientMessage)
+    const describe = (why: string): string => `failed calling webhook ${JSON.stringify(name)}: ${why}`
+    const logged = describe(error.clientMessage)
     tools.failed(hook.uid, ignoresFailure ? `${logged}; the request goes on, as its failurePolicy says` : logged)
     if (!ignoresFailure) metrics.rejected(name, step, operation, 'calling_webhook_error', error.code)
-    told(error.code, !ignoresFailure)
-    if (!ignoresFailure) throw internal(words(error.message), error.cause ?? new Error(logged))
+    recordMetrics(error.code, !ignoresFailure)
+    if (!ignoresFailure) throw internal(describe(error.message), error.cause ?? new Error(logged))
     metrics.failedOpen(name, step)
     return { done: undefined, failedOpen: true }
   }

@@ -1,4 +1,4 @@
-/** What a webhook changes: a JSON patch of the form of the object that it was shown. */
+/** Applies a webhook's JSON patch to the form of the object that the hook received. */
 import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
@@ -10,21 +10,21 @@ import { internal } from './refusals.js'
 import { HookFailure, withoutValue } from './target.js'
 
 export interface Patched {
-  /** The operations, as the hook sent them. */
+  /** The operations as sent by the hook. */
   readonly patch: unknown
   readonly changed: boolean
 }
 
 /**
  * Changes the object in place.
- * @returns undefined for a patch of no operations
- * @throws HookFailure for what is no patch or none of this type, StatusError 500 for one that does not fit the object
+ * @returns undefined for an empty patch
+ * @throws HookFailure for a malformed patch or another type, StatusError 500 if it does not fit the object
  */
 export async function applyHookPatch (hook: string, { text, type }: HookPatch, form: Form, { object, claim }: Pick<AdmissionRequest, 'object' | 'claim'>): Promise<Patched | undefined> {
-  const patch = listIn(text)
+  const patch = parseOperations(text)
   if (patch.length === 0) return undefined
   if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
-  if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MOST_SHOWN))}`, 400)
+  if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MAX_QUOTED))}`, 400)
   const before = form.json(object)
   try {
     const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
@@ -33,16 +33,16 @@ export async function applyHookPatch (hook: string, { text, type }: HookPatch, f
     done?.()
   } catch (error) {
     if (!isStatusError(error) && !isDecodeError(error)) throw error
-    const words = (why: string): string => `the patch of admission webhook ${JSON.stringify(hook)} cannot be followed: ${why}`
-    // The log has it without the value, which may be a secret.
-    throw internal(words(error.message), new Error(words(isStatusError(error) ? error.message : withoutValue(error))))
+    const describe = (why: string): string => `the patch of admission webhook ${JSON.stringify(hook)} cannot be followed: ${why}`
+    // Logged without the value, which may be a secret.
+    throw internal(describe(error.message), new Error(describe(isStatusError(error) ? error.message : withoutValue(error))))
   }
   return { patch, changed: form.json(object) !== before }
 }
 
-const MOST_SHOWN = 200
+const MAX_QUOTED = 200
 
-function listIn (text: string): unknown[] {
+function parseOperations (text: string): unknown[] {
   let value: unknown
   try {
     ({ value } = parseJson(Buffer.from(text)))

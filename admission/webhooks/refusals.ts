@@ -1,24 +1,24 @@
-/** How a request ends that a webhook refuses, or that it could not be asked about, in the words of the convention. */
+/** Statuses of requests that webhooks refuse or whose calls fail, in upstream's words. */
 import type { AdmissionResponse } from '../../schemas/api/admission/v1.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import type { StatusReason } from '../../schemas/status.js'
 
-const MOST_TEXT = 4000
-const MOST_CAUSES = 100
+const MAX_TEXT = 4000
+const MAX_CAUSES = 100
 
-/** By the webhook: with the code, reason and details it gave. What is no code of a failure is 400. */
+/** A refusal by the webhook, with its code, reason and details. Codes that are not errors become 400. */
 export function denied (hook: string, status: AdmissionResponse['status']): StatusError {
   const { code = 0, reason = '', message = '', details } = status ?? {}
   const why = message !== '' ? `: ${message}` : reason !== '' ? `: ${reason}` : ' without explanation'
   const refusal = new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} denied the request${why}`, { code: code < 400 ? 400 : code > 599 ? 500 : code })
   const told = refusal.status
   if (reason === '') delete told.reason
-  else told.reason = reason.slice(0, MOST_TEXT) as StatusReason // of any text: clients compare it with those they know
+  else told.reason = reason.slice(0, MAX_TEXT) as StatusReason // any text is valid
   if (details === undefined) return refusal
   const { name, group, kind, uid, causes = [], retryAfterSeconds } = details
   told.details = {
     ...texts({ name, group, kind, uid }),
-    ...(causes.length === 0 ? {} : { causes: causes.slice(0, MOST_CAUSES).map(({ reason, message, field }) => texts({ reason, message, field })) }),
+    ...(causes.length === 0 ? {} : { causes: causes.slice(0, MAX_CAUSES).map(({ reason, message, field }) => texts({ reason, message, field })) }),
     ...(retryAfterSeconds === undefined || retryAfterSeconds <= 0 ? {} : { retryAfterSeconds })
   }
   if (told.details.retryAfterSeconds !== undefined) refusal.headers['retry-after'] = String(told.details.retryAfterSeconds)
@@ -26,12 +26,12 @@ export function denied (hook: string, status: AdmissionResponse['status']): Stat
 }
 
 const texts = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '').map(([name, text]) => [name, text.slice(0, MOST_TEXT)]))
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '').map(([name, text]) => [name, text.slice(0, MAX_TEXT)]))
 
 export const dryRunUnsupported = (hook: string): StatusError => badRequest(`admission webhook ${JSON.stringify(hook)} does not support dry run`)
 
-/** 500. @param message without the words that all of these begin with */
+/** A 500. @param message without the common prefix */
 export const internal = (message: string, cause?: unknown): StatusError =>
-  new StatusError('InternalError', `Internal error occurred: ${message}`, { cause, details: { causes: [{ message: message.slice(0, MOST_TEXT) }] } })
+  new StatusError('InternalError', `Internal error occurred: ${message}`, { cause, details: { causes: [{ message: message.slice(0, MAX_TEXT) }] } })
 
 export const timedOut = (): StatusError => new StatusError('Timeout', 'Timeout: request did not complete within requested timeout')

@@ -1,4 +1,4 @@
-/** The AdmissionReview that a webhook is sent: the same fields in v1 and v1beta1. */
+/** Writes the AdmissionReview for webhooks, with the same fields in v1 and v1beta1. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { AdmissionRequest, Operation } from '../../registry/admission.js'
 import type { Form, Kind } from './forms.js'
@@ -8,11 +8,11 @@ import { namespaceOf } from './selectors.js'
 
 export const GROUP = 'admission.orch.io'
 
-/** The server itself, which writes as nobody that was authenticated. */
+/** The user of the server's own writes. */
 const SERVER: UserInfo = { username: 'system:apiserver', uid: '', groups: ['system:masters', 'system:authenticated'], extra: {} }
 
 const OPTIONS: Readonly<Record<Operation, string | undefined>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined }
-/** Those of each kind of options, in the order of their fields. */
+/** Members of the options of each operation, in order. */
 const MEMBERS: Readonly<Record<Operation, readonly string[]>> = {
   CREATE: ['fieldManager', 'fieldValidation'],
   UPDATE: ['fieldManager', 'fieldValidation'],
@@ -25,19 +25,19 @@ const kindJson = ({ group, version, kind }: Kind): string => `{"group":${quote(g
 const resourceJson = ({ group, version, plural }: RequestedKind): string => `{"group":${quote(group)},"version":${quote(version)},"resource":${quote(plural)}}`
 const filled = (name: string, value: string): string => value === '' ? '' : `,${quote(name)}:${quote(value)}`
 
-/** What reviews of one request have in common, written once for all its hooks. */
+/** Writes reviews of one request; the common part is written once for all hooks. */
 export class ReviewWriter {
   readonly #request: AdmissionRequest
   readonly #forms: (spoken: RequestedKind) => Form
   #tail: string | undefined
 
-  /** @param forms of the versions that hooks ask for */
+  /** @param forms returns the form for a version */
   constructor (request: AdmissionRequest, forms: (spoken: RequestedKind) => Form) {
     this.#request = request
     this.#forms = forms
   }
 
-  /** @param objects both objects in the form of `spoken`, see `objects` */
+  /** @param objects the result of `objects` for `spoken` */
   write (version: ReviewVersion, uid: string, spoken: RequestedKind, objects: string): string {
     const { subresource, requested, name, operation } = this.#request
     const below = filled('subResource', subresource)
@@ -69,6 +69,6 @@ const userFields = ({ username, uid, groups, extra }: UserInfo): object => ({
 function optionsJson ({ operation, options, dryRun }: AdmissionRequest): string {
   const kind = OPTIONS[operation]
   if (kind === undefined) return 'null'
-  const said = Object.fromEntries(MEMBERS[operation].filter(name => options[name] !== undefined && options[name] !== '').map(name => [name, options[name]]))
-  return JSON.stringify({ kind, apiVersion: 'meta.orch.io/v1', ...(dryRun ? { dryRun: ['All'] } : {}), ...said })
+  const fields = Object.fromEntries(MEMBERS[operation].filter(name => options[name] !== undefined && options[name] !== '').map(name => [name, options[name]]))
+  return JSON.stringify({ kind, apiVersion: 'meta.orch.io/v1', ...(dryRun ? { dryRun: ['All'] } : {}), ...fields })
 }

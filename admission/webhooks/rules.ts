@@ -1,15 +1,15 @@
-/** Whether the rules of a webhook are about a request. Pure: it knows names alone. */
+/** Matches webhook rules with requests, by names only. */
 import type { RuleWithOperations } from '../../schemas/api/admissionregistration/webhooks.js'
 import type { Operation } from '../../registry/admission.js'
 
-/** What of a request rules look at. */
+/** The attributes of a request that rules match. */
 export interface Subject {
   readonly operation: Operation
   readonly group: string
   readonly version: string
   readonly resource: string
   readonly subresource: string
-  /** In a namespace, and not one itself. */
+  /** In a namespace, and not a namespace itself. */
   readonly namespaced: boolean
 }
 
@@ -21,7 +21,7 @@ export function matchesRule ({ operations, apiGroups, apiVersions, resources, sc
     (scope === ALL || (scope === 'Namespaced') === subject.namespaced) && resources?.some(one => namesResource(one, subject)) === true
 }
 
-/** `pods`, `pods/status`, `pods/*` for pods and all that is below them, `*` for all but subresources, and a star on both sides for everything. */
+/** `pods`, `pods/status`, `pods/*` with subresources, `*` without subresources, and a star on both sides of the slash for everything. */
 function namesResource (text: string, { resource, subresource }: Subject): boolean {
   const slash = text.indexOf('/')
   const [name, sub] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)]

@@ -1,4 +1,4 @@
-/** Whether a request is among those that the selectors of a webhook leave: by labels of its namespace, and of its object, old or new. */
+/** Matches the selectors of a webhook with a request: labels of its namespace, and of its new or old object. */
 import { matchesSelector } from '../../schemas/selectors/objects.js'
 import { notFound } from '../../schemas/status.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -9,13 +9,13 @@ type Labelled = { readonly metadata?: { readonly labels?: Labels | null, readonl
 
 export const isOfNamespaces = ({ group, resource }: Pick<AdmissionRequest, 'group' | 'resource'>): boolean => group === '' && resource === 'namespaces'
 
-/** The namespace of a request; a namespace is in itself. '' for what is in none. */
+/** The namespace of a request; a namespace object is in itself. '' for cluster-scoped objects. */
 export function namespaceOf (request: AdmissionRequest): string {
   if (request.namespace !== '' || !isOfNamespaces(request)) return request.namespace
   return request.name === '' ? (request.object as Labelled)?.metadata?.name ?? '' : request.name
 }
 
-/** @throws StatusError 404 when the namespace it asks about is not there */
+/** @throws StatusError 404 if the namespace does not exist */
 export async function isSelected ({ namespaceSelector, objectSelector }: Hook, request: AdmissionRequest): Promise<boolean> {
   if (objectSelector !== undefined && ![request.object, request.oldObject].some(object => {
     const { metadata } = (object as Labelled) ?? {}
@@ -23,11 +23,11 @@ export async function isSelected ({ namespaceSelector, objectSelector }: Hook, r
   })) return false
   if (namespaceSelector === undefined) return true
   const namespace = namespaceOf(request)
-  // What is in no namespace is never left out for one.
+  // A namespace selector never excludes cluster-scoped objects.
   return (namespace === '' && !isOfNamespaces(request)) || matchesSelector(namespaceSelector, await namespaceLabels(request, namespace))
 }
 
-/** Of a namespace that is being written, those it will have. */
+/** Labels of the namespace; the new ones if it is being written. */
 async function namespaceLabels (request: AdmissionRequest, namespace: string): Promise<Labels> {
   const { operation, subresource, object, reader } = request
   if (isOfNamespaces(request) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return (object as Labelled)?.metadata?.labels ?? {}

@@ -1,4 +1,4 @@
-/** What stands behind the service of a webhook: its cluster address, or, where that is asked for, an endpoint that is ready. */
+/** Resolves the service of a webhook: its cluster IP or, if enabled, a ready endpoint. */
 import type { Endpoints } from '../../schemas/api/core/endpoints.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { notFound, serviceUnavailable } from '../../schemas/status.js'
@@ -8,11 +8,11 @@ import type { HookService } from './target.js'
 export interface Address { readonly host: string, readonly port: number }
 
 /**
- * @param endpoints as `--enable-aggregator-routing` says
- * @throws StatusError that says what is missing
+ * @param endpoints `--enable-aggregator-routing`
+ * @throws StatusError that describes what is missing
  */
 export async function serviceAddress (reader: AdmissionReader, { namespace, name, port }: HookService, endpoints: boolean): Promise<Address> {
-  const service = await reader.get('', 'services', namespace, name) as Service | undefined // stored as one
+  const service = await reader.get('', 'services', namespace, name) as Service | undefined // of its type
   if (service === undefined) throw notFound({ group: '', resource: 'services' }, name)
   const { type = 'ClusterIP', clusterIP = '', externalName = '', ports } = service.spec ?? {}
   if (type === 'ExternalName') {
@@ -28,7 +28,7 @@ export async function serviceAddress (reader: AdmissionReader, { namespace, name
 
 async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }: HookService, offered: { readonly name?: string | undefined } | undefined): Promise<Address> {
   if (offered === undefined) throw noSuchPort(name, port)
-  const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // stored as one
+  const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // of its type
   if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name)
   const ready = (endpoints.subsets ?? []).flatMap(({ addresses, ports }) => {
     const target = (ports ?? []).find(one => (one.name ?? '') === (offered.name ?? ''))

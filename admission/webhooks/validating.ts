@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: asks the webhooks of all ValidatingWebhookConfigurations whose rules and selectors match, all at once. The
- * request is refused when one of them refuses it; of several refusals the first in order of name is told.
+ * ValidatingAdmissionWebhook: calls the matching webhooks of all ValidatingWebhookConfigurations in parallel. One refusal refuses the request; of several,
+ * the first in order of name is returned.
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { ask } from './ask.js'
@@ -19,7 +19,7 @@ const FAILED_OPEN = 'failed-open.validating.webhook.admission.orch.io/'
 export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
   const configurations = new Configurations(tools.resources, 'validatingwebhookconfigurations', hooks => { tools.caller.retain(hooks.map(({ target }) => target)) })
 
-  const all = async (set: HookSet, request: AdmissionRequest): Promise<void> => {
+  const callAll = async (set: HookSet, request: AdmissionRequest): Promise<void> => {
     const selected: Invocation[] = []
     for (const invocation of set.matching(request, tools.resources())) if (await isSelected(invocation.hook, request)) selected.push(invocation)
     if (selected.length === 0) return
@@ -32,11 +32,11 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
       if (objects === undefined) written.set(spoken, objects = writer.objects(spoken))
       return objects
     }
-    const asked = await Promise.allSettled(selected.map(async ({ hook, requested }, index) => {
+    const results = await Promise.allSettled(selected.map(async ({ hook, requested }, index) => {
       const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => ask(hook, tools.caller, { request, writer, requested, objects: objectsIn(requested), mutating: false }), () => {})
       if (failedOpen) request.annotate(`${FAILED_OPEN}round_0_index_${index}`, hook.name)
     }))
-    const refused = asked.find(one => one.status === 'rejected')
+    const refused = results.find(one => one.status === 'rejected')
     if (refused !== undefined) throw refused.reason
   }
 
@@ -48,8 +48,8 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
     },
     validate: request => {
       const set = configurations.current()
-      if (set instanceof Promise) return set.then(found => all(found, request))
-      return set.hooks.length === 0 ? undefined : all(set, request)
+      if (set instanceof Promise) return set.then(found => callAll(found, request))
+      return set.hooks.length === 0 ? undefined : callAll(set, request)
     }
   }
 }

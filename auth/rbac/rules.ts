@@ -1,4 +1,4 @@
-/** What rules of roles allow, and whether some of them are all that others allow. */
+/** Evaluates role rules, and compares the permissions of two sets of rules. */
 import type { RequestInfo } from '../request-info.js'
 import type { PolicyRule } from '../../schemas/api/rbac/rules.js'
 

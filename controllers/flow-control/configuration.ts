@@ -1,7 +1,6 @@
 /**
- * Keeps priority and fairness as it is configured in the store: informers follow both kinds, a change holds when its write is
- * acknowledged, and each schema is told in its status whether its level is there. Whether a status is written is decided by what
- * is stored then, so that several servers write it once.
+ * Applies the stored configuration of priority and fairness: informers follow both kinds, a write is acknowledged once its change is effective, and the
+ * status of each schema reports whether its level exists. Status writes depend on the stored status, so several servers write it once.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -18,8 +17,8 @@ import { inWrittenVersion } from './written.js'
 import type { FlowControl } from '../../flow-control/flow-control.js'
 
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
-/** Of one schema in a minute, as another server may be of another opinion. */
-const MOST_WRITES = 6
+/** Limits status writes per schema, because another server may disagree. */
+const MAX_WRITES_PER_MINUTE = 6
 const MINUTE = 60_000
 
 export class FlowConfiguration implements Controller {
@@ -51,7 +50,7 @@ export class FlowConfiguration implements Controller {
   async start (): Promise<void> {
     const levels = this.#options.resources.find(GROUP, 'prioritylevelconfigurations')
     const schemas = this.#options.resources.find(GROUP, 'flowschemas')
-    if (levels === undefined || schemas === undefined) return // the group is not served: what is mandatory holds
+    if (levels === undefined || schemas === undefined) return // group not served: only the mandatory configuration applies
     this.#informers ??= [this.#follow(levels, this.#levels), this.#follow(schemas, this.#schemas)]
     for (const informer of this.#informers) await informer.start()
     this.#started = true
@@ -72,7 +71,7 @@ export class FlowConfiguration implements Controller {
       log,
       handlers: [{
         changed: entry => {
-          known.set(entry.name, store.readStored(entry) as T) // of the type of its store
+          known.set(entry.name, store.readStored(entry) as T) // of the store's type
           this.#changed()
         },
         deleted: ({ name }) => {
@@ -89,7 +88,7 @@ export class FlowConfiguration implements Controller {
     return informer
   }
 
-  /** Changes that come together are applied together. */
+  /** Applies simultaneous changes together. */
   #changed (): void {
     if (!this.#started) return
     this.#applying ??= new Promise(resolve => {
@@ -107,19 +106,19 @@ export class FlowConfiguration implements Controller {
     for (const name of this.#written.keys()) if (!this.#schemas.has(name)) this.#written.delete(name)
   }
 
-  /** The schema with a status that is right, undefined where it is so already. */
+  /** The schema with the correct status, undefined if it already is. */
   #withStatus (schema: FlowSchema): FlowSchema | undefined {
     const { name } = schema.spec.priorityLevelConfiguration
-    const there = this.#control.hasLevel(name)
-    const status = there ? 'False' : 'True'
-    const reason = there ? 'Found' : 'NotFound'
-    const message = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} ${there ? 'and it exists' : 'but there is no such object'}`
+    const levelExists = this.#control.hasLevel(name)
+    const status = levelExists ? 'False' : 'True'
+    const reason = levelExists ? 'Found' : 'NotFound'
+    const message = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} ${levelExists ? 'and it exists' : 'but there is no such object'}`
     const before = schema.status.conditions ?? []
     const same = before.some(one => one.type === 'Dangling' && one.status === status && one.reason === reason && one.message === message)
     if (same) return undefined
-    const told = { type: 'Dangling', status, lastTransitionTime: now(), reason, message }
+    const condition = { type: 'Dangling', status, lastTransitionTime: now(), reason, message }
     const at = before.findIndex(({ type }) => type === 'Dangling')
-    return { ...schema, status: { conditions: at < 0 ? [...before, told] : before.with(at, told) } }
+    return { ...schema, status: { conditions: at < 0 ? [...before, condition] : before.with(at, condition) } }
   }
 
   async #writeStatus (name: string, signal: AbortSignal): Promise<Verdict> {
@@ -128,10 +127,10 @@ export class FlowConfiguration implements Controller {
     if (store === undefined || schema === undefined || this.#withStatus(schema) === undefined) return 'done'
     const at = (this.#options.clock ?? systemClock).elapsed()
     const written = (this.#written.get(name) ?? []).filter(one => at - one < MINUTE)
-    if (written.length >= MOST_WRITES) return 'later'
+    if (written.length >= MAX_WRITES_PER_MINUTE) return 'later'
     this.#written.set(name, [...written, at])
     await change(inWrittenVersion(store), { namespace: '', name, subresource: 'status' }, { ...serverContext(signal), fieldManager: MANAGER }, base => {
-      const object = base.copy() as FlowSchema // of the store of schemas
+      const object = base.copy() as FlowSchema // stores of schemas contain schemas
       return this.#withStatus(object) ?? object
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound')) throw error

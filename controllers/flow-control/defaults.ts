@@ -1,7 +1,7 @@
 /**
- * The levels and schemas that a server begins with: made where they are missing and kept as they should be, at start and once a
- * minute. Of those that are only suggested, the annotation `apf.orch.io/autoupdate-spec` says whether they are kept; one without it was
- * never changed while its generation is 1. What carries the annotation and is no default any more goes. Several servers may do so at once.
+ * Creates and maintains the default priority levels and flow schemas, at start-up and every minute. The annotation `apf.orch.io/autoupdate-spec` decides
+ * whether suggested ones are maintained; without it, an object of generation 1 counts as unchanged by users. Annotated objects that are no longer defaults
+ * are deleted. Several servers may do so concurrently.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -24,26 +24,26 @@ const INTERVAL = 60_000
 
 type Configured = FlowSchema | PriorityLevelConfiguration
 
-/** As the annotation says it; undefined where it says nothing. */
+/** The value of the annotation; undefined if missing or invalid. */
 function autoupdateAnnotation ({ metadata: { annotations } }: Configured): boolean | undefined {
   const value = annotations?.[AUTOUPDATE] ?? ''
   if (/^(?:1|t|T|true|TRUE|True)$/.test(value)) return true
   return /^(?:0|f|F|false|FALSE|False)$/.test(value) ? false : undefined
 }
 
-/** As it should be, undefined where it is so. */
-export function corrected<T extends Configured> (there: T, wanted: T, mandatory: boolean): T | undefined {
-  const keep = mandatory || (autoupdateAnnotation(there) ?? there.metadata.generation === 1)
-  const differs = keep && canonical(there.spec) !== canonical(wanted.spec)
-  if (autoupdateAnnotation(there) === keep && !differs) return undefined
+/** The corrected object, undefined if nothing changes. */
+export function corrected<T extends Configured> (existing: T, desired: T, mandatory: boolean): T | undefined {
+  const keep = mandatory || (autoupdateAnnotation(existing) ?? existing.metadata.generation === 1)
+  const differs = keep && canonical(existing.spec) !== canonical(desired.spec)
+  if (autoupdateAnnotation(existing) === keep && !differs) return undefined
   return {
-    ...there,
-    metadata: { ...there.metadata, annotations: { ...there.metadata.annotations, [AUTOUPDATE]: String(keep) } },
-    ...(differs ? { spec: structuredClone(wanted.spec) } : {})
+    ...existing,
+    metadata: { ...existing.metadata, annotations: { ...existing.metadata.annotations, [AUTOUPDATE]: String(keep) } },
+    ...(differs ? { spec: structuredClone(desired.spec) } : {})
   }
 }
 
-/** Of specs: an empty list and a false are nothing, and the order of members means nothing. */
+/** A canonical form of specs: empty lists and false count as unset, and member order is ignored. */
 function canonical (value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
@@ -54,10 +54,10 @@ function canonical (value: unknown): string {
 export class FlowDefaults extends AtStart {
   #cancel: (() => void) | undefined
 
-  /** Resolves when they are as they should be. */
+  /** Resolves when the defaults are correct. */
   override async start (): Promise<void> {
     await super.start()
-    this.#again()
+    this.#scheduleNext()
   }
 
   override async close (): Promise<void> {
@@ -65,12 +65,12 @@ export class FlowDefaults extends AtStart {
     await super.close()
   }
 
-  #again (): void {
+  #scheduleNext (): void {
     if (this.closing.aborted) return
     this.#cancel = (this.options.clock ?? systemClock).after(INTERVAL, () => {
       super.start().catch((error: unknown) => {
         if (!isStorageError(error, 'Closed')) this.options.log('the defaults of priority and fairness could not be looked after, retrying in a minute', error)
-      }).finally(() => { this.#again() })
+      }).finally(() => { this.#scheduleNext() })
     })
   }
 
@@ -78,45 +78,45 @@ export class FlowDefaults extends AtStart {
     const levels = this.options.resources.find(GROUP, 'prioritylevelconfigurations')
     const schemas = this.options.resources.find(GROUP, 'flowschemas')
     if (levels === undefined || schemas === undefined) return
-    // Levels first: a schema whose level is missing would be marked so.
+    // Levels first: the status of a schema without its level would report it as missing.
     for (const [store, suggested, mandatory] of [[levels, SUGGESTED_LEVELS, MANDATORY_LEVELS], [schemas, SUGGESTED_SCHEMAS, MANDATORY_SCHEMAS]] as const) {
-      await this.each([...suggested, ...mandatory], object => this.#keep(store, object, (mandatory as readonly Configured[]).includes(object)))
+      await this.each([...suggested, ...mandatory], object => this.#ensure(store, object, (mandatory as readonly Configured[]).includes(object)))
     }
-    await this.#clear(levels, new Set([...SUGGESTED_LEVELS, ...MANDATORY_LEVELS].map(({ metadata: { name = '' } }) => name)))
-    await this.#clear(schemas, new Set([...SUGGESTED_SCHEMAS, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name)))
+    await this.#removeObsolete(levels, new Set([...SUGGESTED_LEVELS, ...MANDATORY_LEVELS].map(({ metadata: { name = '' } }) => name)))
+    await this.#removeObsolete(schemas, new Set([...SUGGESTED_SCHEMAS, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name)))
   }
 
   get #context (): WriteContext { return { ...serverContext(this.closing), fieldManager: MANAGER } }
 
-  async #keep (store: ResourceStore, wanted: Configured, mandatory: boolean): Promise<void> {
+  async #ensure (store: ResourceStore, desired: Configured, mandatory: boolean): Promise<void> {
     if (this.closing.aborted) return
-    const { name = '' } = wanted.metadata
+    const { name = '' } = desired.metadata
     const found = await current(store, store.key('', name))
     if (found === undefined) {
-      const made = { ...structuredClone(wanted), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
+      const made = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
       await create(inWrittenVersion(store), made, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
-        if (!isStatusError(error, 'AlreadyExists')) throw error // another server was faster
+        if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
       })
       return
     }
-    if (corrected(store.readStored(found) as Configured, wanted, mandatory) === undefined) return
+    if (corrected(store.readStored(found) as Configured, desired, mandatory) === undefined) return
     await change(inWrittenVersion(store), { namespace: '', name }, this.#context, base => {
-      const there = base.copy() as Configured // of the type of its store
-      return corrected(there, wanted, mandatory) ?? there
+      const existing = base.copy() as Configured // of the store's type
+      return corrected(existing, desired, mandatory) ?? existing
     }).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error // it is made again in a minute
+      if (!isStatusError(error, 'NotFound')) throw error // created again in a minute
     })
   }
 
-  /** Defaults of other releases. */
-  async #clear (store: ResourceStore, defaults: ReadonlySet<string>): Promise<void> {
-    const old: Configured[] = []
+  /** Deletes defaults of other releases. */
+  async #removeObsolete (store: ResourceStore, defaults: ReadonlySet<string>): Promise<void> {
+    const obsolete: Configured[] = []
     const { start, end } = store.range('')
     store.cache?.snapshot.map.forEach(start, end, entry => {
-      if (entry.name !== '' && !defaults.has(entry.name)) old.push(store.readStored(entry) as Configured)
+      if (entry.name !== '' && !defaults.has(entry.name)) obsolete.push(store.readStored(entry) as Configured)
       return true
     })
-    for (const one of old) {
+    for (const one of obsolete) {
       if (autoupdateAnnotation(one) !== true) continue
       const { name = '', uid } = one.metadata
       await remove(store, { namespace: '', name }, { preconditions: { uid } }, this.#context).catch((error: unknown) => {

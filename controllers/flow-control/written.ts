@@ -1,7 +1,6 @@
-/** How the server itself writes configuration of priority and fairness. */
 import type { ResourceStore } from '../../registry/resource-store.js'
 
-/** Upstream writes it in this version, which managedFields then name. */
+/** Upstream writes this version, which managedFields record. */
 const WRITTEN_VERSION = 'v1beta2'
 
 export function inWrittenVersion (store: ResourceStore): ResourceStore {

@@ -1,4 +1,4 @@
-/** ClusterRoles that gather the rules of others by their labels: kept filled, whoever changes what. */
+/** Keeps the rules of aggregated ClusterRoles up to date. */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
 import { sameValue } from '../../schemas/index.js'
 import { matchesSelector } from '../../schemas/selectors/objects.js'
@@ -13,7 +13,7 @@ import type { Rule } from '../../auth/rbac/rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 
-/** The same for rules that say the same. */
+/** Equal for equal rules. */
 const keyOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): string =>
   JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs].map(list => list ?? []))
 
@@ -29,7 +29,7 @@ export class RoleAggregation implements Controller {
     this.#queue = new WorkQueue({
       workers: 1,
       work: async name => {
-        await this.#fill(name)
+        await this.#update(name)
         return 'done'
       },
       failed: (name, error) => {
@@ -49,12 +49,12 @@ export class RoleAggregation implements Controller {
       log: this.#options.log,
       handlers: [{
         changed: entry => {
-          this.#roles.set(entry.name, entry.object as ClusterRole) // of a type that is one
-          this.#gatherAll()
+          this.#roles.set(entry.name, entry.object as ClusterRole) // cluster roles only
+          this.#enqueueAll()
         },
         deleted: ({ name }) => {
           this.#roles.delete(name)
-          this.#gatherAll()
+          this.#enqueueAll()
         }
       }]
     })
@@ -67,16 +67,16 @@ export class RoleAggregation implements Controller {
     await this.#queue.close()
   }
 
-  /** Those that gather are few. */
-  #gatherAll (): void { for (const [name, { aggregationRule }] of this.#roles) if (aggregationRule != null) this.#queue.add(name) }
+  /** Aggregated roles are few. */
+  #enqueueAll (): void { for (const [name, { aggregationRule }] of this.#roles) if (aggregationRule != null) this.#queue.add(name) }
 
-  /** In the order of names, each rule once. */
+  /** In the order of role names, without duplicates. */
   #rulesFor (name: string, { aggregationRule }: ClusterRole): Rule[] {
     const selectors = aggregationRule?.clusterRoleSelectors ?? []
     const rules = new Map<string, Rule>()
-    for (const other of [...this.#roles.keys()].sort()) {
-      const role = this.#roles.get(other)
-      if (role === undefined || other === name || !selectors.some(selector => matchesSelector(selector, role.metadata.labels ?? {}))) continue
+    for (const otherName of [...this.#roles.keys()].sort()) {
+      const role = this.#roles.get(otherName)
+      if (role === undefined || otherName === name || !selectors.some(selector => matchesSelector(selector, role.metadata.labels ?? {}))) continue
       for (const rule of role.rules ?? []) {
         const key = keyOf(rule)
         if (!rules.has(key)) rules.set(key, rule)
@@ -85,7 +85,7 @@ export class RoleAggregation implements Controller {
     return [...rules.values()]
   }
 
-  async #fill (name: string): Promise<void> {
+  async #update (name: string): Promise<void> {
     const store = this.#options.resources.find(GROUP, 'clusterroles')
     const role = this.#roles.get(name)
     if (store === undefined || role?.aggregationRule == null) return

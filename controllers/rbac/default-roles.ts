@@ -1,6 +1,6 @@
 /**
- * The default roles and bindings: made at start where they are missing, and given back what they have lost, unless the object
- * says that it is kept by hand (`rbac.authorization.orch.io/autoupdate: "false"`). Several servers may do so at once.
+ * Creates default roles and bindings at start-up and restores missing parts, except of objects annotated `rbac.authorization.orch.io/autoupdate: "false"`.
+ * Several servers may do so concurrently.
  */
 import type { ApiObject } from '../../schemas/index.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
@@ -58,80 +58,80 @@ function bindingOf ({ name, namespace = '', role = name, kind = 'ClusterRole' as
   }
 }
 
-/** Adds what is missing of labels and annotations; true when it did. */
-function completeMetadata (there: ApiObject, wanted: ApiObject): boolean {
+/** Adds missing labels and annotations; true if there were any. */
+function completeMetadata (existing: ApiObject, desired: ApiObject): boolean {
   let added = false
   for (const field of ['labels', 'annotations'] as const) {
-    for (const [key, value] of Object.entries(wanted.metadata[field] ?? {})) {
-      if (there.metadata[field]?.[key] === value) continue
-      there.metadata[field] = { ...there.metadata[field], [key]: value }
+    for (const [key, value] of Object.entries(desired.metadata[field] ?? {})) {
+      if (existing.metadata[field]?.[key] === value) continue
+      existing.metadata[field] = { ...existing.metadata[field], [key]: value }
       added = true
     }
   }
   return added
 }
 
-function completeRole (there: Role, wanted: Role): boolean {
-  const added = completeMetadata(there, wanted)
-  if (wanted.aggregationRule !== undefined) {
-    if (there.aggregationRule !== undefined) return added
-    there.aggregationRule = wanted.aggregationRule
+function completeRole (existing: Role, desired: Role): boolean {
+  const added = completeMetadata(existing, desired)
+  if (desired.aggregationRule !== undefined) {
+    if (existing.aggregationRule !== undefined) return added
+    existing.aggregationRule = desired.aggregationRule
     return true
   }
-  const missing = uncovered(there.rules ?? [], wanted.rules ?? [])
+  const missing = uncovered(existing.rules ?? [], desired.rules ?? [])
   if (missing.length === 0) return added
-  there.rules = [...there.rules ?? [], ...missing]
+  existing.rules = [...existing.rules ?? [], ...missing]
   return true
 }
 
-function completeBinding (there: Binding, wanted: Binding): boolean {
-  const added = completeMetadata(there, wanted)
+function completeBinding (existing: Binding, desired: Binding): boolean {
+  const added = completeMetadata(existing, desired)
   const same = (one: Subject, other: Subject): boolean => one.kind === other.kind && one.name === other.name && (one.namespace ?? '') === (other.namespace ?? '')
-  const missing = (wanted.subjects ?? []).filter(subject => !there.subjects?.some(one => same(one, subject)))
+  const missing = (desired.subjects ?? []).filter(subject => !existing.subjects?.some(one => same(one, subject)))
   if (missing.length === 0) return added
-  there.subjects = [...there.subjects ?? [], ...missing]
+  existing.subjects = [...existing.subjects ?? [], ...missing]
   return true
 }
 
 export class DefaultRoles extends AtStart {
   protected async make (): Promise<void> {
-    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES], role => this.#keep('clusterroles', roleOf(role), completeRole))
-    await this.each(NAMESPACED_ROLES, role => this.#keep('roles', roleOf(role, role.namespace), completeRole))
-    await this.each(BINDINGS, binding => this.#keep(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
+    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES], role => this.#ensure('clusterroles', roleOf(role), completeRole))
+    await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', roleOf(role, role.namespace), completeRole))
+    await this.each(BINDINGS, binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
   }
 
-  async #keep<T extends ApiObject> (plural: string, wanted: T, complete: (there: T, wanted: T) => boolean): Promise<void> {
+  async #ensure<T extends ApiObject> (plural: string, desired: T, complete: (existing: T, desired: T) => boolean): Promise<void> {
     const store = this.options.resources.find(GROUP, plural)
     if (store === undefined || this.closing.aborted) return
-    const { name = '', namespace = '' } = wanted.metadata
+    const { name = '', namespace = '' } = desired.metadata
     const context = serverContext(this.closing)
     const found = await current(store, store.key(namespace, name))
     if (found === undefined) {
-      await create(store, wanted, { namespace, name: '' }, context).catch((error: unknown) => {
-        if (!isStatusError(error, 'AlreadyExists')) throw error // another server was faster
+      await create(store, desired, { namespace, name: '' }, context).catch((error: unknown) => {
+        if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
       })
       return
     }
-    const there = found.copy() as T // of the same type
-    if (there.metadata.annotations?.[AUTOUPDATE] === 'false') return
-    if (await this.#replaced(store, there, wanted)) return
-    if (!complete(there, wanted)) return
+    const existing = found.copy() as T // of the same type
+    if (existing.metadata.annotations?.[AUTOUPDATE] === 'false') return
+    if (await this.#replaceIfNeeded(store, existing, desired)) return
+    if (!complete(existing, desired)) return
     await change(store, { namespace, name }, context, base => {
       const object = base.copy() as T
-      complete(object, wanted)
+      complete(object, desired)
       return object
     }).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error // somebody does not want it
+      if (!isStatusError(error, 'NotFound')) throw error // deleted by a user
     })
   }
 
-  /** A binding to another role is another binding, as what it grants can never change. */
-  async #replaced (store: ResourceStore, there: ApiObject & { roleRef?: { kind: string, name: string } }, wanted: ApiObject & { roleRef?: { kind: string, name: string } }): Promise<boolean> {
-    if (wanted.roleRef === undefined || (there.roleRef?.kind === wanted.roleRef.kind && there.roleRef.name === wanted.roleRef.name)) return false
-    const { name = '', namespace = '', uid } = there.metadata
+  /** Replaces a binding to another role, because roleRef is immutable. */
+  async #replaceIfNeeded (store: ResourceStore, existing: ApiObject & { roleRef?: { kind: string, name: string } }, desired: ApiObject & { roleRef?: { kind: string, name: string } }): Promise<boolean> {
+    if (desired.roleRef === undefined || (existing.roleRef?.kind === desired.roleRef.kind && existing.roleRef.name === desired.roleRef.name)) return false
+    const { name = '', namespace = '', uid } = existing.metadata
     const context = serverContext(this.closing)
     await remove(store, { namespace, name }, { preconditions: { uid } }, context).catch((error: unknown) => { if (!isStatusError(error, 'NotFound')) throw error })
-    await create(store, wanted, { namespace, name: '' }, context).catch((error: unknown) => { if (!isStatusError(error, 'AlreadyExists')) throw error })
+    await create(store, desired, { namespace, name: '' }, context).catch((error: unknown) => { if (!isStatusError(error, 'AlreadyExists')) throw error })
     return true
   }
 }

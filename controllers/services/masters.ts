@@ -1,6 +1,6 @@
 /**
- * Which servers stand behind the server's own service. By leases: each server keeps a key that ends by itself when it is not kept
- * up, and whoever has one is there. By count: each adds its address, and takes others out while there are more than are said to be.
+ * Tracks the servers behind the server's own service. By lease: each server keeps a key with a lease, and all keys count. By count: each server adds its
+ * address, and removes others while there are more than configured.
  */
 import { validateNonSpecialAddress } from '../../schemas/rules/net.js'
 import type { Backend } from '../../storage/backend.js'
@@ -10,17 +10,17 @@ import { rangeOf } from '../../storage/key.js'
 export type Reconciler = 'lease' | 'master-count' | 'none'
 
 export interface Masters {
-  /** Says that this server is there, and of the addresses that are published those that should be, sorted. @throws StorageError */
+  /** Registers this server and returns the sorted addresses to publish. @throws StorageError */
   readonly present: (published: readonly string[]) => Promise<readonly string[]>
-  /** Says that it is not. @throws StorageError */
+  /** Unregisters this server. @throws StorageError */
   readonly absent: (published: readonly string[]) => Promise<readonly string[]>
 }
 
-/** Seconds a server counts as there after it last said so. */
+/** How long a server counts as present without a renewal. */
 const LEASE_SECONDS = 15
-const MOST_ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
-/** Why an address cannot be that of an endpoint, or undefined. */
+/** Why an address is invalid for endpoints, or undefined. */
 export function addressProblem (address: string): string | undefined {
   const found: string[] = []
   validateNonSpecialAddress(address, '', ({ detail }) => { found.push(detail) })
@@ -45,7 +45,7 @@ function byLease (address: string, backend: Backend, scope: string): Masters {
         const { kv } = await backend.get(key)
         const { succeeded } = kv === undefined ? await backend.create(key, value, options) : await backend.update(key, value, kv.modRevision, options)
         if (succeeded) return await all()
-        if (attempt === MOST_ATTEMPTS) throw new StorageError('Unavailable', `${key} is changed by somebody else all the while`, { key })
+        if (attempt === MAX_ATTEMPTS) throw new StorageError('Unavailable', `${key} is changed by somebody else all the while`, { key })
       }
     },
     absent: async () => {
@@ -60,7 +60,7 @@ function byCount (address: string, count: number): Masters {
   return {
     present: async published => {
       const all = [...new Set([...published, address])].sort()
-      // Each server takes away the one after itself, so that they agree on who stays.
+      // Each server removes the address after its own, so that all agree.
       while (all.length > count) all.splice((all.indexOf(address) + 1) % all.length, 1)
       return all
     },

@@ -1,4 +1,4 @@
-/** Endpoints and EndpointSlice of the server's own service: which addresses they have, as they should be. */
+/** Maintains Endpoints and EndpointSlice of the server's own service. */
 import type { ApiObject } from '../../schemas/index.js'
 import { sameValue } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -9,7 +9,7 @@ import { change } from '../../registry/operations/update.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 
 export const PORT_NAME = 'https'
-/** The slice is written here, so nobody has to mirror it. */
+/** Prevents the mirroring controller from creating a second slice. */
 const SKIP_MIRROR = { 'endpointslice.orch.io/skip-mirror': 'true' }
 
 interface Subset { readonly addresses?: ReadonlyArray<{ readonly ip: string }> }
@@ -18,67 +18,67 @@ export interface Place {
   readonly namespace: string
   readonly name: string
   readonly port: number
-  /** Of the addresses in the slice, which has those of one alone. */
+  /** Slices contain addresses of one family only. */
   readonly addressType: 'IPv4' | 'IPv6'
 }
 
 const ENDPOINTS = { group: '', plural: 'endpoints', kind: 'Endpoints', apiVersion: 'v1' }
-/** In the version that is stored. */
+/** In the stored version. */
 const SLICES = { group: 'discovery.orch.io', plural: 'endpointslices', kind: 'EndpointSlice', apiVersion: 'discovery.orch.io/v1beta1' }
 
 export class OwnEndpoints {
   readonly #resources: ResourceRegistry
-  readonly #at: Place
+  readonly #place: Place
 
-  constructor (resources: ResourceRegistry, at: Place) {
+  constructor (resources: ResourceRegistry, place: Place) {
     this.#resources = resources
-    this.#at = at
+    this.#place = place
   }
 
-  /** Addresses that are published, where they are in the one form this server writes. @throws StorageError */
+  /** The published addresses, if they have the form that servers write. @throws StorageError */
   async published (): Promise<readonly string[]> {
     const store = this.#resources.find('', 'endpoints')
-    const found = store === undefined ? undefined : await current(store, store.key(this.#at.namespace, this.#at.name))
+    const found = store === undefined ? undefined : await current(store, store.key(this.#place.namespace, this.#place.name))
     const { subsets = [] }: { subsets?: Subset[] } = store === undefined || found === undefined ? {} : store.readStored(found) as ApiObject & { subsets?: Subset[] }
     return subsets.length === 1 ? (subsets[0]?.addresses ?? []).map(({ ip }) => ip) : []
   }
 
   /** Publishes the addresses. @throws StatusError, StorageError */
   async publish (addresses: readonly string[], context: WriteContext): Promise<void> {
-    const { name, port, addressType } = this.#at
+    const { name, port, addressType } = this.#place
     const ports = [{ name: PORT_NAME, port, protocol: 'TCP' }]
     const subsets = addresses.length === 0 ? undefined : [{ addresses: addresses.map(ip => ({ ip })), ports }]
-    await this.#keep(ENDPOINTS, SKIP_MIRROR, { subsets }, context)
+    await this.#ensure(ENDPOINTS, SKIP_MIRROR, { subsets }, context)
     const ofFamily = addresses.filter(ip => ip.includes(':') === (addressType === 'IPv6'))
     const endpoints = ofFamily.map(ip => ({ addresses: [ip], conditions: { ready: true } }))
-    await this.#keep(SLICES, { 'orch.io/service-name': name }, { addressType, endpoints, ports }, context)
+    await this.#ensure(SLICES, { 'orch.io/service-name': name }, { addressType, endpoints, ports }, context)
   }
 
-  async #keep (type: typeof ENDPOINTS, labels: Record<string, string>, fields: object, context: WriteContext): Promise<void> {
+  async #ensure (type: typeof ENDPOINTS, labels: Record<string, string>, fields: object, context: WriteContext): Promise<void> {
     const { group, plural, kind, apiVersion } = type
-    const { namespace, name } = this.#at
+    const { namespace, name } = this.#place
     const store = this.#resources.find(group, plural)
     if (store === undefined) return
     const found = await current(store, store.key(namespace, name))
     const fresh = { kind, apiVersion, metadata: { name, namespace, labels }, ...fields }
     if (found === undefined) {
-      await create(store, fresh, { namespace, name: '' }, context).catch(whereSettled)
+      await create(store, fresh, { namespace, name: '' }, context).catch(ignoreRaces)
       return
     }
-    if (isAs(store.readStored(found), labels, fields)) return
+    if (isUpToDate(store.readStored(found), labels, fields)) return
     await change(store, { namespace, name }, context, base => {
       const object = base.copy()
       return Object.assign(object, fields, { metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } })
-    }).catch(whereSettled)
+    }).catch(ignoreRaces)
   }
 }
 
 /** Another server was faster. */
-function whereSettled (error: unknown): void {
+function ignoreRaces (error: unknown): void {
   if (!isStatusError(error, 'AlreadyExists') && !isStatusError(error, 'NotFound')) throw error
 }
 
-function isAs (object: ApiObject, labels: Record<string, string>, fields: object): boolean {
+function isUpToDate (object: ApiObject, labels: Record<string, string>, fields: object): boolean {
   return Object.entries(labels).every(([key, value]) => object.metadata.labels?.[key] === value) &&
     Object.entries(fields).every(([name, value]) => sameValue((object as unknown as Record<string, unknown>)[name] ?? undefined, value))
 }

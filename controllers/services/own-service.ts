@@ -1,6 +1,6 @@
 /**
- * The service that pods reach the servers by, `orch`: made where it is missing, kept as it should be, and behind it the addresses of the
- * servers that are there. Looked at every ten seconds, which is also what keeps this server among them.
+ * Maintains `orch`, the service through which pods reach the servers, and the addresses behind it. Runs every ten seconds, which also renews this server's
+ * registration.
  */
 import type { ServicePort, ServiceSpec } from '../../schemas/api/core/services.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -21,32 +21,31 @@ import type { Masters, Reconciler } from './masters.js'
 import { OwnEndpoints, PORT_NAME } from './own-endpoints.js'
 
 export interface OwnServiceSettings {
-  /** Of the service, `--master-service-namespace`. Default `default`. */
+  /** Namespace of the service, `--master-service-namespace`. Default `default`. */
   readonly namespace?: string
-  /** IP address that others reach this server at; one that endpoints may have, unless the reconciler is none. */
+  /** IP address of this server for clients; must be valid for endpoints unless the reconciler is none. */
   readonly address: string
-  /** Port that others reach this server at. */
+  /** Port of this server for clients. */
   readonly port: number
-  /** Not 0 for a service of type NodePort. Default 0. */
+  /** Nonzero for a service of type NodePort. Default 0. */
   readonly nodePort?: number
-  /** Who is behind the service, `--endpoint-reconciler-type`. Default lease. */
+  /** How servers are registered, `--endpoint-reconciler-type`. Default lease. */
   readonly reconciler?: Reconciler
-  /** Of the servers, for master-count. Default 1. */
+  /** Number of servers, for master-count. Default 1. */
   readonly count?: number
 }
 
 export interface OwnServiceOptions extends ControllerOptions, OwnServiceSettings {
   readonly allocation: ServiceAllocation
-  /** Aborts when this server is about to end, and nobody should be sent to it any more. */
+  /** Aborted before shutdown, when no new clients should be routed to this server. */
   readonly leaving: AbortSignal
 }
 
 const NAME = 'orch'
 const SERVICE_PORT = 443
-/** Milliseconds. */
-const INTERVAL = 10_000
-const PAUSE = 50
-const LOOKS = 20
+const INTERVAL_MS = 10_000
+const PAUSE_MS = 50
+const MAX_CHECKS = 20
 
 export class OwnService implements Controller {
   readonly #options: OwnServiceOptions
@@ -57,7 +56,7 @@ export class OwnService implements Controller {
   readonly #endpoints: OwnEndpoints
   #masters: Masters | undefined
   #running: Promise<void> = Promise.resolve()
-  #left: Promise<void> | undefined
+  #unregistered: Promise<void> | undefined
   #cancel: (() => void) | undefined
 
   /** @throws TypeError for an address that can't be published */
@@ -73,20 +72,20 @@ export class OwnService implements Controller {
       if (problem !== undefined) throw new TypeError(`orchService.address ${address}: ${problem}`)
       this.#masters = mastersOf(reconciler, address, { backend: allocation.backend, prefix: allocation.prefix, count })
     }
-    leaving.addEventListener('abort', () => { this.#leave().catch(() => {}) }, { once: true }) // it ends by itself
+    leaving.addEventListener('abort', () => { this.#unregister().catch(() => {}) }, { once: true }) // expires by itself
   }
 
-  /** Resolves when the service is there, and leads to this server; or cannot be, for a reason that the log says. */
+  /** Resolves when the service exists and leads to this server, or after logging why it can't. */
   async start (): Promise<void> {
     await this.#run().catch((error: unknown) => {
       if (!isStatusError(error)) throw error
-      this.#failed(error)
+      this.#logFailure(error)
     })
     this.#schedule()
   }
 
   async close (): Promise<void> {
-    await this.#leave().catch(() => {}) // it ends by itself
+    await this.#unregister().catch(() => {}) // expires by itself
     this.#closing.abort()
   }
 
@@ -95,30 +94,30 @@ export class OwnService implements Controller {
     return this.#running
   }
 
-  #failed (error: unknown): void { this.#options.log(`the service ${NAME} is not as it should be, trying again`, error) }
+  #logFailure (error: unknown): void { this.#options.log(`the service ${NAME} is not as it should be, trying again`, error) }
 
   #schedule (): void {
-    if (this.#left !== undefined) return
-    this.#cancel = this.#clock.after(INTERVAL, () => {
+    if (this.#unregistered !== undefined) return
+    this.#cancel = this.#clock.after(INTERVAL_MS, () => {
       this.#run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.#failed(error)
+        if (!isStorageError(error, 'Closed')) this.#logFailure(error)
       }).finally(() => { this.#schedule() })
     })
   }
 
-  /** This server is behind the service no more. */
-  #leave (): Promise<void> {
-    this.#left ??= (async () => {
+  /** Removes this server from the service. */
+  #unregister (): Promise<void> {
+    this.#unregistered ??= (async () => {
       this.#cancel?.()
-      await this.#running.catch(() => {}) // whoever ran it was told
+      await this.#running.catch(() => {}) // reported to the caller of #run
       if (this.#masters !== undefined) await this.#endpoints.publish(await this.#masters.absent(await this.#endpoints.published()), this.#context)
     })()
-    return this.#left
+    return this.#unregistered
   }
 
   async #reconcile (): Promise<void> {
     await this.#keepService()
-    if (this.#masters === undefined || this.#left !== undefined) return
+    if (this.#masters === undefined || this.#unregistered !== undefined) return
     await this.#endpoints.publish(await this.#masters.present(await this.#endpoints.published()), this.#context)
   }
 
@@ -129,34 +128,34 @@ export class OwnService implements Controller {
     const target = { namespace: this.#namespace, name: NAME }
     const type = nodePort === 0 ? 'ClusterIP' : 'NodePort'
     const ports: ServicePort[] = [{ name: PORT_NAME, protocol: 'TCP', port: SERVICE_PORT, targetPort: port, ...(nodePort === 0 ? {} : { nodePort }) }]
-    const found = await this.#found(store)
+    const found = await this.#currentService(store)
     if (found === undefined) {
       const spec = { type, ports, clusterIP: allocation.firstAddress, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None', internalTrafficPolicy: 'Cluster', ...(nodePort === 0 ? {} : { externalTrafficPolicy: 'Cluster' }) }
       const metadata = { name: NAME, namespace: target.namespace, labels: { component: 'apiserver', provider: NAME } }
       const object = { kind: 'Service', apiVersion: 'v1', metadata, spec, status: {} } as ApiObject
       await create(store, object, { namespace: target.namespace, name: '' }, this.#context).catch(async (error: unknown) => {
-        // Another server was faster: with the service, or with its address, which it takes first.
-        if (!isStatusError(error, 'AlreadyExists') && !(isStatusError(error, 'Invalid') && await this.#appears(store))) throw error
+        // Another server created the service, or has allocated its address and is about to.
+        if (!isStatusError(error, 'AlreadyExists') && !(isStatusError(error, 'Invalid') && await this.#waitForService(store))) throw error
       })
       return
     }
     const { spec } = store.readStored(found) as ApiObject & { spec: ServiceSpec }
     if (spec.type === type && sameValue(spec.ports, ports)) return
     await change(store, target, this.#context, base => {
-      const object = base.copy() as ApiObject & { spec: ServiceSpec } // of the store of services
+      const object = base.copy() as ApiObject & { spec: ServiceSpec } // stores of services contain services
       return Object.assign(object, { spec: { ...object.spec, type, ports } })
     }).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error // the next look makes it anew
+      if (!isStatusError(error, 'NotFound')) throw error // created at the next run
     })
   }
 
-  #found (store: ResourceStore): ReturnType<typeof current> { return current(store, store.key(this.#namespace, NAME)) }
+  #currentService (store: ResourceStore): ReturnType<typeof current> { return current(store, store.key(this.#namespace, NAME)) }
 
-  /** Whether a service that another server may be about to make is there soon. */
-  async #appears (store: ResourceStore): Promise<boolean> {
-    for (let looks = 0; looks < LOOKS; looks++) {
-      if (await this.#found(store) !== undefined) return true
-      await new Promise<void>(resolve => { this.#clock.after(PAUSE, resolve) })
+  /** Waits for a service that another server may be creating. */
+  async #waitForService (store: ResourceStore): Promise<boolean> {
+    for (let checks = 0; checks < MAX_CHECKS; checks++) {
+      if (await this.#currentService(store) !== undefined) return true
+      await new Promise<void>(resolve => { this.#clock.after(PAUSE_MS, resolve) })
     }
     return false
   }

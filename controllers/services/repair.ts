@@ -1,8 +1,7 @@
 /**
- * What makes up for a process that ended between the two steps of a write: what is taken and nobody has is given back, what a
- * service has and is not taken is taken. A look at all of it at the start, and then again and again, at a pace that takes no
- * more than a hundredth of the time. What is just being taken looks the same as what was left behind, so it has to be seen so
- * several times. Nobody waits for the first look: whatever is given out meanwhile is taken by its key.
+ * Repairs allocations after a process ended between the two steps of a write: releases values without an owner, and allocates values that services hold. Runs
+ * at start-up and then repeatedly, using at most a hundredth of the time. A value that is just being allocated looks leaked as well, so it must be seen
+ * several times. Nothing waits for the first run, because the key of a value is its lock.
  */
 import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
 import type { Service } from '../../schemas/api/core/services.js'
@@ -22,18 +21,18 @@ import { ownerOf, type Owner, type Pool } from '../../registry/services/pool.js'
 
 export interface ServiceRepairOptions extends ControllerOptions {
   readonly allocation: ServiceAllocation
-  /** For what an operator should know. */
+  /** Receives notes for the operator. */
   readonly note: (text: string) => void
-  /** Milliseconds between two looks, at least. Default three minutes. */
+  /** Minimum milliseconds between two runs. Default three minutes. */
   readonly interval?: number
 }
 
 const INTERVAL = 3 * 60_000
-const MOST_OF_TIME = 100
-/** In a row, before it counts as left behind. */
-const SIGHTINGS = 3
-/** Named in one line of the log. */
-const MOST_NAMED = 10
+const TIME_DIVISOR = 100
+/** Consecutive sightings before a value counts as leaked. */
+const MIN_SIGHTINGS = 3
+/** Names per log line. */
+const MAX_NAMED = 10
 const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
 
 interface Suspect { readonly revision: Revision, readonly sightings: number }
@@ -45,14 +44,14 @@ export class ServiceRepair implements Controller {
   #cancel: (() => void) | undefined
   #closed = false
   #running: Promise<void> | undefined
-  #noted = ''
+  #lastReport = ''
 
   constructor (options: ServiceRepairOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Resolves after the first look. */
+  /** Resolves after the first run. */
   async start (): Promise<void> {
     await this.run()
     if (!this.#closed) this.#schedule(0)
@@ -61,17 +60,17 @@ export class ServiceRepair implements Controller {
   async close (): Promise<void> {
     this.#closed = true
     this.#cancel?.()
-    await this.#running?.catch(() => {}) // whoever ran it was told
+    await this.#running?.catch(() => {}) // reported to the caller of `run`
   }
 
-  /** One look at everything. @throws StorageError */
+  /** Checks all values once. @throws StorageError */
   async run (): Promise<void> {
-    this.#running = this.#look()
+    this.#running = this.#reconcile()
     await this.#running
   }
 
-  #schedule (took: number): void {
-    this.#cancel = this.#clock.after(Math.max(this.#options.interval ?? INTERVAL, took * MOST_OF_TIME), () => {
+  #schedule (duration: number): void {
+    this.#cancel = this.#clock.after(Math.max(this.#options.interval ?? INTERVAL, duration * TIME_DIVISOR), () => {
       const began = this.#clock.elapsed()
       this.run().catch((error: unknown) => {
         if (!isStorageError(error, 'Closed')) this.#options.log('the addresses and node ports of services could not be looked through', error)
@@ -79,22 +78,22 @@ export class ServiceRepair implements Controller {
     })
   }
 
-  async #look (): Promise<void> {
+  async #reconcile (): Promise<void> {
     const { allocation, resources } = this.#options
     const store = resources.find('', 'services')
     if (store === undefined) return
-    // Services before what is taken: whatever one of these has was taken before.
+    // List services before the pools: their values were allocated earlier.
     const { entries } = await list(store, EVERYTHING)
     const suspects = new Map<string, Suspect>()
     const pools = new Set<Pool>([...allocation.addresses.values(), allocation.nodePorts])
     const taken = new Map<Pool, Bitmap>()
-    for (const pool of pools) taken.set(pool, await this.#lookAtPool(store, pool, suspects))
+    for (const pool of pools) taken.set(pool, await this.#checkPool(store, pool, suspects))
     this.#suspects = suspects
-    await this.#lookAtServices(store, entries, taken)
+    await this.#checkServices(store, entries, taken)
     for (const [pool, bitmap] of taken) pool.know(bitmap)
   }
 
-  async #lookAtPool (store: ResourceStore, pool: Pool, suspects: Map<string, Suspect>): Promise<Bitmap> {
+  async #checkPool (store: ResourceStore, pool: Pool, suspects: Map<string, Suspect>): Promise<Bitmap> {
     const bitmap = pool.bitmap()
     for await (const kvs of pool.all()) {
       for (const kv of kvs) {
@@ -102,43 +101,43 @@ export class ServiceRepair implements Controller {
         if (turnIsOver()) await nextTurn()
         const name = pool.nameOf(kv)
         const slot = pool.slots.slotOf(name)
-        // Addresses of both families are below one prefix, and those of former ranges too.
+        // Skip addresses of the other family and of former ranges, which share the prefix.
         if (pool !== this.#options.allocation.nodePorts && slot === undefined) continue
-        if (await this.#isLeft(store, pool, name, kv, suspects)) await pool.giveBack({ name, key: kv.key, revision: kv.modRevision })
+        if (await this.#isLeaked(store, pool, name, kv, suspects)) await pool.giveBack({ name, key: kv.key, revision: kv.modRevision })
         else if (slot !== undefined) bitmap.add(slot)
       }
     }
     return bitmap
   }
 
-  /** True when nobody has had it for several looks. */
-  async #isLeft (store: ResourceStore, pool: Pool, name: string, kv: KeyValue, suspects: Map<string, Suspect>): Promise<boolean> {
+  /** True if no service has held the value for several runs. */
+  async #isLeaked (store: ResourceStore, pool: Pool, name: string, kv: KeyValue, suspects: Map<string, Suspect>): Promise<boolean> {
     const owner = ownerOf(kv)
     const key = owner === undefined ? '' : store.key(owner.namespace, owner.name)
-    const isHad = (entry: Entry | undefined): boolean => owner !== undefined && entry !== undefined && this.#has(store, entry, owner, pool, name)
-    if (owner !== undefined && isHad(store.cache === undefined ? await current(store, key) : store.cache.get(key))) return false
+    const isHeld = (entry: Entry | undefined): boolean => owner !== undefined && entry !== undefined && this.#isHeldBy(store, entry, owner, pool, name)
+    if (owner !== undefined && isHeld(store.cache === undefined ? await current(store, key) : store.cache.get(key))) return false
     const before = this.#suspects.get(kv.key)
     const sightings = (before?.revision === kv.modRevision ? before.sightings : 0) + 1
-    if (sightings >= SIGHTINGS) return owner === undefined || !isHad(await current(store, key))
+    if (sightings >= MIN_SIGHTINGS) return owner === undefined || !isHeld(await current(store, key))
     suspects.set(kv.key, { revision: kv.modRevision, sightings })
     return false
   }
 
-  #has (store: ResourceStore, entry: Entry, { uid }: Owner, pool: Pool, name: string): boolean {
-    const { spec, metadata } = store.readStored(entry) as Service // of the store of services
+  #isHeldBy (store: ResourceStore, entry: Entry, { uid }: Owner, pool: Pool, name: string): boolean {
+    const { spec, metadata } = store.readStored(entry) as Service // stores of services contain services
     if (metadata.uid !== uid) return false
     return pool === this.#options.allocation.nodePorts ? nodePortsOf(spec).has(Number(name)) : addressesOf(spec).some(one => one.name === name)
   }
 
-  async #lookAtServices (store: ResourceStore, entries: readonly Entry[], taken: Map<Pool, Bitmap>): Promise<void> {
+  async #checkServices (store: ResourceStore, entries: readonly Entry[], taken: Map<Pool, Bitmap>): Promise<void> {
     const { allocation } = this.#options
     const outside: string[] = []
-    const twice: string[] = []
+    const duplicates: string[] = []
     const claimed = new Map<Pool, Bitmap>([...taken.keys()].map(pool => [pool, pool.bitmap()]))
     for (const entry of entries) {
       if (this.#closed) return
       if (turnIsOver()) await nextTurn()
-      const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service // of the store of services
+      const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service // stores of services contain services
       const held = [
         ...addressesOf(spec).map(one => ({ pool: allocation.addresses.get(one.family), name: one.name })),
         ...[...nodePortsOf(spec)].map(port => ({ pool: allocation.nodePorts, name: String(port) }))
@@ -150,34 +149,34 @@ export class ServiceRepair implements Controller {
           continue
         }
         const claims = claimed.get(pool)
-        if (claims?.has(slot) === true && slot !== pool.reserved) twice.push(`${namespace}/${name} (${what})`)
+        if (claims?.has(slot) === true && slot !== pool.reserved) duplicates.push(`${namespace}/${name} (${what})`)
         claims?.add(slot)
-        if (!await this.#isTaken(store, entry, pool, what, slot, taken.get(pool))) twice.push(`${namespace}/${name} (${what})`)
+        if (!await this.#isTaken(store, entry, pool, what, slot, taken.get(pool))) duplicates.push(`${namespace}/${name} (${what})`)
       }
     }
-    this.#logProblems(outside, twice)
+    this.#logProblems(outside, duplicates)
   }
 
-  /** Takes what a service has and nobody took for it. False where it is somebody else's. */
+  /** Allocates a value that a service holds. False if another service has it. */
   async #isTaken (store: ResourceStore, { key }: Entry, pool: Pool, what: string, slot: number, taken: Bitmap | undefined): Promise<boolean> {
     if (taken?.has(slot) === true && slot !== pool.reserved) return true
     const now = await current(store, key)
     if (now === undefined) return true
     const { metadata: { namespace = '', name = '', uid = '' } } = store.readStored(now)
-    if (!this.#has(store, now, { namespace, name, uid }, pool, what)) return true
+    if (!this.#isHeldBy(store, now, { namespace, name, uid }, pool, what)) return true
     taken?.add(slot)
     const owner = { namespace, name, uid }
     return await pool.take(what, owner) !== undefined || await pool.isOwner(what, owner)
   }
 
-  #logProblems (outside: readonly string[], twice: readonly string[]): void {
-    const named = (all: readonly string[]): string => all.slice(0, MOST_NAMED).join(', ') + (all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '')
+  #logProblems (outside: readonly string[], duplicates: readonly string[]): void {
+    const named = (all: readonly string[]): string => all.slice(0, MAX_NAMED).join(', ') + (all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '')
     const lines = [
       ...(outside.length > 0 ? [`services with cluster IPs or node ports outside --service-cluster-ip-range and --service-node-port-range: ${named(outside)}; recreate them`] : []),
-      ...(twice.length > 0 ? [`services with cluster IPs or node ports that other services have too: ${named(twice)}; recreate them`] : [])
+      ...(duplicates.length > 0 ? [`services with cluster IPs or node ports that other services have too: ${named(duplicates)}; recreate them`] : [])
     ]
-    // Not at each look the same.
-    if (lines.join() !== this.#noted) for (const line of lines) this.#options.note(line)
-    this.#noted = lines.join()
+    // Report problems only when they change.
+    if (lines.join() !== this.#lastReport) for (const line of lines) this.#options.note(line)
+    this.#lastReport = lines.join()
   }
 }

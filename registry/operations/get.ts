@@ -4,13 +4,14 @@ import type { Entry } from '../../storage/cache/entry.js'
 import { FUTURE_WAIT_MS, type WatchCache } from '../../storage/cache/watch-cache.js'
 import { futureRevision } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
+import { quote } from '../../schemas/quote.js'
 
 const POLL_MS = 25
 
 /** @throws StatusError 400 */
 export function parseRevision (text: string, parameter = 'resourceVersion'): Revision {
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : NaN
-  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${JSON.stringify(text.slice(0, 100))}: must be a whole number up to ${Number.MAX_SAFE_INTEGER}`)
+  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${quote(text)}: must be a whole number up to ${Number.MAX_SAFE_INTEGER}`)
   return revision
 }
 

@@ -12,6 +12,7 @@ import { isStorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { freshness, parseRevision, reached } from './get.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { quote } from '../../schemas/quote.js'
 
 export interface ListRequest {
   /** '' for all namespaces. */
@@ -60,7 +61,7 @@ const FOREIGN_TOKEN = 'invalid continue token: it is none of this server; start 
  * @throws StatusError 400 for invalid combinations
  */
 function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
-  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: Unsupported value: ${JSON.stringify(match.slice(0, 100))}: supported values: "Exact", "NotOlderThan", ""`)
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: Unsupported value: ${quote(match)}: supported values: "Exact", "NotOlderThan", ""`)
   if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (token !== '') {
     if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')

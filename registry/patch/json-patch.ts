@@ -7,6 +7,7 @@ import { clone } from '../../schemas/index.js'
 import { MOST_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { quote } from '../../schemas/quote.js'
 
 const MAX_OPERATIONS = 10_000
 /** Copies can double a document each time, so what they add is limited like a body. */
@@ -90,7 +91,6 @@ export async function applyJsonPatch (document: unknown, operations: readonly Op
 class Misfit extends Error {}
 
 const isParent = (value: unknown): value is object => typeof value === 'object' && value !== null
-const shown = (key: string): string => JSON.stringify(key.slice(0, 100))
 
 class JsonPatcher {
   document: unknown
@@ -146,7 +146,7 @@ class JsonPatcher {
 
   #get (path: Pointer): unknown {
     const value = this.#find(path)
-    if (value === undefined) throw new Misfit(`there is nothing at ${shown(`/${path.join('/')}`)}`)
+    if (value === undefined) throw new Misfit(`there is nothing at ${quote(`/${path.join('/')}`)}`)
     return value
   }
 
@@ -165,7 +165,7 @@ class JsonPatcher {
     const parent = this.#parent(path)
     if (Array.isArray(parent)) {
       const index = add && key === '-' ? parent.length : indexOf(key, parent.length + (add ? 1 : 0))
-      if (index < 0) throw new Misfit(`the list has no place ${shown(key)}`)
+      if (index < 0) throw new Misfit(`the list has no place ${quote(key)}`)
       if (add) parent.splice(index, 0, value)
       else parent[index] = value
       return
@@ -180,7 +180,7 @@ class JsonPatcher {
     const parent = this.#parent(path)
     if (Array.isArray(parent)) {
       const index = indexOf(key, parent.length)
-      if (index < 0) throw new Misfit(`the list has no item ${shown(key)}`)
+      if (index < 0) throw new Misfit(`the list has no item ${quote(key)}`)
       return parent.splice(index, 1)[0]
     }
     if (!Object.hasOwn(parent, key)) throw new Misfit('there is nothing to remove at that path')

@@ -1,6 +1,7 @@
 /** Reads the directives of a strategic merge patch, and the content it sets where no value exists. Directives and null, which deletes, are never content. */
 import { setMember } from '../../schemas/language/values.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
+import { quote } from '../../schemas/quote.js'
 
 export type Plain = Record<string, unknown>
 export const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -59,8 +60,6 @@ export function directiveOf (patch: Plain, at: string): Directive {
   if (directive !== 'replace' && directive !== 'delete' && directive !== 'merge') throw malformed(at, `${PATCH} must be replace, merge or delete`)
   return directive
 }
-
-export const quote = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 function listOf (directive: string, value: unknown, at: string): unknown[] {
   if (!Array.isArray(value)) throw malformed(at, `${quote(directive)} must be a list`)

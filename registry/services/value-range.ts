@@ -16,7 +16,7 @@ export interface AddressValues extends ValueRange { readonly family: 'IPv4' | 'I
 /** The limit of upstream: all addresses must fit a bitmap in memory. */
 const MAX_BITS = 20
 const MIN_ADDRESSES = 8
-/** Of a larger IPv6 range, only the first addresses are used. */
+/** Only the first addresses of a larger IPv6 range are used. */
 const MAX_IPV6_ADDRESSES = 2 ** 16
 
 /** The form of RFC 5952. */

@@ -28,7 +28,7 @@ const KEY_HEADER_BYTES = 19
 const CHECKSUM_BYTES = 4
 const TALLY_BYTES = 16
 
-/** What the store contains after a batch. */
+/** The contents of the store after a batch, as counts and checksums. */
 export interface Tally {
   /** The newest revision ever written. */
   readonly revision: number

@@ -73,7 +73,7 @@ class Watch implements BackendWatch {
   }
 }
 
-/** What the watches need from their back end. */
+/** The back end as the watches use it. */
 export interface StoreFacts extends FeedSource {
   /** The newest revision of any response, 0 before the first. */
   readonly newestSeen: () => Revision
