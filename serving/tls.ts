@@ -148,8 +148,8 @@ function namedPairs (flags: readonly string[]): PairOfNames[] {
  * Selects the certificate for a server name: exact names before wildcards, names from flags before names from certificates, then in flag
  * order; undefined for the default certificate.
  */
-export function choose (pairs: readonly NamedPair[], asked: string): SecureContext | undefined {
-  const name = asked.toLowerCase().replace(/\.$/, '')
+export function choose (pairs: readonly NamedPair[], serverName: string): SecureContext | undefined {
+  const name = serverName.toLowerCase().replace(/\.$/, '')
   const wildcard = name.replace(/^[^.]+/, '*')
   for (const candidate of [name, wildcard]) {
     for (const explicit of [true, false]) {

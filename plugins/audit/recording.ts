@@ -21,9 +21,9 @@ export class Recording implements ObjectRecorder {
   /** True if an object was omitted because of its size. */
   truncated = false
 
-  constructor (ruling: Ruling, asked: RequestFacts) {
+  constructor (ruling: Ruling, facts: RequestFacts) {
     this.ruling = ruling
-    this.subject = new Subject(asked)
+    this.subject = new Subject(facts)
     this.wantsResponse = ruling.level === 'RequestResponse'
     this.wantsRequest = this.wantsResponse || ruling.level === 'Request'
   }

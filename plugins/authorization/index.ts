@@ -39,8 +39,8 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
         return failed(known, error)
       }
       if (answer instanceof Promise) {
-        const sofar = known
-        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joinReasons(sofar, settled)) : settled, error => failed(sofar, error))
+        const preceding = known
+        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joinReasons(preceding, settled)) : settled, error => failed(preceding, error))
       }
       if (answer.decision !== 'NoOpinion') return answer
       known = joinReasons(known, answer)

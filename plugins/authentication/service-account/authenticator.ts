@@ -53,13 +53,13 @@ export class ServiceAccountAuthenticator implements Authenticator {
   }
 
   /** Undefined if the token is not from an accepted issuer. @param header also used as a cache key @throws Error or rejects if the token is invalid */
-  identify (token: string, asked: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string): Identified | undefined | Promise<Identified> {
+  identify (token: string, requested: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string): Identified | undefined | Promise<Identified> {
     if (!mayBeCompact(token)) return undefined
     const digest = digestOf(token)
     const known = this.#known.get(digest, this.#options.now())
     if (known !== undefined) {
       if (header !== undefined) this.#headers.set(header, known, this.#options.now())
-      return this.#admit(known, asked)
+      return this.#admit(known, requested)
     }
     const parts = takeApart(token)
     const issuer = parts?.claims['iss']
@@ -69,7 +69,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       pending = this.#verify(token, digest, issuer, parts).finally(() => { this.#pending.delete(digest) })
       this.#pending.set(digest, pending)
     }
-    return pending.then(verified => this.#admit(verified, asked))
+    return pending.then(verified => this.#admit(verified, requested))
   }
 
   async #verify (token: string, digest: string, issuer: string, parts: Compact): Promise<Verified> {
@@ -78,13 +78,13 @@ export class ServiceAccountAuthenticator implements Authenticator {
     return verified
   }
 
-  #admit (verified: Verified, { audiences: wanted, annotate }: Pick<Credentials, 'audiences' | 'annotate'>): Identified | Promise<Identified> {
+  #admit (verified: Verified, { audiences: requested, annotate }: Pick<Credentials, 'audiences' | 'annotate'>): Identified | Promise<Identified> {
     const { audiences: own, counted, now } = this.#options
     checkTime(verified, now())
     const { user } = verified
-    const asked = wanted ?? own
-    const audiences = asked.filter(audience => (verified.audiences ?? own).includes(audience))
-    if (audiences.length === 0) throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target audiences ${audiencesText(asked)}`)
+    const target = requested ?? own
+    const audiences = target.filter(audience => (verified.audiences ?? own).includes(audience))
+    if (audiences.length === 0) throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target audiences ${audiencesText(target)}`)
     if (verified.audiences === undefined) {
       annotate?.('authentication.orch.io/legacy-token', user.username)
       counted('legacy')
