@@ -1,11 +1,10 @@
 /**
- * The server as a Fastify plugin: the life of a request, in order. Hooks run in the order of
- * registration, so this order is the security of the server.
+ * The server as a Fastify plugin. Hooks run in order of registration, so this order is the server's security.
  *
  *     import orch from 'orch-apiserver'
  *     await fastify.register(orch, { prefix: '/cluster' })
  *
- * It is not wrapped by fastify-plugin: decorators, parsers and the error handler stay out of the host.
+ * Not wrapped by fastify-plugin, so that decorators, parsers and the error handler stay out of the host.
  */
 import type { FastifyInstance } from 'fastify'
 import { featureGates } from './config/feature-gates.js'
@@ -52,7 +51,7 @@ export { StatusError } from './schemas/status.js'
 export default async function orch (fastify: FastifyInstance, options: ServerOptions = {}): Promise<void> {
   const { limits = {}, api = {} } = options
   const gates = featureGates(options.featureGates)
-  // Each member is set by the plugin that owns it, all of them below.
+  // Each member is set by its plugin, all registered below.
   fastify.decorate('orch', {
     settings: {
       minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,

@@ -1,6 +1,6 @@
 /**
- * The launcher: flags → options → listen → signals → an orderly end. What is wrong with the start is said
- * in one line on standard error, exit code 1. `fsck` as the first argument checks a store instead.
+ * The launcher: parses flags, starts the server and handles signals. Start-up errors are one line on standard error, with exit code 1.
+ * `fsck` as the first argument checks a store instead.
  */
 import { ArgumentError, helpText, versionText, type Parsed } from './config/command-line.js'
 import { FlagError, printable } from './config/flag.js'
@@ -8,7 +8,7 @@ import { checkedFlags } from './config/options.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** What ended the start, on one line. */
+/** Describes a start-up error in one line. */
 function describeFailure (error: unknown, parsed: Parsed | undefined): string {
   if (error instanceof FlagError || error instanceof ArgumentError) return error.message
   const { code, message } = error as { code?: unknown, message?: unknown }
@@ -38,7 +38,7 @@ async function main (args: readonly string[]): Promise<void> {
     process.exit(1)
   }
   process.on('uncaughtException', fail)
-  // The kernel ignores SIGTERM for process 1 unless a handler is installed. For others the default action ends even a blocked start.
+  // The kernel ignores SIGTERM for process 1 without a handler. For others the default action ends even a blocked start.
   if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
     if (args[0] === 'fsck') {
@@ -60,4 +60,4 @@ async function main (args: readonly string[]): Promise<void> {
   }
 }
 
-void main(process.argv.slice(2)) // it says itself what failed
+void main(process.argv.slice(2)) // it reports its own errors

@@ -1,7 +1,4 @@
-/**
- * Part of the build: starts the server that was bundled on a store of its own, waits until it is ready and serves, and writes what
- * V8 has compiled until then beside the bundle, where `bin.ts` looks for it.
- */
+/** Build step: starts the bundled server on a temporary store, sends some requests, and writes V8's code cache beside the bundle for `bin.ts`. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -10,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
-/** Of the build: a server that does not become ready, or does not answer, ends it. */
+/** Ends the build if the server does not become ready or respond. */
 const DEADLINE = AbortSignal.timeout(60_000)
 DEADLINE.addEventListener('abort', () => process.exit(1))
 
@@ -22,7 +19,7 @@ async function freePort () {
   return port
 }
 
-/** Its status code, or undefined when nobody answers. */
+/** Returns the status code, or undefined on a connection error. */
 const ask = (port, path, method = 'GET', body = undefined) => new Promise(resolve => {
   const sent = request({ port, path, method, host: '127.0.0.1', rejectUnauthorized: false, agent: false, headers: body === undefined ? {} : { 'content-type': 'application/json' } }, answer => {
     answer.resume().on('end', () => resolve(answer.statusCode))
@@ -34,7 +31,7 @@ const ask = (port, path, method = 'GET', body = undefined) => new Promise(resolv
 const folder = mkdtempSync(join(tmpdir(), 'orch-code-cache-'))
 const port = await freePort()
 process.argv.splice(2, Infinity, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--data-dir=${join(folder, 'data')}`)
-process.stderr.write = () => true // its log is nobody's
+process.stderr.write = () => true // discard its log
 const { cache, script } = await import('../dist/bundle/cli.js')
 while (await ask(port, '/readyz') !== 200) await setTimeout(5, undefined, { signal: DEADLINE })
 const collection = '/api/v1/namespaces/default/configmaps'

@@ -1,5 +1,5 @@
-// No module imports itself by way of others, types included, so that each can be read, moved and tested alone. The one
-// exception: types between the declaration of a resource and its rules, columns and conversion, within one group.
+// Forbids import cycles, types included, so that modules can be read, moved and tested alone. Exception: types between a resource's
+// declaration, rules, columns and conversion within one group.
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix, relative, resolve } from 'node:path'
 
@@ -7,14 +7,14 @@ const root = resolve(import.meta.dirname, '..')
 const IMPORTS = /^(import|export)( type)?\b[^'"`;]*?'(\.[^']+)\.js'|\bimport\('(\.[^']+)\.js'\)/gm
 const groupOf = file => /^schemas\/api\/[^/]+\//.exec(file)?.[0]
 
-/** Every module of the product by its path below the root, and the modules it imports. */
+/** Imports of every module, by path relative to the root. */
 export function imports () {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts') && !/^(?:node_modules|dist|test|examples|\.)/.test(file))
   return new Map(files.map(file => {
     const found = [...readFileSync(resolve(root, file), 'utf8').matchAll(IMPORTS)].flatMap(([text, , type, specifier, later]) => {
       const path = posix.join(posix.dirname(file), specifier ?? later)
-      const to = path.endsWith('.proto') ? `${path}.d.ts` : `${path}.ts` // what the build makes has its types alone
+      const to = path.endsWith('.proto') ? `${path}.d.ts` : `${path}.ts` // generated modules only have types
       const ofTypes = type !== undefined || /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\}/.test(text)
       return ofTypes && groupOf(file) !== undefined && groupOf(file) === groupOf(to) ? [] : [to]
     })
@@ -22,7 +22,7 @@ export function imports () {
   }))
 }
 
-/** The modules of the first import cycle, the first of them at the end again; empty when there is none. */
+/** The modules of the first cycle, with the first repeated at the end; empty without a cycle. */
 export function cycle (graph) {
   const done = new Set()
   const visit = (file, path) => {

@@ -1,18 +1,18 @@
-// Who may import what: the layers of docs/architecture.md. Everything between rooms that is not allowed here is denied,
-// for rooms and files that are new as well. test/lint.test.ts proves that each line bites.
+// Import rules: the layers of docs/architecture.md. Imports between rooms are denied unless listed, for new rooms and files too.
+// test/lint.test.ts covers each line.
 import { dirname, relative, resolve } from 'node:path'
 import { cycles } from './cycles.js'
 
 const root = resolve(import.meta.dirname, '..')
 const type = 'problem'
 
-/** Plugins whose options are options of the server, and parsers of what flags hold: `config/` knows these alone. */
+/** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
 const OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
   ['health', 'request-log', 'security-headers', 'shutdown'].map(name => `plugins/${name}`),
   ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name => `plugins/authentication/${name}`),
   ['plugins/authorization/webhook', 'plugins/storage/outbound'])
 
-/** Rooms from the lowest on. Each may import those before it in its list; `serving/wire` is known to whoever holds a connection. */
+/** Rooms in ascending order. Each may import those before it in its list. */
 const STATE = ['schemas', 'storage']
 const RIGHTS = [...STATE, 'auth']
 const OBJECTS = [...RIGHTS, 'flow-control', 'registry']
@@ -28,26 +28,26 @@ const KNOWS = {
   controllers: RULES,
   routes: [...OBJECTS, 'plugins/context', 'serving/wire'],
   plugins: [...LOOPS, 'clients', 'serving/wire'],
-  clients: ['schemas'], // handed ready to whoever calls out
+  clients: ['schemas'], // passed to callers of other servers
   config: [...LOOPS, 'clients', ...OPTIONS],
   serving: ['config', 'clients/watched-files', 'storage/folder', 'auth/authorities', 'schemas/limits'],
   app: ['config/feature-gates', 'config/server-options', 'plugins', 'routes', ...OBJECTS],
   build: [], // it loads the bundle of cli
   cli: ['app', 'config', 'serving/launch']
 }
-/** These import as they like. */
+/** Exempt from the rules. */
 const FREE = ['test', 'examples']
 
-/** Files of plugins/ that are no plugin: what plugins share. Every other file there is a concern that no other one imports. */
+/** Shared files of plugins/. No plugin may import any other file of another plugin. */
 const SHARED = ['accept', 'audit-id', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-responses', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
 
-/** Back ends, below the waist: who knows one. */
+/** Modules that may import each back end. */
 const BACK_ENDS = {
   'storage/etcd': ['storage/etcd', 'storage/open'],
   'storage/embedded': ['storage/embedded', 'storage/open', 'config/fsck']
 }
 
-/** Packages that are known in one place. */
+/** Packages restricted to certain modules. */
 const PACKAGES = [
   [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
@@ -66,7 +66,7 @@ const isIn = (file, place) => file === place || file.startsWith(`${place}/`)
 const isInAny = (file, places) => places.some(place => isIn(file, place))
 const roomOf = file => file.split('/')[0]
 
-/** Why a file may not import a specifier, or undefined. Paths are below the root, without extension. */
+/** Why a file may not import a specifier, or undefined. Paths are relative to the root, without extension. */
 export function complaint (from, specifier) {
   if (FREE.includes(roomOf(from))) return undefined
   if (!specifier.startsWith('.')) {
@@ -78,7 +78,7 @@ export function complaint (from, specifier) {
   if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) return `${backEnd} is a back end, known to ${BACK_ENDS[backEnd].join(', ')} alone: use storage/backend.js`
   if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) return 'serving/wire is a lowest layer: it imports nothing of ours'
   if (roomOf(from) !== roomOf(to)) return isInAny(to, KNOWS[roomOf(from)] ?? []) ? undefined : `${roomOf(from)} may not import ${to}: see build/layers.js`
-  if (roomOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it is types, of what plugins decorate with
+  if (roomOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it declares the types of the plugins' decorators
   const folder = from.split('/').slice(0, 2).join('/')
   return SHARED.includes(to) || to.startsWith(`${folder}/`) ? undefined : 'plugins import no other plugin: they meet in decorators'
 }

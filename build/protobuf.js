@@ -1,10 +1,8 @@
 /**
- * The first step of `npm run build`: the modules that read and write the messages of our .proto files, made by protobufjs'
- * own code generator. What its command makes needs 60 packages more (protobufjs-cli) and has names of its own for each
- * message. Each module stands in `dist/` beside what imports it; a declaration beside the .proto file says its types.
- *
- * A message is any object with the fields of the file, in camel case; a field that is missing is not written. What is read
- * has every field. A field with the option `lazy` is the bytes of its message. Bytes that are read are views of the received ones. An int64 is a number, and one beyond 2^53 a RangeError.
+ * First step of `npm run build`: generates modules for our .proto files with protobufjs' code generator. Its own command needs 60 more
+ * packages and generates other class names. Modules are written to `dist/`; their types are declared beside the .proto files.
+ * Messages are objects with camel-case fields; missing fields are not written, and read messages have all fields. A field with the option
+ * `lazy` is the bytes of its message. Bytes are views of the input. An int64 is a number; beyond 2^53 it is a RangeError.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +11,7 @@ import protobuf from 'protobufjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** Source of what a field is where it was not sent. */
+/** Source of a field's default. */
 const missing = field => field.repeated
   ? 'EMPTY_LIST'
   : field.type === 'bytes' ? 'EMPTY' : JSON.stringify(field.resolvedType instanceof protobuf.Type ? null : field.long ? 0 : field.typeDefault)
@@ -23,7 +21,7 @@ const messagesOf = parent => parent.nestedArray.flatMap(each => [...each instanc
 /** @param file with messages of one package */
 function moduleOf (file) {
   const all = new protobuf.Root().loadSync(join(root, file))
-  // A message and its bytes are the same on the wire.
+  // A message field and a bytes field have the same encoding.
   for (const { fieldsArray } of messagesOf(all)) for (const field of fieldsArray) if (field.getOption('lazy') === true) field.type = 'bytes'
   const messages = messagesOf(all.resolveAll())
   const classes = messages.map(message => {

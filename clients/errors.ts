@@ -1,17 +1,17 @@
-/** What a call to another server, or a file that says how to make one, can fail with: one sentence, and a code to decide by. */
+/** Errors of calls to other servers and of their configuration: one sentence, and a code for decisions. */
 
 export type ClientErrorCode =
-  /** No connection, or it broke, or its TLS was refused. */
+  /** No connection, a broken one, or a TLS failure. */
   | 'Unreachable'
-  /** It took longer than it may. What was asked for may have happened. */
+  /** The deadline passed. The request may have been processed. */
   | 'Timeout'
-  /** The answer, its headers or a file is larger than it may be. */
+  /** The response, its headers or a file exceeds its limit. */
   | 'TooLarge'
-  /** Answered, and not with 2xx; redirects among them, as none is followed. */
+  /** A response other than 2xx, redirects included. */
   | 'BadStatus'
-  /** What was answered is not HTTP, not whole, or not of the form it has to be. */
+  /** A response that is invalid HTTP, incomplete or malformed. */
   | 'BadAnswer'
-  /** The kubeconfig, or a file it names, is missing or wrong: trying again without a change is of no use. */
+  /** A missing or invalid kubeconfig, or a file it names. Retries cannot succeed. */
   | 'Config'
 
 export interface ClientErrorOptions {
@@ -24,13 +24,13 @@ export interface ClientErrorOptions {
 
 export class ClientError extends Error {
   readonly code: ClientErrorCode
-  /** Of the answer, for BadStatus. */
+  /** Status of the response, for BadStatus. */
   readonly status: number | undefined
-  /** What was answered with a BadStatus, where it could be read; untrusted, and bounded. */
+  /** Body of a BadStatus response, if readable; untrusted and limited in size. */
   readonly body: Buffer | undefined
-  /** Milliseconds the peer asked to be left alone. */
+  /** Milliseconds of the response's Retry-After. */
   readonly retryAfter: number | undefined
-  /** The connection ended when the question was on its way and before a byte of the answer: one that was kept may have been closed meanwhile. */
+  /** The connection ended after the request was sent and before the response: a kept-alive connection may have been closed. */
   readonly unanswered: boolean
 
   constructor (code: ClientErrorCode, message: string, options: ClientErrorOptions = {}) {
@@ -78,22 +78,22 @@ const TIMEOUTS: Readonly<Record<string, string>> = {
 
 export const codeOf = (error: unknown): string => error instanceof Error && 'code' in error ? String(error.code) : ''
 
-/** In words, on one line. */
+/** Describes an error in one line. */
 export function reasonOf (error: unknown): string {
   const code = codeOf(error)
   if (Object.hasOwn(WORDS, code)) return WORDS[code] ?? code
-  // Several addresses were tried: why the first failed.
+  // Several addresses failed: use the first error.
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim()
 }
 
-/** What the HTTP library or a socket failed with. @param call names caller and peer: `token-webhook: https://auth.example` */
+/** Converts errors of undici and sockets. @param call names caller and peer: `token-webhook: https://auth.example` */
 export function classify (error: unknown, call: string): ClientError {
   if (error instanceof ClientError) return error
   const code = codeOf(error)
   if (Object.hasOwn(TIMEOUTS, code)) return new ClientError('Timeout', `${call}: ${TIMEOUTS[code] ?? code}`, { cause: error })
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new ClientError('TooLarge', `${call}: the headers of the answer are too large`, { cause: error })
-  // The library asserts what its parser lets pass, such as a status below 100.
+  // undici asserts on responses that its parser accepts, such as a status below 100.
   if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code === 'ERR_ASSERTION') return new ClientError('BadAnswer', `${call}: the answer is not valid HTTP`, { cause: error })
   return new ClientError('Unreachable', `${call}: ${reasonOf(error)}`, { cause: error })
 }
@@ -103,5 +103,5 @@ const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_SIGNATURE_FAILURE', 'INVALID_CA', 'INVALID_PURPOSE', 'ERR_TLS_CERT_ALTNAME_INVALID', 'NO_SUBJECT_ALT_NAME'
 ])
 
-/** Whether a call failed as the certificate of the peer was not believed. */
+/** True if the peer's certificate was rejected. */
 export const isCertificateRefused = (error: unknown): boolean => isClientError(error, 'Unreachable') && CERTIFICATE_CODES.has(codeOf(error.cause))

@@ -1,6 +1,6 @@
 /**
- * One question over a pool and its whole answer, bounded in bytes and ended when nobody waits for it any more. Past the streams and
- * signals of the HTTP library, which cost more than all the rest of a small call.
+ * One request and its whole response over a pool, limited in bytes and cancellable. Uses undici's dispatch API: its streams and abort
+ * signals cost more than the rest of a small call.
  */
 import type * as Undici from 'undici'
 
@@ -9,15 +9,15 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>
 export interface Whole {
   readonly status: number
   readonly headers: Headers
-  /** Undefined where it is larger than it may be. */
+  /** Undefined if it exceeds the limit. */
   readonly body: Buffer | undefined
 }
 
-/** When nobody waits any more, and why. */
+/** Cancellation of a call, with its reason. */
 export class Ending {
   ended = false
   reason: unknown
-  /** Of whatever is under way now. */
+  /** Cancels the pending step. */
   onEnd: (() => void) | undefined
 
   end (reason: unknown): void {
@@ -28,12 +28,12 @@ export class Ending {
   }
 }
 
-/** @param most bytes of the body of an answer with that status. Rejects with the reason of the ending or the error of the library */
+/** @param most maximum body bytes by status. Rejects with the cancellation reason or undici's error */
 export function exchange (pool: Undici.Pool, question: Omit<Undici.Dispatcher.DispatchOptions, 'origin'>, most: (status: number) => number, ending: Ending): Promise<Whole> {
   return new Promise((resolve, reject) => {
     const handler = new Exchange(most, ending, resolve, reject)
     if (ending.ended) reject(ending.reason)
-    else pool.dispatch(question as Undici.Dispatcher.DispatchOptions, handler) // a pool has an origin of its own
+    else pool.dispatch(question as Undici.Dispatcher.DispatchOptions, handler) // a pool has its own origin
   })
 }
 
@@ -57,7 +57,7 @@ class Exchange implements Undici.Dispatcher.DispatchHandlers {
     this.#reject = reject
     ending.onEnd = () => {
       this.#settle()
-      this.#reject(ending.reason) // whether or not there is a connection yet
+      this.#reject(ending.reason) // even before a connection exists
       this.#abort?.()
     }
   }
@@ -100,7 +100,7 @@ class Exchange implements Undici.Dispatcher.DispatchHandlers {
   #tooLarge (): void {
     this.#settle()
     this.#resolve({ status: this.#status, headers: this.#headers, body: undefined })
-    this.#abort?.() // the rest of it is not read
+    this.#abort?.() // discards the rest
   }
 
   #settle (): void {
@@ -109,7 +109,7 @@ class Exchange implements Undici.Dispatcher.DispatchHandlers {
   }
 }
 
-/** The connection ended between the question and the answer. */
+/** The connection ended between request and response. */
 export class Unanswered extends Error {
   constructor (cause: Error) { super(cause.message, { cause }) }
 }
@@ -117,11 +117,11 @@ export class Unanswered extends Error {
 const LOST: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 const isLost = (error: Error): boolean => 'code' in error && LOST.has(error.code)
 
-/** By name in lower case; several of a name are a list. */
+/** By lower-case name; repeated headers are arrays. */
 function headersOf (raw: readonly Buffer[]): Headers {
   const found: Record<string, string | string[] | undefined> = Object.create(null) as Record<string, undefined>
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name, value] = [String(raw[at]).toLowerCase(), (raw[at + 1] as Buffer).toString('latin1')] // within the list
+    const [name, value] = [String(raw[at]).toLowerCase(), (raw[at + 1] as Buffer).toString('latin1')] // within bounds
     const known = found[name]
     found[name] = known === undefined ? value : [known, value].flat()
   }

@@ -1,7 +1,7 @@
 /**
- * Calls to one endpoint over connections that are kept. Whatever the peer does, a call ends within its deadline, takes no
- * more memory than its answer may have bytes, and fails as a ClientError. Redirects are not followed: credentials go to
- * nobody but the endpoint. Nothing is asked for twice unless the caller says that it may be.
+ * Calls one endpoint over kept-alive connections. A call ends within its deadline, uses memory bounded by its response limit, and fails
+ * with a ClientError. Redirects are not followed, so that credentials reach only the endpoint. Calls are repeated only if the caller
+ * permits it.
  */
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,50 +11,50 @@ import type { Endpoint } from './kubeconfig.js'
 import { Transport, type Dial } from './transport.js'
 
 export interface HttpClientOptions {
-  /** Who calls, for metrics and errors: one of the few names the server has for its parts. */
+  /** The caller's name, for metrics and errors; one of a few. */
   readonly caller: string
   readonly endpoint: Endpoint
-  /** Milliseconds for a connection, TLS and tunnel included. Default 5,000. */
+  /** Milliseconds to connect, including TLS and tunnel. Default 5,000. */
   readonly connectTimeout?: number
-  /** Milliseconds between the question and the first byte of the answer. Default 10,000. */
+  /** Milliseconds from the request to the response's first byte. Default 10,000. */
   readonly headersTimeout?: number
-  /** Milliseconds between two chunks of the answer. Default 10,000. */
+  /** Milliseconds between two chunks of the response. Default 10,000. */
   readonly bodyTimeout?: number
-  /** Milliseconds for a call with all its attempts and waits. Default 30,000. */
+  /** Milliseconds for a call with all attempts and pauses. Default 30,000. */
   readonly deadline?: number
-  /** Bytes of an answer. Default 3 MiB. */
+  /** Maximum bytes of a response. Default 3 MiB. */
   readonly maxAnswerBytes?: number
-  /** Connections at once; more calls wait for one. Default 64. */
+  /** Maximum concurrent connections; further calls wait. Default 64. */
   readonly connections?: number
-  /** Looks up what to connect to in place of the host of the endpoint, whose name its certificate is still for. */
+  /** Resolves the address to connect to; the certificate must still match the endpoint's host. */
   readonly dial?: Dial
   readonly userAgent?: string
-  /** Told of each attempt. */
+  /** Called after each attempt. */
   readonly observe?: (attempt: Attempt) => void
-  /** Told of a connection that failed as the certificate of the peer has no subject alternative name. */
+  /** Called if the peer's certificate has no subject alternative name. */
   readonly missingName?: () => void
-  /** Told of a connection that failed as the certificate of the peer, or one above it, is signed with SHA-1. */
+  /** Called if the peer's certificate chain is signed with SHA-1. */
   readonly weakSignature?: () => void
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now?: () => number
-  /** Between two attempts. */
+  /** Waits between two attempts. */
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>
 }
 
 export interface Attempt {
   readonly caller: string
   readonly method: Call['method']
-  /** With its port where that is not implied. */
+  /** With a non-default port. */
   readonly host: string
-  /** A known status, 'other', or a ClientErrorCode: few values, whatever peers answer. */
+  /** A known status, 'other', or a ClientErrorCode: a bounded set. */
   readonly code: string
   readonly milliseconds: number
 }
 
 export interface Retry {
-  /** At most so many in all. */
+  /** Maximum number of attempts. */
   readonly attempts: number
-  /** Milliseconds before the second; each further wait is `factor` times as long, plus up to a fifth. Default 500. */
+  /** Milliseconds before the second attempt; multiplied by `factor` for each further one, plus up to 20% jitter. Default 500. */
   readonly first?: number
   /** Default 1.5. */
   readonly factor?: number
@@ -62,17 +62,17 @@ export interface Retry {
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** After the path of the server; with a query if there is one. */
+  /** Appended to the server's path; may have a query. */
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** Milliseconds, where it is not that of the client. */
+  /** Milliseconds; overrides the client's deadline. */
   readonly deadline?: number
-  /** Ends the call with its own reason. */
+  /** Cancels the call with its reason. */
   readonly signal?: AbortSignal
-  /** For calls that may be made twice: repeated when the peer could not be reached, was too slow or overloaded. */
+  /** For idempotent calls: retries when the peer is unreachable, slow or overloaded. */
   readonly retry?: Retry
-  /** Of the request this call is made for, passed on where it is well-formed. */
+  /** The original request's traceparent, forwarded if valid. */
   readonly traceparent?: string | undefined
 }
 
@@ -84,7 +84,7 @@ export interface Answer {
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-/** Bytes that are read of an answer that is a failure. */
+/** Maximum bytes of an error response. */
 const MOST_OF_FAILURE = 16 * 1024
 const OVERLOADED: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
 const MOST_RETRY_AFTER_SECONDS = 3600
@@ -107,19 +107,19 @@ export class HttpClient {
     this.#transport = new Transport({ endpoint, call: this.#call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, missingName, weakSignature, now })
   }
 
-  /** Reads the files of the endpoint, so that a start can fail for them; connects to nobody. @throws ClientError 'Config' */
+  /** Reads the endpoint's files, so that errors fail the start; does not connect. @throws ClientError 'Config' */
   async load (): Promise<void> { await this.#transport.load() }
 
-  /** Ends what is under way. */
+  /** Aborts active calls. */
   async close (): Promise<void> { await this.#transport.close() }
 
-  /** Closes when the calls under way have ended; nobody may begin another. */
+  /** Closes when active calls have ended; no new call may start. */
   async retire (): Promise<void> {
     this.#retired = true
     if (this.#calls === 0) await this.close()
   }
 
-  /** @throws ClientError; the reason of the call's signal when that aborts */
+  /** @throws ClientError; the reason of the call's signal if it aborts */
   async call (call: Call): Promise<Answer> {
     const { deadline = this.#options.deadline ?? 30_000, retry, signal } = call
     signal?.throwIfAborted()
@@ -137,7 +137,7 @@ export class HttpClient {
           if (ending.ended) throw ending.reason
           if (retry === undefined || attempt >= retry.attempts || !isTransient(error)) throw error
           const pause = Math.max(wait * (1 + Math.random() / 5), error.retryAfter ?? 0)
-          // Why the last one failed says more than that the time is up.
+          // The last error says more than a timeout.
           if (this.#now() + pause >= until) throw error
           await this.#pause(pause, ending)
           if (ending.ended) throw ending.reason
@@ -150,7 +150,7 @@ export class HttpClient {
     }
   }
 
-  /** A call whose answer is JSON. @throws as `call`; ClientError 'BadAnswer' for what is no JSON */
+  /** A call with a JSON response. @throws as `call`; ClientError 'BadAnswer' for invalid JSON */
   async json (call: Call): Promise<unknown> {
     const { body } = await this.call({ ...call, headers: { accept: 'application/json', ...(call.body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers } })
     try {

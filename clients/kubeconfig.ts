@@ -1,35 +1,34 @@
 /**
- * Kubeconfig files: where a server is, how it is known to be the one, and as whom it is called. Paths in them are relative
- * to their folder, data goes before a path, the first entry of a name counts. What is not supported is refused by name:
- * a credential that is left out in silence would make a call as somebody else.
+ * Reads kubeconfig files: server, TLS verification and credentials. Paths are relative to the file's folder, inline data precedes paths,
+ * and the first entry of a name counts. Unsupported fields are errors: ignoring a credential would call as another user.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseYaml } from '../schemas/codec/yaml/yaml.js'
 import { ClientError, reasonOf } from './errors.js'
 
-/** PEM text, or the file it is in. */
+/** PEM text, or a file with it. */
 export type Material = { readonly data: string } | { readonly path: string }
 
 export interface CallerCredentials {
   readonly certificate: Material | undefined
   readonly key: Material | undefined
   readonly token: string | undefined
-  /** Goes before `token` as long as it can be read. */
+  /** Precedes `token` while it is readable. */
   readonly tokenFile: string | undefined
   readonly basic: { readonly username: string, readonly password: string } | undefined
 }
 
 export interface Endpoint {
-  /** http or https; its path stands before that of each call. */
+  /** http or https; its path is prepended to each call's. */
   readonly server: URL
-  /** Undefined trusts what the platform trusts. */
+  /** Undefined for the system roots. */
   readonly authority: Material | undefined
-  /** True verifies nothing of its certificate. */
+  /** True skips certificate verification. */
   readonly insecure: boolean
-  /** The name its certificate has to be for, where that is not the host of `server`. */
+  /** Expected name in the certificate, if not the host of `server`. */
   readonly serverName: string | undefined
-  /** http or https; asked for a tunnel with CONNECT. */
+  /** An http or https proxy, used with CONNECT. */
   readonly proxy: URL | undefined
   readonly credentials: CallerCredentials
 }
@@ -58,7 +57,7 @@ export async function readKubeconfig (path: string): Promise<Kubeconfig> {
   return parseKubeconfig(bytes, path)
 }
 
-/** @param path what paths in it are relative to, and errors name. @throws ClientError 'Config' */
+/** @param path base of relative paths, and name in errors. @throws ClientError 'Config' */
 export function parseKubeconfig (bytes: Uint8Array, path: string): Kubeconfig {
   let value: unknown
   try {
@@ -93,7 +92,7 @@ export function endpointOf (config: Kubeconfig, context = config.currentContext)
   return { ...clusterOf(cluster, path, `cluster ${JSON.stringify(clusterName)}`), credentials: userName === '' ? NO_CREDENTIALS : credentialsOf(config, userName) }
 }
 
-/** Of the user of that name. @throws ClientError 'Config' */
+/** Credentials of the named user. @throws ClientError 'Config' */
 export function credentialsOf ({ users, path }: Kubeconfig, name: string): CallerCredentials {
   const user = users.get(name)
   const where = `user ${JSON.stringify(name)}`
@@ -108,7 +107,7 @@ export function credentialsOf ({ users, path }: Kubeconfig, name: string): Calle
   const password = text(user, 'password', path, where)
   if (username === undefined && password !== undefined) throw wrong(path, `${where} has a password and no username`)
   if (username !== undefined && (token ?? tokenFile) !== undefined) throw wrong(path, `${where} has a token and a username, and only one can be sent`)
-  // A line break would end the header.
+  // A line break would inject a header.
   if (token !== undefined && !/^[!-~]+$/.test(token)) throw wrong(path, `the token of ${where} has characters that no header can hold`)
   return {
     certificate,
@@ -120,8 +119,8 @@ export function credentialsOf ({ users, path }: Kubeconfig, name: string): Calle
 }
 
 /**
- * The credentials for a host, in files where users are called by the hosts they are for: its own name, `*.` and the rest
- * of its name, or `*`. Undefined when there are none. @throws ClientError 'Config'
+ * Credentials for a host, in files whose users are named by host: the host, `*.` and a parent domain, or `*`. Undefined if none matches.
+ * @throws ClientError 'Config'
  */
 export function credentialsFor (config: Kubeconfig, host: string): CallerCredentials | undefined {
   if (config.users.has(host)) return credentialsOf(config, host)
@@ -151,7 +150,7 @@ function clusterOf (cluster: Fields, path: string, where: string): Omit<Endpoint
 }
 
 function url (value: string, field: string, path: string, where: string): URL {
-  // As kubectl reads it, a host alone is one of http.
+  // As in kubectl, the default scheme is http.
   const whole = value.includes('://') ? value : `http://${value}`
   if (!URL.canParse(whole)) throw wrong(path, `${field} of ${where} is not a URL`)
   const made = new URL(whole)
@@ -171,7 +170,7 @@ function material (fields: Fields, field: string, path: string, where: string): 
   return file === undefined ? undefined : { path: resolve(dirname(path), file) }
 }
 
-/** Undefined where it is empty, which is as good as not there. */
+/** Undefined if missing or empty. */
 function text (fields: Fields, field: string, path: string, where: string): string | undefined {
   const value = Object.hasOwn(fields, field) ? fields[field] : undefined
   if (value === undefined || value === null || value === '') return undefined
@@ -179,7 +178,7 @@ function text (fields: Fields, field: string, path: string, where: string): stri
   return value
 }
 
-/** The entries of a list of `{name, MEMBER}`. */
+/** Entries of a list of `{name, MEMBER}`. */
 function named (fields: Fields, list: string, member: string, path: string): Map<string, Fields> {
   const found = new Map<string, Fields>()
   const entries = fields[list] ?? []

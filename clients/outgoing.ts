@@ -1,8 +1,7 @@
 /**
- * One request to a server that is found anew for each, passed on as a stream in both directions: nothing is held of a body
- * but what its connection holds, and an upgrade hands over the connection itself. Unlike calls of `http-client.ts` it may
- * last for ever and be answered with anything; redirects are answers too. Each has a connection of its own, so that what one
- * request leaves behind on it cannot reach the next.
+ * A single streamed request to an arbitrary server. Bodies are not buffered, and an upgrade returns the connection. Unlike
+ * `http-client.ts`, requests have no overall deadline, and any response is returned, redirects included. Each request has its own
+ * connection, so that leftovers of one cannot reach another.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -16,24 +15,24 @@ export interface OutgoingRequest {
   readonly scheme: 'http' | 'https'
   /** A name or an address, without brackets. */
   readonly host: string
-  /** Where the host is found, when that was looked up before. Default the host. */
+  /** The resolved address. Default the host. */
   readonly address?: string | undefined
   readonly port: number
   /** With its query, percent-encoded. */
   readonly path: string
-  /** Names and values in turn, as in `rawHeaders`. Host, the length of a body and an upgrade are among them. */
+  /** Alternating names and values, as in `rawHeaders`, including Host, framing and upgrade headers. */
   readonly headers: readonly string[]
-  /** Undefined where there is none. */
+  /** Undefined without a body. */
   readonly body?: NodeJS.ReadableStream | undefined
-  /** For https: what we show, and what the server is verified by. */
+  /** For https: client certificate and CA bundle. */
   readonly secureContext?: SecureContext | undefined
-  /** Whether the certificate of the server is verified. */
+  /** Verifies the server's certificate. */
   readonly verify: boolean
-  /** Whether its headers ask for another protocol. */
+  /** The headers request a protocol upgrade. */
   readonly upgrade: boolean
-  /** Milliseconds until there is a connection, TLS included. */
+  /** Milliseconds to connect, including TLS. */
   readonly connectTimeout: number
-  /** Milliseconds from then to the head of the answer. Default no bound. */
+  /** Milliseconds from then to the response head. Default unlimited. */
   readonly answerTimeout?: number | undefined
   /** Names caller and peer in errors. */
   readonly call: string
@@ -41,22 +40,22 @@ export interface OutgoingRequest {
 
 export interface Incoming {
   readonly answer: IncomingMessage
-  /** Of an answer that switches protocols: the connection, from which `head` has been read already. */
+  /** Set if protocols were switched: the connection, and the bytes already read from it. */
   readonly upgraded?: { readonly socket: Socket, readonly head: Buffer } | undefined
 }
 
 let unverified: SecureContext | undefined
-/** For servers that nothing is verified of: the authorities of the platform, which take long to load, are of no use there. */
+/** For unverified servers: skips loading the system roots, which is slow. */
 const withoutAuthorities = (): SecureContext => unverified ??= createSecureContext({ ca: [] })
 
-/** Milliseconds of silence before the system asks the peer whether it is still there. */
+/** Milliseconds of silence before TCP keep-alive probes. */
 const KEEP_ALIVE = 30_000
-/** Bytes of all headers of an answer. */
+/** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024
 
 /**
- * Resolves with the head of the answer.
- * @param begun is told of the request, to end it with `destroy`, whose error is then what this rejects with
+ * Resolves with the response head.
+ * @param begun receives the request; destroying it with an error rejects with that error
  * @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer', 'TooLarge'
  */
 export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest) => void): Promise<Incoming> {
@@ -67,7 +66,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       host: address,
       port,
       path,
-      headers: headers as string[], // it is only read
+      headers: headers as string[], // not modified
       agent: false,
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -90,25 +89,25 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     })
     request.once('response', answer => {
       settle()
-      answer.on('error', () => {}) // whoever reads it is told
+      answer.on('error', () => {}) // its reader handles the error
       resolve({ answer })
     })
     if (upgrade) {
       request.once('upgrade', (answer, socket: Socket, head) => {
         settle()
-        socket.on('error', () => {}) // so is this
+        socket.on('error', () => {}) // so does the socket's reader
         resolve({ answer, upgraded: { socket, head } })
       })
     }
     request.once('close', () => {
       settle()
-      reject(new ClientError('Unreachable', `${call}: connection closed by the peer`)) // of no effect behind an answer
+      reject(new ClientError('Unreachable', `${call}: connection closed by the peer`)) // no effect after a response
     })
     begun?.(request)
     if (body === undefined) request.end()
     else {
       body.on('error', (error: Error) => { request.destroy(error) })
-      // An answer may come before its end; what nobody takes any more would hold up what follows on its connection.
+      // The response may precede the end of the body; drain the rest so that the client's connection can go on.
       request.once('close', () => { body.unpipe(request).resume() })
       body.pipe(request)
     }

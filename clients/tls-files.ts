@@ -1,19 +1,18 @@
 /**
- * The files a server is verified with and those we show it, as they are now: they are replaced while we run, so they are
- * looked at again when a call finds the last look too old. Files that cannot be read any more, or do not fit together,
- * change nothing.
+ * CA bundle and client certificate files, reloaded when a call finds them not checked recently. Unreadable or mismatched files leave the
+ * current ones in use.
  */
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { ClientError, reasonOf } from './errors.js'
 
-/** How old a look at the files may be, in milliseconds. */
-const LOOK_MS = 10_000
+/** Milliseconds between checks of the files. */
+const CHECK_INTERVAL = 10_000
 
 export interface TlsFilePaths {
-  /** CA bundle that servers are verified by. Undefined verifies nobody. */
+  /** CA bundle to verify servers; undefined disables verification. */
   readonly authority?: string | undefined
-  /** Certificate and key we show; both or none. */
+  /** Client certificate and key; both or none. */
   readonly certificate?: string | undefined
   readonly key?: string | undefined
 }
@@ -26,7 +25,7 @@ export class TlsFiles {
   #lookedAt = -Infinity
   #looking: Promise<SecureContext> | undefined
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now monotonic clock, milliseconds */
   constructor (paths: TlsFilePaths, now: () => number = () => performance.now()) {
     this.#paths = paths
     this.#now = now
@@ -34,14 +33,14 @@ export class TlsFiles {
 
   get verifies (): boolean { return this.#paths.authority !== undefined }
 
-  /** @throws ClientError 'Config' when they cannot be read */
+  /** @throws ClientError 'Config' if a file cannot be read */
   async load (): Promise<void> {
     if (Object.values(this.#paths).some(path => path !== undefined)) await this.current()
   }
 
-  /** @throws ClientError 'Config' when they could never be read */
+  /** @throws ClientError 'Config' if the files could never be read */
   async current (): Promise<SecureContext> {
-    if (this.#context !== undefined && this.#now() - this.#lookedAt < LOOK_MS) return this.#context
+    if (this.#context !== undefined && this.#now() - this.#lookedAt < CHECK_INTERVAL) return this.#context
     this.#looking ??= this.#look().finally(() => { this.#looking = undefined })
     return await this.#looking
   }
@@ -49,12 +48,12 @@ export class TlsFiles {
   async #look (): Promise<SecureContext> {
     let context = this.#context
     try {
-      // one after the other, so that of several faults the first is named
+      // Sequentially, so that the first error is reported consistently.
       const ca = await read(this.#paths.authority)
       const cert = await read(this.#paths.certificate)
       const key = await read(this.#paths.key)
       const texts = JSON.stringify([ca, cert, key])
-      if (context === undefined || texts !== this.#texts) context = createSecureContext({ ca: ca ?? [], cert, key }) // without any the platform's are loaded, which takes long
+      if (context === undefined || texts !== this.#texts) context = createSecureContext({ ca: ca ?? [], cert, key }) // an empty list skips loading the system roots, which is slow
       this.#texts = texts
     } catch (cause) {
       if (context === undefined) throw cause instanceof ClientError ? cause : new ClientError('Config', `the CA bundle, certificate and key do not fit: ${reasonOf(cause)}`, { cause })

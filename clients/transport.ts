@@ -1,7 +1,6 @@
 /**
- * The connections to one endpoint, with what is in its files now: certificates and tokens are replaced while servers run,
- * so the files are looked at again when a call finds the last look too old. Connections made with what was replaced
- * finish what they do and end. A file that cannot be read any more changes nothing.
+ * Connections to one endpoint with its current certificates and tokens. The files are reloaded when a call finds them not checked recently.
+ * After a change, old connections finish their calls and close. Unreadable files leave the current ones in use.
  */
 import { readFile, stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
@@ -15,8 +14,8 @@ import { authorityOf, openTunnel } from './tunnel.js'
 
 const undici = onDemand<typeof Undici>('undici')
 
-/** How old a look at the files may be. */
-const LOOK_MS = 10_000
+/** Milliseconds between checks of the files. */
+const CHECK_INTERVAL = 10_000
 const MAX_FILE_BYTES = 1024 * 1024
 
 export interface TransportOptions {
@@ -27,20 +26,20 @@ export interface TransportOptions {
   readonly headersTimeout: number
   readonly bodyTimeout: number
   readonly connections: number
-  /** Looks up what to connect to in place of the host of the endpoint, for each connection. */
+  /** Resolves the address for each connection. */
   readonly dial?: Dial | undefined
-  /** Told of a connection that failed as the certificate of the peer has no subject alternative name. */
+  /** Called if the peer's certificate has no subject alternative name. */
   readonly missingName?: (() => void) | undefined
-  /** Told of a connection that failed as the certificate of the peer, or one above it, is signed with SHA-1. */
+  /** Called if the peer's certificate chain is signed with SHA-1. */
   readonly weakSignature?: (() => void) | undefined
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now: () => number
 }
 
-/** An address and a port. What it rejects with is the `cause` of the call's failure. */
+/** Resolves to an address and a port. A rejection becomes the `cause` of the call's error. */
 export type Dial = () => Promise<{ readonly host: string, readonly port: number }>
 
-/** Of one look at the files. */
+/** Contents of the files at the last check. */
 interface Known {
   readonly ca: string | undefined
   readonly cert: string | undefined
@@ -60,10 +59,10 @@ export class Transport {
 
   constructor (options: TransportOptions) { this.#options = options }
 
-  /** Reads what the endpoint names. @throws ClientError 'Config' */
+  /** Reads the endpoint's files. @throws ClientError 'Config' */
   async load (): Promise<void> { await this.#fresh() }
 
-  /** @throws ClientError 'Config' when the files could never be read */
+  /** @throws ClientError 'Config' if the files could never be read */
   async connected (): Promise<Connected> {
     const known = await this.#fresh()
     if (this.#closed) throw new ClientError('Unreachable', `${this.#options.call}: the client was closed`)
@@ -77,7 +76,7 @@ export class Transport {
 
   async #fresh (): Promise<Known> {
     const known = this.#known
-    if (known !== undefined && this.#options.now() - this.#lookedAt < LOOK_MS) return known
+    if (known !== undefined && this.#options.now() - this.#lookedAt < CHECK_INTERVAL) return known
     this.#looking ??= this.#look().finally(() => { this.#looking = undefined })
     return await this.#looking
   }
@@ -90,19 +89,19 @@ export class Transport {
         this.#check(known)
         const pool = this.#pool
         this.#pool = undefined
-        void pool?.close().catch(() => {}) // its last calls end as they do
+        void pool?.close().catch(() => {}) // errors reach its pending calls
       }
       this.#known = known
     } catch (error) {
       if (before === undefined) throw error
     }
     this.#lookedAt = this.#options.now()
-    return this.#known as Known // read now or before
+    return this.#known as Known // set above or before
   }
 
   async #read (): Promise<Known> {
     const { authority, credentials } = this.#options.endpoint
-    // one after the other, so that of several faults the first is named whatever the file system is quickest with
+    // Sequentially, so that the first error is reported consistently.
     return {
       ca: await this.#textOf(authority, 'certificate-authority'),
       cert: await this.#textOf(credentials.certificate, 'client-certificate'),
@@ -136,7 +135,7 @@ export class Transport {
     }
   }
 
-  /** @throws ClientError 'Config' for what TLS would refuse with each connection */
+  /** @throws ClientError 'Config' for material that TLS would reject */
   #check ({ ca, cert, key }: Known): void {
     try {
       createSecureContext({ ca, cert, key })
@@ -173,7 +172,7 @@ export class Transport {
       })
     }
     const tunnelled: Undici.buildConnector.connector = (options, callback) => {
-      openTunnel(proxy as URL, authorityOf(server), call, connectTimeout).then( // used where there is one
+      openTunnel(proxy as URL, authorityOf(server), call, connectTimeout).then( // only used with a proxy
         (socket: Socket) => {
           if (server.protocol === 'https:') connect({ ...options, httpSocket: socket }, callback)
           else callback(null, socket)
@@ -181,7 +180,7 @@ export class Transport {
         (error: Error) => { callback(error, null) })
     }
     const dialled: Undici.buildConnector.connector = (options, callback) => {
-      (dial as Dial)().then( // used where there is one
+      (dial as Dial)().then( // only used with dial
         ({ host, port }) => { connect({ ...options, servername: serverName ?? options.hostname, hostname: host, host: `${host}:${port}`, port: String(port) }, callback) },
         (error: Error) => { callback(error, null) })
     }

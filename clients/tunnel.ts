@@ -1,7 +1,6 @@
 /**
- * The way through a proxy: CONNECT, and whatever it answers before the tunnel stands is its failure, not the peer's. The
- * HTTP library has an agent for proxies; it waits for the answer to a CONNECT for minutes, and goes on with the connection
- * of one that was refused.
+ * Opens a tunnel through a proxy with CONNECT. undici's proxy agent is not used: it waits minutes for the CONNECT response and keeps using
+ * the connection of a rejected one.
  */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -10,11 +9,11 @@ import { ClientError, classify } from './errors.js'
 
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
-/** `host:port`, with the port that is implied. */
+/** `host:port`, with the default port if none is given. */
 export const authorityOf = ({ protocol, hostname, port }: URL): string => `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
 
 /**
- * A connection to `target` through `proxy`.
+ * Connects to `target` through `proxy`.
  * @param call names caller and peer in errors
  * @param timeout milliseconds
  * @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer'

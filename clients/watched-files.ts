@@ -1,11 +1,8 @@
 /**
- * Files that others replace while we run: certificates, tokens, configuration. What counts is their content: it is compared
- * when something happens in one of their folders, a moment after that, so that files that belong together are there
- * together, and every minute whatever happens, as network and overlay file systems may tell nothing.
- *
- * Folders are watched, not files: a file that is replaced by a rename takes its watch with it, and in a volume of a cluster
- * a file is a link through `..data`, which is what is replaced. A file that is gone or cannot be read keeps its last
- * content until it is back.
+ * Watches files for changed content: certificates, tokens, configuration. Contents are compared shortly after an event in one of their
+ * folders, so that related files are updated together, and every minute, because network and overlay file systems may report nothing.
+ * Watches folders, because a file replaced by rename loses its watch, and in volumes a file is a link through `..data`, which is what
+ * changes. Missing or unreadable files keep their last content.
  */
 import { createHash } from 'node:crypto'
 import { watch, type FSWatcher } from 'node:fs'
@@ -17,15 +14,15 @@ export type Contents = ReadonlyMap<string, Buffer>
 
 export interface WatchedFilesOptions {
   readonly paths: readonly string[]
-  /** Given all of them when one has changed, one call after the other. What it throws goes to `onError`, and it is not asked again about the same contents. */
+  /** Called sequentially with all contents after a change. Its errors go to `onError`; it is not retried with the same contents. */
   readonly onChange: (contents: Contents) => void | Promise<void>
-  /** Told once when reading begins to fail, and of each failure of `onChange`. */
+  /** Called once when reading starts to fail, and for each failure of `onChange`. */
   readonly onError: (error: ClientError) => void
-  /** Bytes of one file. Default 16 MiB. */
+  /** Maximum bytes of a file. Default 16 MiB. */
   readonly maxBytes?: number
-  /** Milliseconds of quiet before a look. Default 100. */
+  /** Milliseconds without events before a check. Default 100. */
   readonly settle?: number
-  /** Milliseconds between looks when nothing is told. Default 60,000. */
+  /** Milliseconds between checks without events. Default 60,000. */
   readonly poll?: number
   /** Watches a folder; for tests. */
   readonly watchFolder?: (folder: string, changed: () => void) => FSWatcher
@@ -48,15 +45,15 @@ export class WatchedFiles {
   #cancelSettle: (() => void) | undefined
   #cancelPoll: (() => void) | undefined
   #opened = false
-  /** When the first of the changes was told that no look has followed yet. */
-  #toldSince = 0
+  /** Time of the first event since the last check. */
+  #firstEventAt = 0
 
   private constructor (options: WatchedFilesOptions) { this.#options = options }
 
-  /** Reads all of them and begins to watch. @throws ClientError 'Config', 'TooLarge' when one cannot be read */
+  /** Reads the files and starts to watch. @throws ClientError 'Config', 'TooLarge' if one cannot be read */
   static async open (options: WatchedFilesOptions): Promise<WatchedFiles> {
     const files = new WatchedFiles(options)
-    // Before they are read, so that no change falls between.
+    // Watch first, so that no change is missed.
     await files.#follow()
     try {
       files.#digest = await files.#read()
@@ -70,10 +67,10 @@ export class WatchedFiles {
     return files
   }
 
-  /** As they were when last read. */
+  /** The last contents read. */
   get contents (): Contents { return this.#contents }
 
-  /** Looks now; resolves when what has changed was told. */
+  /** Checks now; resolves after `onChange` has run. */
   async look (): Promise<void> {
     if (this.#looking !== undefined || !this.#opened) {
       this.#again = true
@@ -96,7 +93,7 @@ export class WatchedFiles {
       await this.#follow()
       await this.#compare()
     } while (this.#again && !this.#closed)
-    this.#looking = undefined // in the turn of the last question whether to look again
+    this.#looking = undefined // synchronously with the last check of #again
   }
 
   async #compare (): Promise<void> {
@@ -106,7 +103,7 @@ export class WatchedFiles {
       digest = await this.#read()
       this.#failing = false
     } catch (error) {
-      if (!this.#failing && !this.#closed) onError(error as ClientError) // it throws no other
+      if (!this.#failing && !this.#closed) onError(error as ClientError) // #read throws only ClientErrors
       this.#failing = true
       return
     }
@@ -119,7 +116,7 @@ export class WatchedFiles {
     }
   }
 
-  /** All or nothing. @returns a digest of them */
+  /** Reads all files or none. @returns a digest */
   async #read (): Promise<string> {
     const { paths, maxBytes = 16 * 1024 * 1024 } = this.#options
     const read = await Promise.all(paths.map(async path => {
@@ -131,27 +128,27 @@ export class WatchedFiles {
     const hash = createHash('sha256')
     read.forEach((bytes, at) => {
       hash.update(`${bytes.length},`).update(bytes)
-      this.#contents.set(paths[at] as string, bytes) // one for each
+      this.#contents.set(paths[at] as string, bytes) // same length
     })
     return hash.digest('base64')
   }
 
-  /** Watches the folders that lead to the files now: those of each link on the way. */
+  /** Watches the folders on the way to the files, including those of links. */
   async #follow (): Promise<void> {
-    const wanted = new Map<string, string>()
+    const desired = new Map<string, string>()
     for (const path of this.#options.paths) {
       for (const folder of await foldersOf(path)) {
         const found = await stat(folder, { bigint: true }).catch(() => undefined)
-        if (found !== undefined) wanted.set(folder, `${found.dev}/${found.ino}`)
+        if (found !== undefined) desired.set(folder, `${found.dev}/${found.ino}`)
       }
     }
     if (this.#closed) return
     for (const [folder, { inode, watcher }] of this.#folders) {
-      if (wanted.get(folder) === inode) continue // a folder that was replaced is told nothing of any more
+      if (desired.get(folder) === inode) continue // the watch of a replaced folder is dead
       watcher.close()
       this.#folders.delete(folder)
     }
-    for (const [folder, inode] of wanted) {
+    for (const [folder, inode] of desired) {
       if (this.#folders.has(folder)) continue
       try {
         const watcher = (this.#options.watchFolder ?? watchFolder)(folder, () => { this.#onNotified() })
@@ -161,7 +158,7 @@ export class WatchedFiles {
         })
         this.#folders.set(folder, { inode, watcher })
       } catch {
-        // Out of watches, or the folder has just gone: the next look tries again.
+        // No watches left, or the folder was removed: the next check retries.
       }
     }
   }
@@ -170,9 +167,9 @@ export class WatchedFiles {
     if (this.#closed) return
     const { settle = 100 } = this.#options
     const now = performance.now()
-    if (this.#cancelSettle === undefined) this.#toldSince = now
-    // A folder in which something happens all the time never comes to rest.
-    else if (now - this.#toldSince > MOST_SETTLES * settle) return
+    if (this.#cancelSettle === undefined) this.#firstEventAt = now
+    // Limits the delay under constant events.
+    else if (now - this.#firstEventAt > MOST_SETTLES * settle) return
     this.#cancelSettle?.()
     this.#cancelSettle = this.#after(settle, () => {
       this.#cancelSettle = undefined
@@ -201,7 +198,7 @@ const later: NonNullable<WatchedFilesOptions['after']> = (milliseconds, then) =>
 
 const unreadable = (path: string, cause: unknown): ClientError => new ClientError('Config', `${path} cannot be read: ${reasonOf(cause)}`, { cause })
 
-/** The folder of a path, and of whatever it is a link to. */
+/** The folders of a path and of its link targets. */
 async function foldersOf (path: string): Promise<Set<string>> {
   const folders = new Set<string>()
   for (let at = resolve(path), links = 0; links < MOST_LINKS; links++) {

@@ -1,13 +1,13 @@
-/** Addresses: what to listen on, what others reach the server at, and how they are written. */
+/** Bind addresses, public addresses and their notation. */
 import { networkInterfaces } from 'node:os'
 import type { Values } from './flags/index.js'
 
-/** `host:port`, with the brackets that an IPv6 address needs. */
+/** `host:port`, with brackets around IPv6 addresses. */
 export const hostPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 
-/** The address that others reach the server at: as advertised, else as bound, else the first of the host. */
+/** The address at which others reach the server: as advertised, else as bound, else the host's first one. */
 export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-address'>): string {
   if (values['advertise-address'] !== '') return values['advertise-address']
   const bound = values['bind-address']
@@ -16,7 +16,7 @@ export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-
   return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? '127.0.0.1'
 }
 
-/** What to bind to: blank, 0.0.0.0 and :: are every address of the host, of both versions of IP where it speaks both. */
+/** The address to bind to. Blank, 0.0.0.0 and :: mean all addresses, of IPv4 and IPv6 if the host has both. */
 export function listenHost (bindAddress: string): string {
   if (!EVERYWHERE.has(bindAddress)) return bindAddress
   return Object.values(networkInterfaces()).some(list => list?.some(({ family }) => family === 'IPv6') === true) ? '::' : '0.0.0.0'

@@ -1,4 +1,4 @@
-/** Kubeconfigs that admission plugins are configured with: read with all they name, so that a start fails for what is wrong. */
+/** Validates kubeconfigs of admission plugins, including the files they name, at start-up. */
 import { isClientError } from '../clients/errors.js'
 import { HttpClient } from '../clients/http-client.js'
 import { credentialsOf, endpointOf, readKubeconfig } from '../clients/kubeconfig.js'
@@ -10,7 +10,7 @@ import { kubeconfigIn } from '../admission/webhooks/configuration.js'
 
 const ANYWHERE: Omit<Endpoint, 'credentials'> = { server: new URL('https://localhost'), authority: undefined, insecure: false, serverName: undefined, proxy: undefined }
 
-/** Connects to nobody. @throws ConfigurationError */
+/** Does not connect. @throws ConfigurationError */
 export async function checkKubeconfigs (configuration: Readonly<Record<string, PluginConfiguration>>): Promise<void> {
   for (const [name, given] of Object.entries(configuration)) {
     try {

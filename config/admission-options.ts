@@ -1,7 +1,6 @@
 /**
- * The admission plugins that flags name, and the file they are configured by: an AdmissionConfiguration whose entries hold the
- * configuration of a plugin, or the path of a file with it, relative to its own folder.
- *
+ * Admission options from flags and from an AdmissionConfiguration file, whose entries contain a plugin's configuration or name a file with
+ * it, relative to its folder.
  * @see interface, `--admission-control-config-file`
  */
 import { dirname, resolve } from 'node:path'
@@ -19,7 +18,7 @@ import type { Values } from './flags/index.js'
 
 const FLAG = 'admission-control-config-file'
 
-/** The same in both versions that there are. */
+/** Both versions are identical. */
 function declared (group: string, version: string) {
   const { message, kind } = apiPackage(group, version, `io.orch.apiserver.${version}`)
   return kind('AdmissionConfiguration', 'How admission plugins are configured.', {
@@ -53,7 +52,7 @@ export async function admissionOptions (values: Values): Promise<AdmissionOption
   }
 }
 
-/** Plugins that are configured and not enabled; for the log. */
+/** Warnings about configured plugins that are not enabled. */
 export function admissionWarnings (options: AdmissionOptions): string[] {
   const off = CATALOGUE.filter(entry => !isOn(entry, options) && options.configuration !== undefined && Object.hasOwn(options.configuration, entry.name))
   return off.map(({ name }) => `--${FLAG} configures the admission plugin ${name}, which is not enabled`)

@@ -1,11 +1,11 @@
-/** The admission plugins that flags may name, as the catalogue has them. */
+/** The admission plugin names that flags accept. */
 import { CATALOGUE } from '../admission/catalogue.js'
 import { printable } from './flag.js'
 
 const NAMES: ReadonlySet<string> = new Set(CATALOGUE.map(({ name }) => name))
 const names = (byDefault: boolean): string => CATALOGUE.filter(entry => entry.default === byDefault).map(({ name }) => name).join(', ')
 
-/** For `--help`, in the order in which they run. */
+/** For `--help`, in order of execution. */
 export const NAMES_ON = names(true)
 export const NAMES_OFF = names(false)
 

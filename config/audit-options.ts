@@ -1,8 +1,4 @@
-/**
- * The audit log and its webhook, as flags say, and the policy that both follow.
- *
- * @see interface, 'Audit events'
- */
+/** Audit options from flags: policy, log and webhook. @see interface, 'Audit events' */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { AuditOptions } from '../plugins/audit/index.js'
@@ -15,7 +11,7 @@ import type { Values } from './flags/index.js'
 
 type Sink = 'audit-log' | 'audit-webhook'
 
-/** Undefined when nothing is written down. @throws FlagError */
+/** Undefined if auditing is disabled. @throws FlagError */
 export async function auditOptions (values: Values): Promise<AuditOptions | undefined> {
   const policyFile = values['audit-policy-file']
   const policy = policyFile === '' ? undefined : readDocument('audit-policy-file', policyFile, [AuditPolicy])
@@ -30,10 +26,10 @@ export async function auditOptions (values: Values): Promise<AuditOptions | unde
   }
 }
 
-/** Its folder is made, as convention. */
+/** Creates the folder, as upstream. */
 function checkWritable (path: string): void {
   try {
-    // A pipe would hold up the start until somebody reads it, and neither it nor a device can be rotated.
+    // A pipe would block the start until it is read, and only ordinary files can be rotated.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not an ordinary file')
     makeFolder(dirname(path), 0o700)
     closeSync(openSync(path, 'a', 0o600))
@@ -63,7 +59,7 @@ async function webhookOptions (values: Values): Promise<NonNullable<AuditOptions
   }
 }
 
-/** What both say of batches and of large events. @throws FlagError for bounds that nothing could pass */
+/** Batch and truncation options of one back end. @throws FlagError for limits that nothing could pass */
 function delivery (sink: Sink, values: Values): Pick<AuditOptions, 'batch' | 'truncate'> {
   const [qps, burst] = [values[`${sink}-batch-throttle-qps`], values[`${sink}-batch-throttle-burst`]]
   const throttled = values[`${sink}-mode`] === 'batch' && values[`${sink}-batch-throttle-enable`]

@@ -1,11 +1,11 @@
-/** PEM files to certificates and keys that are known to be whole and to belong together. */
+/** Reads and validates PEM certificates and their keys. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { FlagError } from './flag.js'
 import { readFile } from './files.js'
 import type { FlagName } from './flags/index.js'
 
-/** A certificate, followed by those of its issuers, and its private key. */
+/** A certificate chain and its private key. */
 export interface Pair {
   /** PEM. */
   readonly certificate: string
@@ -14,7 +14,7 @@ export interface Pair {
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** The certificates of a PEM text. @throws Error when there is none or one is broken */
+/** Parses the certificates of a PEM text. @throws Error if there is none or one is invalid */
 export function parseCertificates (pem: string): X509Certificate[] {
   const blocks = pem.match(BLOCK) ?? []
   if (blocks.length === 0) throw new Error('it has no CERTIFICATE block in PEM')
@@ -36,7 +36,7 @@ function parseKey (pem: string): KeyObject {
   }
 }
 
-/** @throws Error saying what is wrong with a certificate and its key */
+/** @throws Error describing the problem */
 export function checkPair ({ certificate, key }: Pair): X509Certificate {
   const [leaf] = parseCertificates(certificate)
   if (leaf === undefined) throw new Error('it has no certificate')
@@ -59,7 +59,7 @@ export function readPair (flags: PairFlags, certificatePath: string, keyPath: st
   return { certificate, key }
 }
 
-/** Reads a bundle of authorities. @throws FlagError */
+/** Reads a CA bundle. @throws FlagError */
 export function readBundle (flag: FlagName, path: string): string {
   const pem = readFile(flag, path)
   named(flag, path, () => parseCertificates(pem))
@@ -74,7 +74,7 @@ function named<T> (flag: FlagName, path: string, work: () => T): T {
   }
 }
 
-/** The host names a certificate is for, lower case: its alternative names, else its common name. */
+/** Host names of a certificate, in lower case: its alternative names, else its common name. */
 export function namesOf (certificate: X509Certificate): string[] {
   const alternatives = [...(certificate.subjectAltName ?? '').matchAll(/(?:^|, )DNS:("(?:[^"\\]|\\.)*"|[^,]+)/g)].map(([, name = '']) => name)
   const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1] ?? ''

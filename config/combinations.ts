@@ -1,4 +1,4 @@
-/** Flags that exclude or need one another. */
+/** Validates combinations of flags. */
 import { featureGates, gateSettings } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
@@ -7,7 +7,7 @@ import type { Parsed } from './command-line.js'
 import { idleAuditFlags } from './unused-audit-flags.js'
 import { belongsToTls13 } from './tls-names.js'
 
-/** Flags that are given together or not at all. */
+/** Flags that require each other. */
 const TOGETHER: ReadonlyArray<readonly [FlagName, FlagName]> = [
   ['tls-cert-file', 'tls-private-key-file'],
   ['etcd-certfile', 'etcd-keyfile'],
@@ -16,7 +16,7 @@ const TOGETHER: ReadonlyArray<readonly [FlagName, FlagName]> = [
   ['node-agent-client-certificate', 'node-agent-client-key']
 ]
 
-/** The first means nothing without the second. */
+/** The first flag requires the second. */
 const NEEDS: ReadonlyArray<readonly [FlagName, FlagName]> = [
   ['etcd-servers-overrides', 'etcd-servers'],
   ['etcd-cafile', 'etcd-servers'],
@@ -81,16 +81,16 @@ const isOn = (values: Values, gate: string): boolean => featureGates(gateSetting
 
 export interface StoreOverride { /** `group/resource` */ readonly resource: string, readonly servers: string[] }
 
-/** `group/resource#server;server`, as the flag's own check has found them. */
+/** Parses `group/resource#server;server`, which the flag has validated. */
 export const storeOverrides = (texts: readonly string[]): StoreOverride[] => texts.map(override => {
   const at = override.indexOf('#')
   return { resource: override.slice(0, at), servers: storeServers(override.slice(at + 1).split(';')) }
 })
 
-/** An address may end in a slash, which is no part of it. */
+/** Removes trailing slashes. */
 export const storeServers = (servers: readonly string[]): string[] => servers.map(server => server.replace(/\/$/, ''))
 
-/** One cluster speaks one scheme, and certificates are for https. */
+/** All servers of a cluster must use the same scheme; certificates require https. */
 function checkStores (values: Values, refuse: (name: FlagName, mend: string) => never): void {
   const overrides = storeOverrides(values['etcd-servers-overrides'])
   const clusters = [['etcd-servers', values['etcd-servers']] as const, ...overrides.map(({ servers }) => ['etcd-servers-overrides', servers] as const)]
@@ -106,7 +106,7 @@ function checkStores (values: Values, refuse: (name: FlagName, mend: string) => 
   }
 }
 
-/** Whether there is anything for priority and fairness to share out. */
+/** True if there are seats for priority and fairness. */
 export const hasLimits = (values: Values): boolean => values['max-requests-inflight'] + values['max-mutating-requests-inflight'] > 0
 
 function idleFairness ({ values }: Parsed): string[] {
@@ -114,15 +114,15 @@ function idleFairness ({ values }: Parsed): string[] {
   return ['--enable-priority-and-fairness has no effect with --max-requests-inflight=0 and --max-mutating-requests-inflight=0: there is nothing to share out, and requests are not limited']
 }
 
-/** Flags whose effect is on something that other flags have switched off; for the log. */
+/** Warnings about flags without effect because of other flags. */
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
   const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
   return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleBeside(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
 }
 
-/** Flags that say how to do what another flag asks for. */
-const BESIDE: ReadonlyArray<readonly [asked: (values: Values) => boolean, flags: readonly FlagName[], without: string]> = [
+/** Flags that only refine another flag. */
+const BESIDE: ReadonlyArray<readonly [isEnabled: (values: Values) => boolean, flags: readonly FlagName[], without: string]> = [
   [values => values['authentication-token-webhook-config-file'] !== '', ['authentication-token-webhook-cache-ttl', 'authentication-token-webhook-version'], '--authentication-token-webhook-config-file'],
   [values => values['authorization-webhook-config-file'] !== '', ['authorization-webhook-cache-authorized-ttl', 'authorization-webhook-cache-unauthorized-ttl', 'authorization-webhook-version'], '--authorization-webhook-config-file'],
   [values => values['oidc-issuer-url'] !== '', ['oidc-username-claim', 'oidc-username-prefix', 'oidc-groups-claim', 'oidc-groups-prefix', 'oidc-required-claim', 'oidc-ca-file', 'oidc-signing-algs'], '--oidc-issuer-url'],
@@ -133,10 +133,10 @@ const BESIDE: ReadonlyArray<readonly [asked: (values: Values) => boolean, flags:
 ]
 
 function idleBeside ({ values, given }: Parsed): string[] {
-  return BESIDE.flatMap(([asked, flags, without]) => asked(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
+  return BESIDE.flatMap(([isEnabled, flags, without]) => isEnabled(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
 }
 
-/** Whether `reusePort` of the runtime's listen does something. */
+/** True if Node's `reusePort` option works here. */
 function canSharePorts (): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   return (major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)) && !['win32', 'darwin'].includes(process.platform)

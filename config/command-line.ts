@@ -1,7 +1,7 @@
 /**
- * The command line, which commander takes apart and explains: `--flag=value` and `--flag value`, of a scalar given
- * twice the last one holds, lists and maps add up. What a value may be and means is the flag's own (`flag.ts`). What is
- * wrong ends in one line: a FlagError naming flag, value and mend, or an ArgumentError for what belongs to no flag.
+ * Parses the command line with commander: `--flag=value` and `--flag value`. The last occurrence of a scalar counts; lists and maps
+ * accumulate. Each flag validates its values (`flag.ts`). Errors are one line: a FlagError with flag, value and remedy, or an ArgumentError
+ * for other arguments.
  */
 import { Command, CommanderError, Option } from 'commander'
 import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
@@ -10,14 +10,14 @@ import { FLAGS, isFlagName, SECTIONS, type FlagName, type Values } from './flags
 
 export interface Parsed {
   readonly values: Values
-  /** The flags that were given, whatever their value, with the text of their last occurrence. */
+  /** The flags given, with the text of their last occurrence. */
   readonly given: ReadonlyMap<FlagName, string>
 }
 
-/** An argument that belongs to no flag. */
+/** An argument that is not a flag. */
 export class ArgumentError extends Error {}
 
-/** What a command is called, says of itself, and takes: flags by section, in the order of `--help`. */
+/** Name, description and flags of a command, in `--help` order. */
 export interface CommandForm {
   readonly name: string
   readonly usage: string
@@ -29,7 +29,7 @@ export const SERVE: CommandForm = {
   name: 'orch-apiserver',
   usage: '[flags]\n       orch-apiserver fsck --data-dir=FOLDER   (checks an embedded store; fsck --help says more)',
   description: 'The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of --etcd-servers.',
-  sections: SECTIONS as CommandForm['sections'] // flags differ in the type of their values alone, and each parses what it made itself
+  sections: SECTIONS as CommandForm['sections'] // flags differ only in their value types, and each parses its own values
 }
 
 const WIDTH = 100
@@ -52,20 +52,20 @@ export function parseArguments (args: readonly string[], form = SERVE): Parsed {
   if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: the server takes flags only, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
   const values = Object.fromEntries(Object.entries(FLAGS).map(([name, flag]) => [name, isFlagName(name) ? given.get(name)?.value ?? flag.default : flag.default]))
   return {
-    values: values as Values, // one value per declared flag, made by that flag
+    values: values as Values, // one value per declared flag, parsed by it
     given: new Map([...given].map(([name, { text }]) => [name, text]))
   }
 }
 
-/** Told of each occurrence of a flag, with the value of all of them so far. */
+/** Called for each occurrence of a flag, with the accumulated value. */
 type Found = (name: FlagName, text: string, value: unknown) => void
 
 function command ({ name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: Found = () => {}): Command {
   const made = new Command(name)
     .usage(usage)
     .description(description)
-    .helpOption(false) // one of our own flags
-    .allowExcessArguments() // said in our own words
+    .helpOption(false) // help is an ordinary flag
+    .allowExcessArguments() // reported by parseArguments
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
     .configureHelp({
@@ -81,7 +81,7 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
   return made
 }
 
-/** A blank text is no default. */
+/** An empty default is not displayed. */
 const emptiness = (value: unknown): string => Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : ''
 
 function option (name: FlagName, flag: Flag<unknown>, args: readonly string[], found: Found): Option {
@@ -110,8 +110,8 @@ const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flat
 }))
 
 /**
- * Commander's optional values take the next argument, a bool never does: a bool alone becomes `--flag=true`. And `-v=4`
- * becomes `--v=4`, and an unknown flag loses its value, as names are compared with all that stands in its place.
+ * Normalizes arguments for commander: a bare bool becomes `--flag=true`, because commander would take the next argument; `-v=4` becomes
+ * `--v=4`; an unknown flag loses its value, so that commander can suggest a similar name.
  */
 const withBareBools = (args: readonly string[], { sections }: CommandForm): string[] => args.map(argument => {
   const [head = '', long, short = '', equals] = FORM.exec(argument) ?? []
@@ -122,13 +122,13 @@ const withBareBools = (args: readonly string[], { sections }: CommandForm): stri
   return FLAGS[name].bare && argument.length === head.length ? `--${name}=true` : argument
 })
 
-/** Commander's words in ours: `error: unknown option '--nam'\n(Did you mean --name?)`. */
+/** Translates commander's errors: `error: unknown option '--nam'\n(Did you mean --name?)`. */
 function mistake ({ code, message }: CommanderError): Error {
-  const [, shown = ''] = /option '([^]*?)'(?:\n\(Did|$| argument missing)/.exec(message) ?? []
+  const [, quoted = ''] = /option '([^]*?)'(?:\n\(Did|$| argument missing)/.exec(message) ?? []
   if (code === 'commander.optionMissingArgument') {
-    const name = /--([^=[ ]+)/.exec(shown)?.[1] ?? ''
+    const name = /--([^=[ ]+)/.exec(quoted)?.[1] ?? ''
     return new FlagError(name, undefined, `needs a value (${isFlagName(name) ? FLAGS[name].type : 'string'})`)
   }
   const [, near] = /\n\(Did you mean (?:one of )?([^]*)\?\)$/.exec(message) ?? []
-  return new ArgumentError(`unknown flag ${printable(shown)}: ${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)
+  return new ArgumentError(`unknown flag ${printable(quoted)}: ${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)
 }

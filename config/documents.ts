@@ -1,4 +1,4 @@
-/** Configuration files in YAML or JSON that flags name, strictly decoded: an error names the flag, the file and the field. */
+/** Reads configuration files in YAML or JSON strictly. Errors name the flag, the file and the field. */
 import { isDecodeError, parseYaml } from '../schemas/index.js'
 import type { Message } from '../schemas/index.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
@@ -6,11 +6,7 @@ import { readFile } from './files.js'
 import { FlagError } from './flag.js'
 import type { FlagName } from './flags/index.js'
 
-/**
- * The object in the file that a flag names, with defaults.
- * @param messages one for each apiVersion it may have
- * @throws FlagError
- */
+/** Decodes the object in a flag's file and applies defaults. @param messages one per supported apiVersion @throws FlagError */
 export function readDocument<T extends object> (flag: FlagName, path: string, messages: ReadonlyArray<Message<T>>): T {
   try {
     return readConfiguration<T>('', { value: documentIn(flag, path) }, messages)
@@ -20,13 +16,13 @@ export function readDocument<T extends object> (flag: FlagName, path: string, me
   }
 }
 
-/** Of a file: who starts the server may have more to say than a client. */
+/** Larger than for client requests. */
 const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 
 /**
- * What YAML or JSON says, without members that are there twice.
- * @param path of the file, where it is not that of the flag but one that this names
- * @param what the file is, for errors, where the flag names another file
+ * Parses a file; rejects duplicate members.
+ * @param path of the file, if the flag's file refers to it
+ * @param what describes that file in errors
  * @throws FlagError
  */
 export function documentIn (flag: FlagName, flagged: string, path = flagged, what = ''): unknown {

@@ -1,7 +1,5 @@
 /**
- * The feature gates of the release whose interface is served: stage and default of each. A gate is
- * followed only where something is behind it: see `unbuilt.ts`.
- *
+ * Stage and default of this release's feature gates. Only some have an effect; see `unbuilt.ts`.
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
 import { RELEASE_NAME } from '../schemas/meta/release.js'
@@ -65,12 +63,12 @@ export const GATES: ReadonlyMap<string, Gate> = new Map([
   ...gates(DEPRECATED, { stage: 'Deprecated', default: false })
 ])
 
-/** Gates for all of a stage at once. */
+/** Names that set all gates of a stage. */
 const GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']])
 
 const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 
-/** Why a setting will not do: an unknown gate, a value that is none, a GA gate switched off. */
+/** Describes an invalid setting: an unknown gate, an invalid value, or a disabled GA gate. */
 export function gateProblem (name: string, value: string): string | undefined {
   if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
   const gate = GATES.get(name)
@@ -78,7 +76,7 @@ export function gateProblem (name: string, value: string): string | undefined {
   return gate.stage === 'GA' && !isOn(value) ? `${name} is GA and cannot be switched off; leave it out` : undefined
 }
 
-/** Settings that differ from the default, the gates of a stage that are named of their own excepted. */
+/** Settings that change a default. A stage setting does not count for gates set individually. */
 export function changedGates (settings: ReadonlyMap<string, string>): string[] {
   const changed: string[] = []
   for (const [name, value] of settings) {
@@ -91,7 +89,7 @@ export function changedGates (settings: ReadonlyMap<string, string>): string[] {
   return changed
 }
 
-/** What the log warns of: gates that do nothing any more or soon. */
+/** Warnings about GA and deprecated gates. */
 export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
   return [...settings.keys()].flatMap(name => {
     const stage = GATES.get(name)?.stage
@@ -100,13 +98,13 @@ export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
   })
 }
 
-/** Whether a feature is on. */
+/** The state of the feature gates. */
 export interface FeatureGates {
-  /** @throws Error for a name that is no gate of this release: whoever asks has misspelt it */
+  /** @throws Error for an unknown gate, a programming error */
   readonly enabled: (name: string) => boolean
 }
 
-/** The gates with these settings: a gate's own, else that of its stage (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
+/** Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
 export function featureGates (settings: Readonly<Record<string, boolean>> = {}): FeatureGates {
   const unknown = Object.keys(settings).find(name => !GATES.has(name) && !GROUPS.has(name))
   if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${RELEASE_NAME}`)
@@ -121,6 +119,6 @@ export function featureGates (settings: Readonly<Record<string, boolean>> = {}):
   }
 }
 
-/** What --feature-gates says, in the form of the server's options. */
+/** Converts --feature-gates to the server option. */
 export const gateSettings = (settings: ReadonlyMap<string, string>): Record<string, boolean> =>
   Object.fromEntries([...settings].map(([name, value]) => [name, isOn(value)]))

@@ -1,4 +1,4 @@
-/** Files that flags name. What is wrong with one ends the start, naming the flag. */
+/** Reads files that flags name; errors name the flag. */
 import { readFileSync, statSync } from 'node:fs'
 import { FlagError } from './flag.js'
 import type { FlagName } from './flags/index.js'
@@ -18,13 +18,13 @@ const REASONS: Record<string, string> = {
   ENAMETOOLONG: 'its path is too long'
 }
 
-/** Says in words why a file system call failed. */
+/** Describes a file system error. */
 export function reasonOf (error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return Object.hasOwn(REASONS, code) ? REASONS[code] ?? code : error instanceof Error ? error.message : String(error)
 }
 
-/** Of a pipe nobody would know when it is read, and nothing else would go on meanwhile. @throws Error */
+/** Rejects pipes, which would block the process until written. @throws Error */
 export function ordinaryText (path: string): string {
   const stat = statSync(path)
   if (!stat.isFile()) throw new Error('it is not an ordinary file')
@@ -32,11 +32,7 @@ export function ordinaryText (path: string): string {
   return readFileSync(path, 'utf8')
 }
 
-/**
- * @param flagged value of the flag, where it names another file which in turn names this one
- * @param what that is, for errors
- * @throws FlagError
- */
+/** @param flagged the flag's value, if that file refers to `path` @param what describes `path` in errors @throws FlagError */
 export function readFile (flag: FlagName, path: string, flagged = path, what = ''): string {
   try {
     return ordinaryText(path)

@@ -1,31 +1,30 @@
 /**
- * What a flag is: its type, default and help in one value, from which parsing, `--help` and the type of
- * the parsed value follow. The constructors below are the types of the interface.
- *
+ * Flag declarations: type, default and help in one value, from which parsing, `--help` and the value's type are derived. The constructors
+ * below are the interface's flag types.
  * @see interface, 'Server start-up options' and the flag tables of its other parts
  */
 import { isIP } from 'node:net'
 
 export interface Flag<T> {
-  /** Shown in `--help`. */
+  /** Displayed in `--help`. */
   readonly type: string
   readonly default: T
-  /** One sentence or two, lower case, no full stop. */
+  /** One or two sentences, lower case, without a full stop. */
   readonly help: string
   /** One letter, `-v`. */
   readonly short?: string
-  /** True when the flag alone means `=true` and never takes the next argument. */
+  /** True if the bare flag means `=true` and never takes the next argument. */
   readonly bare: boolean
-  /** The value with this occurrence of the flag; `before` is what earlier occurrences made. @throws Problem */
+  /** Parses one occurrence; `before` is the value of earlier ones. @throws Problem */
   readonly parse: (text: string, before: T | undefined) => T
-  /** The default as it would be given; empty for none, and for lists and maps without a member. */
+  /** The default as on the command line; empty for none, and for empty lists and maps. */
   readonly defaultText: string
 }
 
-/** What is wrong with a value and how to mend it; whoever knows the flag's name adds it. */
+/** An invalid value and its remedy, without the flag's name. */
 export class Problem extends Error {}
 
-/** Ends the start: one line that names the flag, its value and the mend. */
+/** Ends the start with one line: flag, value and remedy. */
 export class FlagError extends Error {
   constructor (readonly flag: string, value: string | undefined, mend: string, options?: ErrorOptions) {
     super(`--${flag}${value === undefined ? '' : `=${printable(value)}`}: ${printable(mend, 1200)}`, options)
@@ -35,14 +34,14 @@ export class FlagError extends Error {
 
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** One line of bounded length, whatever it was made of. */
+/** Escapes control characters and limits the length. */
 export function printable (text: string, limit = 300): string {
   // eslint-disable-next-line no-control-regex -- these are the characters that must not reach a terminal
   const escaped = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => NAMED[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return escaped.length > limit ? `${escaped.slice(0, limit)}…` : escaped
 }
 
-/** Says why a value will not do, or undefined. */
+/** Describes an invalid value; undefined if valid. */
 export type Check = (value: string) => string | undefined
 
 const scalar = <T>(type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T): Flag<T> =>
@@ -54,11 +53,11 @@ function checked (value: string, check: Check | undefined): string {
   return value
 }
 
-/** Any string; the check sees it when it is not empty. */
+/** Any string; `check` applies to non-empty ones. */
 export const text = (initial: string, help: string, check?: Check): Flag<string> =>
   scalar('string', initial, help, initial, value => checked(value, check))
 
-/** A file that is read at the start, or a folder. */
+/** A file or folder. */
 export const path = (help: string, initial = ''): Flag<string> => ({
   ...text(initial, help, value => value.includes('\u0000') ? 'a path has no NUL character' : undefined), type: 'path'
 })
@@ -83,7 +82,7 @@ const inRange = (value: number, { min = -Infinity, max = Infinity, why }: Range)
   throw new Problem(`must be ${bounds}${why === undefined ? '' : `, ${why}`}`)
 }
 
-/** A whole number. */
+/** An integer. */
 export const int = (initial: number, help: string, range: Range = {}): Flag<number> =>
   scalar('int', initial, help, String(initial), value => {
     const number = Number(value)
@@ -112,7 +111,7 @@ export const bool = (initial: boolean, help: string): Flag<boolean> =>
 
 const UNITS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** `1m30s`, `500ms`, `0` in milliseconds; undefined when it is not a duration. */
+/** Parses `1m30s`, `500ms` or `0` to milliseconds; undefined if invalid. */
 export function readDuration (value: string): number | undefined {
   if (/^[+-]?0$/.test(value)) return 0
   const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)$/.exec(value)
@@ -122,7 +121,7 @@ export function readDuration (value: string): number | undefined {
   return match[1] === '-' ? -total : total
 }
 
-/** Milliseconds as `5m0s`, the way durations are written in flags. */
+/** Formats milliseconds as `5m0s`. */
 export function showDuration (milliseconds: number): string {
   if (milliseconds === 0) return '0s'
   if (milliseconds < 1000) return `${milliseconds}ms`
@@ -132,7 +131,7 @@ export function showDuration (milliseconds: number): string {
 
 export interface DurationRange { /** Milliseconds. */ readonly min?: number, readonly max?: number, readonly why?: string }
 
-/** In milliseconds; at least 0 unless `min` says otherwise, and no longer than a timer can be. */
+/** Milliseconds, by default at least 0 and at most the longest timer. */
 export const duration = (initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}): Flag<number> =>
   scalar('duration', initial, help, showDuration(initial), value => {
     const milliseconds = readDuration(value)
@@ -142,10 +141,7 @@ export const duration = (initial: number, help: string, { min = 0, max = 2 ** 31
     return milliseconds
   })
 
-/**
- * Values with commas between them, in as many occurrences as one likes; the first replaces the default.
- * An empty value is the empty list. Spaces around a value are not part of it.
- */
+/** Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. Surrounding spaces are trimmed. */
 export const list = (initial: readonly string[], help: string, check?: Check): Flag<readonly string[]> => ({
   type: 'strings',
   default: initial,
@@ -159,7 +155,7 @@ export const list = (initial: readonly string[], help: string, check?: Check): F
   }
 })
 
-/** Whole values, commas and all, one per occurrence. */
+/** One whole value per occurrence, commas included. */
 export const repeated = (help: string, check?: Check): Flag<readonly string[]> => ({
   type: 'string, repeatable',
   default: [],
@@ -173,14 +169,14 @@ export const repeated = (help: string, check?: Check): Flag<readonly string[]> =
 })
 
 export interface PairOptions {
-  /** Type as help shows it. */
+  /** Type displayed in help. */
   readonly type?: string
-  /** What a key without `=value` means; absent: refused. */
+  /** Value of a key without `=value`; if undefined, such keys are rejected. */
   readonly bareValue?: string
   readonly check?: (key: string, value: string) => string | undefined
 }
 
-/** `key=value` with commas between them; later occurrences add to and override earlier ones. */
+/** Comma-separated `key=value`; later occurrences add and override. */
 export const pairs = (help: string, { type = 'key=value,...', bareValue, check }: PairOptions = {}): Flag<ReadonlyMap<string, string>> => ({
   type,
   default: new Map(),
@@ -204,7 +200,7 @@ export const pairs = (help: string, { type = 'key=value,...', bareValue, check }
 
 export interface PortRange { readonly from: number, readonly to: number }
 
-/** `N1-N2`, both within the range. */
+/** `N1-N2`, inclusive. */
 export const portRange = (from: number, to: number, help: string): Flag<PortRange> =>
   scalar('N1-N2', { from, to }, help, `${from}-${to}`, value => {
     const match = /^(\d{1,5})-(\d{1,5})$/.exec(value)
@@ -225,10 +221,10 @@ export function cidrProblem (value: string): string | undefined {
 export const cidrs = (initial: readonly string[], help: string): Flag<readonly string[]> =>
   ({ ...list(initial, help, cidrProblem), type: 'cidrs' })
 
-/** The same flag under one letter too. */
+/** Adds a one-letter alias. */
 export const withShort = <T>(short: string, flag: Flag<T>): Flag<T> => ({ ...flag, short })
 
-/** Refuses values outside a closed set in a list. */
+/** Rejects list values outside a closed set. */
 export const among = (values: readonly string[]): Check => value =>
   values.includes(value) ? undefined : `${printable(JSON.stringify(value))} must be ${oneOf(values)}`
 

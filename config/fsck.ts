@@ -1,6 +1,6 @@
 /**
- * `orch-apiserver fsck --data-dir=FOLDER`: reads all of an embedded store that no server holds and says what is
- * damaged. It changes nothing and never goes through LMDB, which damaged pages would end by a signal.
+ * `orch-apiserver fsck --data-dir=FOLDER`: checks an embedded store that no server uses and reports damage. Read-only, and without LMDB,
+ * which would crash on damaged pages.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

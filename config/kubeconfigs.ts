@@ -1,11 +1,11 @@
-/** Kubeconfig files that flags name, for calls to other servers: read with all they name, so that a start fails for what is wrong. */
+/** Reads kubeconfigs that flags name, and validates the files they refer to at start-up. */
 import { isClientError } from '../clients/errors.js'
 import { HttpClient } from '../clients/http-client.js'
 import { endpointOf, readKubeconfig, type Endpoint } from '../clients/kubeconfig.js'
 import { FlagError } from './flag.js'
 import type { FlagName } from './flags/index.js'
 
-/** Connects to nobody. @throws FlagError */
+/** Does not connect. @throws FlagError */
 export async function endpointIn (flag: FlagName, path: string): Promise<Endpoint> {
   try {
     const endpoint = endpointOf(await readKubeconfig(path))

@@ -1,8 +1,6 @@
 /**
- * The log: one line of text per entry on standard error, time, level, message and then key=value.
- * Whatever came from outside is quoted, cut and free of control characters, and what looks like a secret
- * by its name is left out.
- *
+ * The log: one line of text per entry on standard error, with time, level, message and key=value fields. External input is quoted, cut and
+ * stripped of control characters; fields whose names suggest secrets are omitted.
  * @see interface, 'Server start-up options': --logging-format, -v
  */
 import type { FastifyBaseLogger } from 'fastify'
@@ -13,22 +11,22 @@ import type { Verbosity } from './verbosity.js'
 export interface LogOptions {
   /** `-v`: 0 to 3 is info, 4 and 5 debug, more trace. */
   readonly verbosity: number
-  /** Of modules, whose log is a child with their name as `module`. Default all are as verbose. */
+  /** Verbosity per module; a module logs with a child logger whose `module` is its name. Default `verbosity`. */
   readonly verbosityOf?: Verbosity | undefined
-  /** Where lines go. Default standard error. */
+  /** Writes a line. Default to standard error. */
   readonly write?: (line: string) => void
 }
 
 const NAMES: Record<number, string> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO ', 40: 'WARN ', 50: 'ERROR', 60: 'FATAL' }
 const SECRET = /authorization|cookie|token|password|passwd|secret|private_?key/i
-/** Of the library, not of the entry. */
+/** Members added by pino. */
 const OWN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'reqId'])
 const QUERY_SECRET = /([?&][^=&\s]{0,40}(?:token|password|secret|key)[^=&\s]{0,40}=)[^&\s"]*/gi
 const MAX_VALUE = 4000
 
 export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbosity < 4 ? 'info' : verbosity < 6 ? 'debug' : 'trace'
 
-/** The address of a request, safe to log. */
+/** Removes secrets from a URL. */
 export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
 export function createLog ({ verbosity, verbosityOf = () => verbosity, write = toStandardError }: LogOptions): FastifyBaseLogger {
@@ -37,7 +35,7 @@ export function createLog ({ verbosity, verbosityOf = () => verbosity, write = t
     base: null,
     onChild: child => {
       const { module } = child.bindings()
-      if (typeof module === 'string') child.level = logLevel(verbosityOf(module)) as typeof child.level // levels that it knows without names of its own
+      if (typeof module === 'string') child.level = logLevel(verbosityOf(module)) as typeof child.level // without custom levels
     },
     serializers: {
       err: describeError,
@@ -48,7 +46,7 @@ export function createLog ({ verbosity, verbosityOf = () => verbosity, write = t
   }, { write: line => { write(textLine(line)) } })
 }
 
-/** The message, its causes and, for what nobody expected, the stack; a string whatever was thrown. */
+/** Message, causes and stack frames of an error; a string for other values. */
 function describeError (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const chain: string[] = []
@@ -58,11 +56,11 @@ function describeError (error: unknown): string {
   return [chain.join(' <- '), ...frames].join(' ')
 }
 
-/** One line of JSON, as the library writes it, to one line of text. */
+/** Converts pino's JSON to a line of text. */
 export function textLine (json: string): string {
   let entry: Record<string, unknown>
   try {
-    entry = JSON.parse(json) as Record<string, unknown> // the library writes objects
+    entry = JSON.parse(json) as Record<string, unknown> // pino writes objects
   } catch {
     return `${printable(json.trim(), MAX_VALUE)}\n`
   }

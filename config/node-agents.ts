@@ -1,9 +1,9 @@
-/** How node agents are called, from the flags. */
+/** Node agent options from flags. */
 import type { NodeAgentOptions } from '../plugins/connections/index.js'
 import { readBundle, readPair } from './certificates.js'
 import type { Values } from './flags/index.js'
 
-/** The files are known to be whole; they are read again when they are replaced. @throws FlagError */
+/** Validates the files, which are reloaded when they change. @throws FlagError */
 export function nodeAgentOptions (values: Values): NodeAgentOptions {
   const authority = values['node-agent-certificate-authority']
   const certificate = values['node-agent-client-certificate']
@@ -17,7 +17,7 @@ export function nodeAgentOptions (values: Values): NodeAgentOptions {
   }
 }
 
-/** A certificate that is shown to anybody proves nothing to others, but what is sent with it can be read by whoever answers. */
+/** Presenting a client certificate to an impostor is safe, but the impostor can read the requests. */
 export function nodeAgentWarnings (values: Values): string[] {
   if (values['node-agent-client-certificate'] === '' || values['node-agent-certificate-authority'] !== '') return []
   return ['--node-agent-client-certificate is given without --node-agent-certificate-authority: certificates of node agents are not verified, so whoever answers at the address of a node gets what is sent to its pods']

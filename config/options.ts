@@ -1,7 +1,4 @@
-/**
- * Flags and the files they name to what the server is made of. Everything that can be wrong with them is
- * found here, before anything is opened or listened on.
- */
+/** Converts flags and the files they name to server options. Validates everything before the server opens or listens on anything. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { hostPort, publicAddress } from './addresses.js'
@@ -33,7 +30,7 @@ import { tracingOptions } from './tracing.js'
 import { refuseUnbuilt } from './unbuilt.js'
 import { idleRules } from './verbosity.js'
 
-/** Arguments to checked flags, no file touched yet. @throws FlagError, ArgumentError */
+/** Parses and validates flags without accessing files. @throws FlagError, ArgumentError */
 export function checkedFlags (args: readonly string[]): Parsed {
   const parsed = parseArguments(args)
   if (parsed.values.help || parsed.values.version) return parsed
@@ -46,7 +43,7 @@ export interface Configuration {
   readonly options: ServerOptions
   /** For the log. */
   readonly warnings: readonly string[]
-  /** Files with authorities of clients, to be followed. */
+  /** CA bundles of client certificates, to be reloaded. */
   readonly authorities: readonly AuthoritiesFile[]
 }
 
@@ -84,7 +81,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       ...(proxies === undefined ? {} : { requestHeader: requestHeader(values, proxies.authorities) })
     },
     authorization: {
-      modes: values['authorization-mode'] as AuthorizationMode[], // its flag takes no others
+      modes: values['authorization-mode'] as AuthorizationMode[], // the flag accepts no others
       ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values['authorization-policy-file']) }),
       ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
     },
@@ -133,19 +130,19 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   }
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if the flag is blank. */
 function authoritiesIn (values: Values, flag: 'client-ca-file' | 'requestheader-client-ca-file'): AuthoritiesFile | undefined {
   const path = values[flag]
   return path === '' ? undefined : { path, authorities: new Authorities(readBundle(flag, path)) }
 }
 
-/** What a node agent may write is what its admission plugin bounds. */
+/** NodeRestriction limits what node agents may write. */
 function nodeWarnings (values: Values): string[] {
   if (!values['authorization-mode'].includes('Node') || values['enable-admission-plugins'].includes('NodeRestriction')) return []
   return ['--authorization-mode has Node without --enable-admission-plugins=NodeRestriction: a node agent can write the pods and statuses of other nodes, and by a pod of its own that names them read the secrets of any namespace']
 }
 
-/** Whoever has a certificate of the one file could speak for everybody. */
+/** With a shared CA, every client certificate would be accepted as a proxy's. */
 function proxyWarnings (values: Values, clients: AuthoritiesFile | undefined, proxies: AuthoritiesFile | undefined): string[] {
   if (clients === undefined || proxies === undefined || values['requestheader-allowed-names'].length > 0) return []
   const known = new Set(parseCertificates(clients.authorities.pem).map(({ fingerprint256 }) => fingerprint256))
@@ -153,7 +150,7 @@ function proxyWarnings (values: Values, clients: AuthoritiesFile | undefined, pr
   return ['--client-ca-file and --requestheader-client-ca-file have a CA in common and --requestheader-allowed-names is empty: every client with a certificate of it can act as any user']
 }
 
-/** The pair is followed by whoever calls with it. @throws FlagError */
+/** The files are reloaded by the HTTP client. @throws FlagError */
 function outboundOptions (values: Values): OutboundOptions {
   const [certificate, key] = [values['proxy-client-cert-file'], values['proxy-client-key-file']]
   if (certificate !== '') readPair({ certificate: 'proxy-client-cert-file', key: 'proxy-client-key-file' }, certificate, key)
@@ -210,7 +207,7 @@ const mediaType = (name: Values['storage-media-type']): StorageMediaType => name
 
 const MEBIBYTE = 1024 * 1024
 
-/** The store, and the etcd servers that single resources have instead. */
+/** The back end, and etcd servers of single resources. */
 async function backendOptions ({ values, given }: Parsed): Promise<StorageOptions> {
   const servers = values['etcd-servers']
   if (servers.length === 0) {
@@ -229,10 +226,10 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
   }
 }
 
-/** The store for a line of the log. */
+/** Describes the store for the log. */
 export const storeText = (values: Values): string => values['etcd-servers'].length === 0 ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
 
-/** Names of resources in a flag are those of resources there are. @throws FlagError */
+/** Checks that a flag names existing resources. @throws FlagError */
 async function checkResources (flag: FlagName, given: string | undefined, names: readonly string[], nameOf: (group: string, plural: string) => string): Promise<void> {
   const { types } = await import('../schemas/resources.js')
   const known = new Set(types.map(({ group, plural }) => nameOf(group, plural)))
@@ -240,7 +237,7 @@ async function checkResources (flag: FlagName, given: string | undefined, names:
   if (unknown !== undefined) throw new FlagError(flag, given, `${unknown} is no resource of this version; leave it out or name one of ${[...known].sort().join(', ')}`)
 }
 
-/** By `group/plural`. */
+/** Sizes by `group/plural`. */
 async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<string, number>> {
   const sizes = values['watch-cache-sizes'].map(text => {
     const [name = '', size = ''] = text.split('#')
@@ -254,7 +251,7 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
   }))
 }
 
-/** A folder that can be written to, or that can be made. */
+/** Checks that a folder is writable or can be created. */
 function checkFolder (flag: 'data-dir', directory: string): void {
   for (let at = directory; ; at = dirname(at)) {
     try {
@@ -269,7 +266,7 @@ function checkFolder (flag: 'data-dir', directory: string): void {
   }
 }
 
-/** The content of the static token file, known to be well formed. What a line says is in no message. */
+/** Reads and validates the static token file. Errors never quote its lines. */
 async function tokens (path: string): Promise<string> {
   const content = readFile('token-auth-file', path)
   const { parseTokenFile } = await import('../plugins/authentication/token-file.js')
@@ -292,7 +289,7 @@ async function policies (path: string): Promise<string> {
   return content
 }
 
-/** The expressions, once each is known to be one. The library is loaded only where CORS is asked for. */
+/** Validates the expressions. RE2 is loaded only if CORS is configured. */
 async function origins (patterns: readonly string[], text: string | undefined): Promise<string[]> {
   if (patterns.length > 0) {
     const { RE2JS } = await import('re2js')

@@ -1,7 +1,6 @@
 /**
- * `--runtime-config`: which built-in APIs are served. A key is `api/all`, `api/ga`, `api/beta`, `api/alpha`, a version by name
- * (`apps/v1`, and `v1` for the core group), or one resource of a version (`apps/v1/daemonsets`). The more particular key wins.
- *
+ * `--runtime-config`: the built-in APIs to serve. A key is `api/all`, `api/ga`, `api/beta`, `api/alpha`, a version (`apps/v1`, `v1` for the
+ * core group), or a resource of a version (`apps/v1/daemonsets`). The most specific key counts.
  * @see interface, 'API groups and versions' 2 and 'Served versions removed', last sentence
  */
 import { RELEASE_NAME } from '../schemas/meta/release.js'
@@ -10,7 +9,7 @@ import { API_VERSIONS, representations } from '../schemas/resources.js'
 import { FlagError } from './flag.js'
 
 /**
- * What is switched off: versions (`rbac.authorization.orch.io/v1`, `v1`) and resources of those that are on (`apps/v1/daemonsets`).
+ * Returns disabled versions (`rbac.authorization.orch.io/v1`, `v1`) and disabled resources of enabled versions (`apps/v1/daemonsets`).
  * @throws FlagError for an unknown key
  */
 export function disabledApis (settings: ReadonlyMap<string, string>, text: string | undefined): string[] {
@@ -20,11 +19,11 @@ export function disabledApis (settings: ReadonlyMap<string, string>, text: strin
     if (key === 'api/all' || STAGES.some(stage => key === `api/${stage}`) || API_VERSIONS.includes(key) || resources.some(({ name }) => name === key)) continue
     throw new FlagError('runtime-config', text, `${key} is no API version of release ${RELEASE_NAME}; name one as GROUP/VERSION, a resource as GROUP/VERSION/RESOURCE, or api/all, api/ga, api/beta, api/alpha`)
   }
-  const wanted = (apiVersion: string): boolean => {
+  const isEnabled = (apiVersion: string): boolean => {
     const stage = stageOf(apiVersion)
     return on.get(apiVersion) ?? on.get(`api/${stage}`) ?? on.get('api/all') ?? stage !== 'alpha'
   }
-  const versions = API_VERSIONS.filter(apiVersion => !wanted(apiVersion) && !resources.some(({ name, apiVersion: of }) => of === apiVersion && on.get(name) === true))
+  const versions = API_VERSIONS.filter(apiVersion => !isEnabled(apiVersion) && !resources.some(({ name, apiVersion: of }) => of === apiVersion && on.get(name) === true))
   const off = new Set(versions)
-  return [...versions, ...resources.filter(({ apiVersion, name }) => !off.has(apiVersion) && !(on.get(name) ?? wanted(apiVersion))).map(({ name }) => name)]
+  return [...versions, ...resources.filter(({ apiVersion, name }) => !off.has(apiVersion) && !(on.get(name) ?? isEnabled(apiVersion))).map(({ name }) => name)]
 }

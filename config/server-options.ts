@@ -1,7 +1,6 @@
 /**
- * What a host hands to `app.ts` when it embeds the server, and what `options.ts` makes of the flags: by concern, each in the
- * words of the plugin that takes care of it. Times are in milliseconds unless a name says otherwise. Everything has a
- * default that suits a test: in memory, anonymous allowed, AlwaysAllow, no audit.
+ * Options of `app.ts`, from a host or from the flags (`options.ts`), grouped by plugin. Times are in milliseconds unless noted. The
+ * defaults suit tests: in-memory store, anonymous access, AlwaysAllow, no audit.
  */
 import type { AuditOptions } from '../plugins/audit/index.js'
 import type { AuthenticationOptions } from '../plugins/authentication/index.js'
@@ -22,36 +21,36 @@ import type { RootCA } from '../controllers/root-ca.js'
 import type { ServiceRanges } from '../registry/services/allocation.js'
 import type { AdmissionOptions } from '../admission/options.js'
 
-/** What one client may take of what all share: several plugins see to it, and the verbs. */
+/** Limits on clients, enforced by several plugins and the verbs. */
 export interface LimitOptions {
-  /** `--request-timeout`. 0 never. Default one minute. */
+  /** `--request-timeout`. 0 disables it. Default one minute. */
   readonly requestTimeout?: number
-  /** Seconds; watches end at a random time between one and two of it. Default 1800. */
+  /** Seconds; watches end at a random time between one and two times this. Default 1800. */
   readonly minRequestTimeoutSeconds?: number
   /**
-   * `--enable-priority-and-fairness`: levels and flow schemas decide which requests are served at a time, and the two limits
-   * below are summed, and not both 0. Needs the feature gate APIPriorityAndFairness. Default false: what is stored beside it is a cluster's.
+   * `--enable-priority-and-fairness`: priority levels share the sum of the two limits below, which must not both be 0. Needs the feature
+   * gate APIPriorityAndFairness. Default false, because it stores configuration objects.
    */
   readonly priorityAndFairness?: boolean
-  /** Reading requests at a time; 0 is no limit. Default 400. */
+  /** Concurrent reads; 0 means unlimited. Default 400. */
   readonly maxRequestsInflight?: number
-  /** Changing requests at a time; 0 is no limit. Default 200. */
+  /** Concurrent mutations; 0 means unlimited. Default 200. */
   readonly maxMutatingRequestsInflight?: number
-  /** Bytes of request bodies held at a time, over all requests; several times the largest body, 3 MiB. Default 256 MiB. */
+  /** Total bytes of concurrent request bodies; several times the largest body, 3 MiB. Default 256 MiB. */
   readonly maxBodyBytesInflight?: number
-  /** Objects that a deletion of a collection deletes at a time. Default 1. */
+  /** Concurrent deletes of a deletecollection. Default 1. */
   readonly deleteCollectionWorkers?: number
-  /** Bytes a second that a watch, a log or a tunnel may move, in each direction, `--max-connection-bytes-per-sec`; 0 is no limit. Default 0. */
+  /** Bytes per second and direction of a watch, log or tunnel, `--max-connection-bytes-per-sec`; 0 means unlimited. Default 0. */
   readonly connectionBytesPerSecond?: number
 }
 
-/** Which API there is, and where. */
+/** Served APIs and public addresses. */
 export interface ApiOptions {
-  /** Built-in versions that are not served (`apps/v1`, `v1` for the core group), and single resources of others (`apps/v1/daemonsets`). Default those in alpha. */
+  /** Disabled versions (`apps/v1`, `v1` for the core group) and resources (`apps/v1/daemonsets`). Default the alpha versions. */
   readonly disabled?: readonly string[]
-  /** For URLs that the server makes. */
+  /** Host name in generated URLs. */
   readonly externalHostname?: string
-  /** `host:port` or host others reach the server at, for discovery. */
+  /** `host:port` or host for discovery. */
   readonly advertiseAddress?: string
 }
 
@@ -62,35 +61,35 @@ export interface ServerOptions {
   authentication?: AuthenticationOptions
   authorization?: AuthorizationOptions
   admission?: AdmissionOptions
-  /** Without it nothing is written down. */
+  /** Default no audit. */
   audit?: AuditOptions
-  /** Whether pods may have privileged containers. Default true; of the flag, false. */
+  /** Allows privileged containers. Default true; the flag's default is false. */
   allowPrivileged?: boolean
-  /** How webhooks are called. */
+  /** Calls to webhooks. */
   outbound?: OutboundOptions
   limits?: LimitOptions
-  /** What pods verify the server with, published in each namespace. Default nothing is. */
+  /** CA bundle that pods verify the server with, published in each namespace. Default none. */
   rootCA?: RootCA
-  /** Where services get their cluster addresses and node ports. Default they get none: a host has no cluster to speak of. */
+  /** Ranges of cluster IPs and node ports. Default none: services get no addresses. */
   services?: ServiceRanges
-  /** The service `orch`, which leads to the servers of the cluster. Needs `services`. Default there is none. */
+  /** The `orch` service, which leads to the cluster's servers. Needs `services`. Default none. */
   orchService?: OwnServiceSettings
-  /** Of the lease that each server has with the feature gate APIServerIdentity. */
+  /** The identity lease of this server, with the feature gate APIServerIdentity. */
   identityLease?: IdentitySettings
-  /** How node agents are called, for logs and commands in pods, and where requests may be proxied to. */
+  /** Connections to node agents, and proxy destinations. */
   connections?: ConnectionOptions
-  /** Serves profiles of the process at `/debug/pprof/`. Default there are none. */
+  /** Serves profiles at `/debug/pprof/`. Default off. */
   profiling?: Pick<ProfilingOptions, 'contention'>
-  /** Where spans of requests are sent. Default nowhere. */
+  /** Exports spans of requests. Default off. */
   tracing?: TracingOptions
-  /** Logs a line for each request, by `-v`. Default the host logs as it likes. */
+  /** Logs requests, by `-v`. Default off. */
   requestLog?: RequestLogOptions
   securityHeaders?: SecurityHeadersOptions
   api?: ApiOptions
   health?: Pick<HealthOptions, 'livezGracePeriod'>
   shutdown?: Pick<ShutdownOptions, 'delay' | 'sendRetryAfter'>
-  /** What `/metrics` shows and how often the store is asked. */
+  /** `/metrics` and its polling intervals. */
   metrics?: MetricsOptions
-  /** `--feature-gates`: features that are on or off against their default, by name. */
+  /** `--feature-gates`: overrides of defaults by name. */
   featureGates?: Readonly<Record<string, boolean>>
 }

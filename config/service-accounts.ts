@@ -1,9 +1,4 @@
-/**
- * Flags of service account tokens to options. The keys of files are checked here, so that a server that starts can verify
- * what it issues.
- *
- * @see interface, 'Authentication flags'
- */
+/** Service account options from flags. Validates key files, so that the server can verify the tokens it issues. @see interface, 'Authentication flags' */
 import type { AuthenticationOptions } from '../plugins/authentication/index.js'
 import { parseSigningKey, parseTokenKeys } from '../plugins/authentication/service-account/keys.js'
 import { readFile } from './files.js'
@@ -12,10 +7,10 @@ import type { FlagName, Values } from './flags/index.js'
 
 export { makeSigningKey } from '../plugins/authentication/service-account/keys.js'
 
-/** Seconds that clients ask for whose tokens are extended. */
+/** Requested seconds that mark a token for extension. */
 const INJECTED = 3607
 
-/** What is wrong with a private key in PEM, or undefined. */
+/** Describes an invalid private key; undefined if valid. */
 export const signingKeyProblem = (pem: string): string | undefined => problemOf(() => parseSigningKey(pem))
 
 /** @throws FlagError */
@@ -38,7 +33,7 @@ export function serviceAccountOptions (values: Values): Pick<AuthenticationOptio
   }
 }
 
-/** For the log. */
+/** Warnings for the log. */
 export function serviceAccountWarnings (values: Values): string[] {
   const maximum = values['service-account-max-token-expiration']
   const ignored = maximum > 0 && maximum < INJECTED * 1000 && values['service-account-extend-token-expiration']
@@ -51,8 +46,7 @@ function keysOf (values: Values): { signingKey?: string, verificationKeys?: stri
   const files = values['service-account-key-file']
   const tls = values['tls-private-key-file']
   if (files.length === 0) {
-    // The default of the interface. A key of another type is good for TLS, and for no token.
-    // What else is wrong with it is for whoever serves with it to say.
+    // The interface's default. Key types other than RSA and ECDSA are ignored; other errors are reported by the TLS setup.
     const problem = tls === '' ? 'there is none' : problemOf(() => parseTokenKeys(readFile('tls-private-key-file', tls)))
     return problem === undefined ? { verificationKeys: [readFile('tls-private-key-file', tls)] } : {}
   }

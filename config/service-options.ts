@@ -1,10 +1,10 @@
-/** Addresses of services, and the service that leads to this server, from the flags. */
+/** Service options from flags: address ranges, and the `orch` service. */
 import { addressProblem } from '../controllers/services/masters.js'
 import { publicAddress } from './addresses.js'
 import type { Values } from './flags/index.js'
 import type { ServerOptions } from './server-options.js'
 
-/** What services get their addresses from where no range is given, as convention. */
+/** The default range, as upstream. */
 const DEFAULT_SERVICE_RANGE = '10.0.0.0/24'
 
 export function serviceOptions (values: Values): NonNullable<ServerOptions['services']> {
@@ -12,7 +12,7 @@ export function serviceOptions (values: Values): NonNullable<ServerOptions['serv
   return { clusterIPRanges: ranges[0] === '' ? [DEFAULT_SERVICE_RANGE] : ranges, nodePorts: values['service-node-port-range'] }
 }
 
-/** The service `orch`, which leads to this server where others can reach it. */
+/** The `orch` service, which leads to this server's public address. */
 export function orchService (values: Values): { settings: NonNullable<ServerOptions['orchService']>, warnings: string[] } {
   const address = publicAddress(values)
   const reconciler = values['endpoint-reconciler-type']

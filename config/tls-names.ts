@@ -1,7 +1,4 @@
-/**
- * Names of TLS versions and cipher suites as flags spell them (those of the IANA registry), and what the
- * runtime calls them. A suite the runtime does not have is refused, not dropped.
- */
+/** Maps IANA names of TLS versions and cipher suites to Node's. Suites that Node lacks are rejected. */
 import { getCiphers, type SecureVersion } from 'node:tls'
 import { printable } from './flag.js'
 
@@ -12,7 +9,7 @@ const VERSIONS = {
 export type TlsVersion = keyof typeof VERSIONS
 export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'] as const satisfies readonly TlsVersion[]
 
-/** Blank is TLS 1.2. */
+/** Default TLS 1.2. */
 export const secureVersion = (name: TlsVersion | ''): SecureVersion => VERSIONS[name === '' ? 'VersionTLS12' : name]
 
 const SUITES: Record<string, string> = {
@@ -47,7 +44,7 @@ const SUITES: Record<string, string> = {
 
 const known = (name: string): string | undefined => Object.hasOwn(SUITES, name) ? SUITES[name] : undefined
 
-/** Its suites name no key exchange. */
+/** TLS 1.3 suites name no key exchange. */
 export const belongsToTls13 = (name: string): boolean => !name.includes('_WITH_')
 
 let offered: ReadonlySet<string> | undefined
@@ -59,10 +56,7 @@ export function cipherProblem (name: string): string | undefined {
   return offered.has(suite.toLowerCase()) ? undefined : `${name} is not offered by this runtime; leave it out`
 }
 
-/**
- * The runtime's cipher string, undefined for its default. Versions below 1.2 sign with SHA-1, which the
- * TLS library refuses at its ordinary security level: asking for them lowers it.
- */
+/** OpenSSL's cipher string; undefined for the default. TLS below 1.2 uses SHA-1 signatures, which need security level 0. */
 export function cipherString (names: readonly string[], version: TlsVersion | ''): string | undefined {
   const level = version === 'VersionTLS10' || version === 'VersionTLS11' ? ['@SECLEVEL=0'] : []
   const suites = names.flatMap(name => known(name) ?? [])

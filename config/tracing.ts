@@ -1,8 +1,4 @@
-/**
- * Where traces are sent, as `--tracing-config-file` says.
- *
- * @see interface, `--tracing-config-file`
- */
+/** Tracing options from `--tracing-config-file`. @see interface, `--tracing-config-file` */
 import type { TracingOptions } from '../plugins/tracing/index.js'
 import { TracingConfiguration } from '../schemas/config/tracing.js'
 import { readDocument } from './documents.js'
@@ -19,8 +15,8 @@ export function tracingOptions (path: string): TracingOptions {
 const LARGEST_PORT = 65_535
 
 /**
- * A name as gRPC has them: `host:port`, `dns:///host:port`, `unix:path`, `unix:///path`; without a port it is 443, as there. Sockets without
- * a path and the name servers that a name may ask for are beyond the library that connects.
+ * Parses a gRPC name: `host:port`, `dns:///host:port`, `unix:path`, `unix:///path`; the default port is 443, as in gRPC. The client library
+ * supports neither abstract sockets nor DNS authorities.
  */
 function addressOf (endpoint: string, path: string): string {
   const refuse = (why: string): never => { throw new FlagError(FLAG, path, `endpoint: ${JSON.stringify(endpoint)} ${why}`) }

@@ -1,20 +1,14 @@
-/**
- * What the interface has and this server does not have yet, in one place, so that it can shrink to
- * nothing. Asking for any of it ends the start: nothing is accepted and then ignored.
- */
+/** Features of the interface that are not implemented. Flags that request them end the start; nothing is silently ignored. */
 import { changedGates } from './feature-gates.js'
 import { FlagError } from './flag.js'
 import { FLAGS, type FlagName } from './flags/index.js'
 import type { Parsed } from './command-line.js'
 
-/**
- * Flags with nothing behind them. Each accepts its default and the values beside it, which ask for
- * nothing or for what the server does anyway.
- */
+/** Unimplemented flags. Each accepts its default and the listed values, which request nothing or the existing behaviour. */
 const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
   // storage
   'encryption-provider-config': [],
-  // the cluster
+  // cluster
   'cloud-provider': [],
   'cloud-config': [],
   'cloud-provider-gce-l7lb-src-cidrs': [],
@@ -22,15 +16,15 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
   'egress-selector-config-file': []
 }
 
-/** Values of flags that are otherwise built. */
+/** Unimplemented values of other flags. */
 const UNBUILT_VALUES: Partial<Record<FlagName, ReadonlyArray<string | number>>> = {
   'storage-media-type': ['application/yaml']
 }
 
-/** Gates that may be set either way, as something goes by them. */
+/** Gates that can be set. */
 const BUILT: ReadonlySet<string> = new Set(['APIServerIdentity', 'APIPriorityAndFairness', 'APIServerTracing'])
 
-/** @throws FlagError naming the first flag that asks for something not built */
+/** @throws FlagError naming the first unimplemented flag */
 export function refuseUnbuilt ({ values, given }: Parsed): void {
   for (const [name, text] of given) {
     const accepted = UNBUILT[name]

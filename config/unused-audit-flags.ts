@@ -1,4 +1,4 @@
-/** Flags of the audit log and its webhook that have nothing to act on; for the log. */
+/** Warnings about audit flags without effect. */
 import type { Parsed } from './command-line.js'
 import { FLAGS, type FlagName } from './flags/index.js'
 

@@ -1,11 +1,10 @@
 /**
- * How much each module writes to the log: what `-v` says, or more where `--vmodule` has a pattern for it. A module is a source file
- * without its extension; the first pattern that matches its name counts. Those below are the modules that write lines by verbosity.
- *
+ * Log verbosity by module: `-v`, or more if a `--vmodule` pattern matches. A module is a source file without its extension; the first
+ * matching pattern counts.
  * @see interface, 'Server start-up options': --vmodule
  */
 
-/** Modules that write lines which not every verbosity has. */
+/** Modules whose logging depends on verbosity. */
 export const MODULES = ['launch', 'metrics', 'request-log', 'tracing'] as const
 
 interface Rule {
@@ -14,12 +13,12 @@ interface Rule {
   readonly level: number
 }
 
-/** Of a module, by its name. */
+/** The verbosity of a module. */
 export type Verbosity = (module: string) => number
 
 const RULE = /^([^=,\s]+)=(\d{1,9})$/
 
-/** Why a rule will not do. */
+/** Describes an invalid rule; undefined if valid. */
 export function ruleProblem (text: string): string | undefined {
   const pattern = RULE.exec(text)?.[1]
   if (pattern === undefined) return `"${text}" must have the form pattern=N`
@@ -27,13 +26,13 @@ export function ruleProblem (text: string): string | undefined {
   return undefined
 }
 
-/** @param texts of rules, each known to be one */
+/** @param texts valid rules */
 export function verbosity (v: number, texts: readonly string[]): Verbosity {
   const rules = rulesOf(texts)
   return module => Math.max(v, rules.find(({ matches }) => matches.test(module))?.level ?? 0)
 }
 
-/** Rules that no module goes by; for the log. */
+/** Warnings about rules that match no module. */
 export function idleRules (texts: readonly string[]): string[] {
   return rulesOf(texts).filter(({ matches }) => !MODULES.some(module => matches.test(module)))
     .map(({ pattern }) => `--vmodule: no module matches ${pattern}; those that log by verbosity are ${MODULES.join(', ')}`)
@@ -45,7 +44,7 @@ const rulesOf = (texts: readonly string[]): Rule[] => texts.flatMap(text => {
   return matches === undefined ? [] : [{ pattern, matches, level: Number(level) }]
 })
 
-/** As file names are matched: `*` is any characters, `?` one, `[a-c]` and `[^a-c]` one of a set. Undefined for what is no pattern. */
+/** Compiles a glob: `*`, `?`, `[a-c]`, `[^a-c]`. Undefined if invalid. */
 function globOf (pattern: string): RegExp | undefined {
   let source = ''
   for (let rest = pattern; rest !== '';) {
@@ -60,6 +59,6 @@ function globOf (pattern: string): RegExp | undefined {
   try {
     return new RegExp(`^${source}$`, 'su')
   } catch {
-    return undefined // a range whose end is before its beginning
+    return undefined // a reversed range
   }
 }

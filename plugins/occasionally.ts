@@ -1,22 +1,22 @@
 /** Rate limits for reports of events that may occur on every request. */
 const EVERY_MS = 10_000
 
-export function occasionally<T> (report: (what: T) => void, every = EVERY_MS): (what: T) => void {
+export function occasionally<T> (report: (event: T) => void, every = EVERY_MS): (event: T) => void {
   let reportedAt = -Infinity
-  return what => {
+  return event => {
     const now = performance.now()
     if (now - reportedAt < every) return
     reportedAt = now
-    report(what)
+    report(event)
   }
 }
 
-/** Reports at most `most` events per `every` milliseconds. @param tell also receives the number of events suppressed since the last report */
-export function atMost<T> (most: number, every: number, report: (what: T, suppressed: number) => void): (what: T) => void {
+/** Reports at most `most` events per `every` milliseconds. @param report also receives the number of events suppressed since the last report */
+export function atMost<T> (most: number, every: number, report: (event: T, suppressed: number) => void): (event: T) => void {
   let since = -Infinity
   let reported = 0
   let suppressed = 0
-  return what => {
+  return event => {
     const now = performance.now()
     if (now - since >= every) {
       since = now
@@ -26,7 +26,7 @@ export function atMost<T> (most: number, every: number, report: (what: T, suppre
       suppressed++
       return
     }
-    report(what, suppressed)
+    report(event, suppressed)
     suppressed = 0
   }
 }

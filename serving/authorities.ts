@@ -1,8 +1,6 @@
 /**
- * Files of authorities that vouch for clients, followed while the server runs: connections made from then on are verified by the
- * new ones, those that are there go on, and what they may still do is looked at with each request. A file that is
- * broken changes nothing.
- *
+ * Reloads the CA bundles of client certificates while the server runs. New connections are verified with the new bundle; open ones stay,
+ * and each request checks whether their certificate is still trusted. An invalid file changes nothing.
  * @see interface, 'Authentication flags': --client-ca-file, --requestheader-client-ca-file
  */
 import type { SecureContextOptions, Server } from 'node:tls'
@@ -14,11 +12,11 @@ export interface FollowOptions {
   readonly files: readonly AuthoritiesFile[]
   readonly server: Pick<Server, 'setSecureContext'>
   readonly trusting: (authorities: readonly string[]) => SecureContextOptions
-  /** One line. */
+  /** Logs one line. */
   readonly log: (level: 'info' | 'warn', message: string) => void
 }
 
-/** @throws ClientError when a file cannot be read */
+/** @throws ClientError if a file cannot be read */
 export async function followAuthorities ({ files, server, trusting, log }: FollowOptions): Promise<WatchedFiles> {
   const paths = [...new Set(files.map(({ path }) => path))]
   const take = (contents: Contents): boolean => {
@@ -32,7 +30,7 @@ export async function followAuthorities ({ files, server, trusting, log }: Follo
     }
     if (files.every(({ authorities }, at) => authorities.pem === texts[at])) return false
     server.setSecureContext(trusting(texts))
-    for (const [at, { authorities }] of files.entries()) authorities.replace(texts[at] as string) // one for each
+    for (const [at, { authorities }] of files.entries()) authorities.replace(texts[at] as string) // same length
     return true
   }
   const watched = await WatchedFiles.open({
@@ -40,7 +38,7 @@ export async function followAuthorities ({ files, server, trusting, log }: Follo
     onChange: contents => { if (take(contents)) log('info', `the authorities of clients in ${paths.join(', ')} were replaced`) },
     onError: error => { log('warn', error.message) }
   })
-  // They may have changed since the start has read them.
+  // The files may have changed since start-up read them.
   take(watched.contents)
   return watched
 }

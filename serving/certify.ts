@@ -1,7 +1,6 @@
 /**
- * Certificates: the self-signed one of a server that was given none, and those that tests issue with an
- * authority of their own. P-256, written in DER by hand: one fixed shape takes less than a certificate
- * library costs the start.
+ * Creates the self-signed serving certificate, and certificates with test authorities. P-256 with hand-written DER: a fixed structure costs
+ * less at start-up than a certificate library.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -9,21 +8,21 @@ import type { Pair } from '../config/certificates.js'
 
 export interface CertificateRequest {
   readonly commonName: string
-  /** Organization fields of the subject, the groups of a client. */
+  /** Organizations of the subject: a client's groups. */
   readonly organizations?: readonly string[]
-  /** Common names before the one. */
+  /** Additional common names before `commonName`. */
   readonly earlierNames?: readonly string[]
   /** DNS names and IP addresses. */
   readonly names?: readonly string[]
-  /** What the key is for; with none the certificate does not say. */
+  /** Extended key usages; omitted if empty. */
   readonly uses: ReadonlyArray<keyof typeof USES>
-  /** Object identifiers of extensions that are empty and critical. */
+  /** Object identifiers of empty critical extensions. */
   readonly critical?: readonly string[]
-  /** What its signature is over. Default SHA-256; tests have weak ones. */
+  /** Signature digest. Default SHA-256; tests use weak ones. */
   readonly digest?: keyof typeof SIGNATURES
-  /** True when it may sign certificates. */
+  /** True for a CA certificate. */
   readonly authority?: boolean
-  /** Who signs; absent: itself. */
+  /** Default self-signed. */
   readonly issuer?: { readonly commonName: string, readonly key: string }
   readonly from: Date
   readonly until: Date
@@ -50,7 +49,7 @@ function der (tag: number, ...contents: Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...length]), body])
 }
 
-/** Context-specific, `[tag]`; constructed unless it holds a primitive. */
+/** Context-specific tag, constructed unless it contains a primitive. */
 const tagged = (tag: number, content: Uint8Array, constructed = true): Buffer => der((constructed ? 0xa0 : 0x80) | tag, content)
 
 function oid (dotted: string): Buffer {
@@ -72,7 +71,7 @@ const extension = (id: string, critical: boolean, value: Uint8Array): Buffer =>
 /** An IP address in network order. */
 export function addressBytes (address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
-  // URL writes every IPv6 address in hexadecimal groups, an embedded IPv4 address too.
+  // URL normalizes IPv6 addresses to hexadecimal groups.
   const [head = '', tail] = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1).split('::')
   const groups = (text: string): number[] => text === '' ? [] : text.split(':').map(group => parseInt(group, 16))
   const before = groups(head)
@@ -85,18 +84,18 @@ const attribute = (id: string, value: string): Buffer => der(SET, der(SEQUENCE, 
 const distinguished = (commonName: string, organizations: readonly string[] = [], earlier: readonly string[] = []): Buffer =>
   der(SEQUENCE, ...organizations.map(one => attribute('2.5.4.10', one)), ...[...earlier, commonName].map(one => attribute('2.5.4.3', one)))
 
-/** ECDSA with them. */
+/** ECDSA with each digest. */
 const SIGNATURES = { sha256: '1.2.840.10045.4.3.2', sha1: '1.2.840.10045.4.1' }
 
 const USES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2', any: '2.5.29.37.0' }
 
-/** A new key and a certificate for it. */
+/** Generates a key and its certificate. */
 export function certify (request: CertificateRequest): Pair {
   const { commonName, organizations, earlierNames, names = [], uses, critical = [], authority = false, issuer, digest = 'sha256' } = request
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = der(SEQUENCE, oid(SIGNATURES[digest]))
   const serial = randomBytes(16)
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive, and of full length
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive and of full length
   const alternatives = names.map(one => isIP(one) === 0 ? tagged(2, Buffer.from(one, 'latin1'), false) : tagged(7, addressBytes(one), false))
   const body = der(SEQUENCE,
     tagged(0, der(INTEGER, Buffer.from([2]))),
@@ -108,7 +107,7 @@ export function certify (request: CertificateRequest): Pair {
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(3, der(SEQUENCE,
       extension('2.5.29.19', true, authority ? der(SEQUENCE, TRUE) : der(SEQUENCE)), // basic constraints
-      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from(authority ? [0x02, 0x84] : [0x07, 0x80]))), // key usage: signatures, of an authority certificates too
+      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from(authority ? [0x02, 0x84] : [0x07, 0x80]))), // key usage: digital signature, for authorities also certificate signing
       ...(uses.length === 0 ? [] : [extension('2.5.29.37', false, der(SEQUENCE, ...uses.map(use => oid(USES[use]))))]),
       ...critical.map(id => extension(id, true, der(SEQUENCE))),
       ...(alternatives.length === 0 ? [] : [extension('2.5.29.17', false, der(SEQUENCE, ...alternatives))]))))
@@ -120,7 +119,7 @@ export function certify (request: CertificateRequest): Pair {
   }
 }
 
-/** For a server, for a year, and good as its own authority: a client may name it with --certificate-authority. */
+/** A self-signed serving certificate for one year that is its own authority: clients can pass it as --certificate-authority. */
 export function selfSigned (commonName: string, names: readonly string[], now: Date): Pair {
   return certify({
     commonName, names, uses: ['server'], authority: true, from: new Date(now.getTime() - HOUR), until: new Date(now.getTime() + 365 * DAY)

@@ -1,19 +1,19 @@
 /**
- * A request of HTTP/2 without a body, straight over Node's core stream: what Fastify and handlers use of
- * `IncomingMessage`. Its answer is in core-response.ts.
+ * An HTTP/2 request without a body on Node's core stream: the subset of `IncomingMessage` that Fastify and handlers use. Its response is in
+ * core-response.ts.
  */
 import { EventEmitter } from 'node:events'
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** What is known of a connection, shared by all its requests. */
+/** State of a connection, shared by its requests. */
 export interface ConnectionState {
   readonly socket: Socket
-  /** Answers under way. */
+  /** Responses in progress. */
   open: number
 }
 
-/** A request that ended with its headers. Whoever reads it gets the end at once; a real stream would cost as much as an answer. */
+/** A request without a body: readers get the end immediately. A real stream would cost as much as the response. */
 export class CoreRequest extends EventEmitter {
   readonly stream: ServerHttp2Stream
   readonly headers: IncomingHttpHeaders
@@ -21,7 +21,7 @@ export class CoreRequest extends EventEmitter {
   readonly connectionState: ConnectionState
   readonly method: string
   url: string
-  /** As Fastify and others ask it: the client went before its answer was complete. */
+  /** True if the client cancelled before the response was complete. */
   aborted = false
   destroyed = false
   readableEnded = false
@@ -77,7 +77,7 @@ export class CoreRequest extends EventEmitter {
   async * [Symbol.asyncIterator] (): AsyncGenerator<never> { this.resume() }
 
   override on (event: string | symbol, listener: (...args: never[]) => void): this {
-    super.on(event, listener as (...args: unknown[]) => void) // the emitter's own type takes any
+    super.on(event, listener as (...args: unknown[]) => void) // the base class accepts any listener
     if (event === 'data' || event === 'end' || event === 'readable') this.resume()
     return this
   }
@@ -95,7 +95,7 @@ export class CoreRequest extends EventEmitter {
     return this
   }
 
-  /** Resets the stream, whose answer nobody gets then. */
+  /** Resets the stream, and with it the response. */
   destroy (error?: Error): this {
     if (this.destroyed) return this
     this.destroyed = true

@@ -1,10 +1,8 @@
 /**
- * Answers of HTTP/2 straight over Node's core streams. Node's own compatibility classes cost more per request than
- * everything this server does with it: here and in core-request.ts is what Fastify and handlers use of `ServerResponse` and
- * `IncomingMessage`, as those do it over HTTP/1, and one listener on the stream for each of the two things that always
- * have to be known: that it failed and that it closed.
- *
- * Not here, as nothing of ours uses them: trailers, pushes, informational answers, status messages.
+ * HTTP/2 responses on Node's core streams. Node's compatibility classes cost more per request than all of this server's own work. With
+ * core-request.ts, this implements the parts of `ServerResponse` and `IncomingMessage` that Fastify and handlers use, with HTTP/1
+ * semantics, and only two stream listeners: error and close.
+ * Not implemented, because unused: trailers, pushes, informational responses, status messages.
  */
 import { EventEmitter } from 'node:events'
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
@@ -12,34 +10,34 @@ import { validateHeaderName, type OutgoingHttpHeader, type OutgoingHttpHeaders }
 import type { Socket } from 'node:net'
 import type { CoreRequest } from './core-request.js'
 
-/** What belongs to a connection of HTTP/1 and makes an answer of HTTP/2 malformed. */
+/** Headers that are invalid in HTTP/2. */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(['connection', 'upgrade', 'http2-settings', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te'])
-/** Names seen before need no second look; only code of the server names headers, so it stays small. */
+/** Header names already validated. Only server code names headers, so the set stays small. */
 const names = new Set<string>()
 const MOST_NAMES = 500
-/** Neither controls nor what does not fit into a byte. */
+/** Characters that are invalid in a header value. */
 const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 type Callback = (error?: Error | null) => void
 
-/** An answer. Its 'finish' says that all of it was handed to the connection, 'close' that nothing more can be. */
+/** A response. 'finish' is emitted when all of it was handed to the connection, 'close' when nothing more can be sent. */
 export class CoreResponse extends EventEmitter {
   readonly stream: ServerHttp2Stream
   readonly req: CoreRequest
   statusCode = 200
   sendDate = true
-  /** `writeHead` was called, or something written. */
+  /** `writeHead` was called, or data written. */
   headersSent = false
   /** `end` was called. */
   writableEnded = false
   destroyed = false
-  /** For those who tell writers from others by it; whether one may still write is `writableEnded`. */
+  /** Marks the object as a writable stream; see `writableEnded` for its state. */
   readonly writable = true
   #headers: OutgoingHttpHeaders | undefined
   #closed = false
-  /** The head is on its way. */
+  /** The head was sent. */
   #begun = false
-  /** The head says that there is no body: what is written is left out, as over HTTP/1. */
+  /** HEAD, 204 and 304 have no body: written data is discarded, as over HTTP/1. */
   #bodyless = false
   #drains = false
 
@@ -53,13 +51,13 @@ export class CoreResponse extends EventEmitter {
   }
 
   get finished (): boolean { return this.writableEnded }
-  /** The end of a stream that a client has reset is not that of its answer. */
+  /** A stream reset by the client has finished, but its response has not. */
   get writableFinished (): boolean { return this.writableEnded && this.stream.writableFinished && !this.stream.aborted }
   get writableLength (): number { return this.stream.writableLength }
   get writableHighWaterMark (): number { return this.stream.writableHighWaterMark }
   get writableNeedDrain (): boolean { return this.stream.writableNeedDrain }
   get closed (): boolean { return this.#closed }
-  /** As over HTTP/1: none once the answer is over. */
+  /** Null after close, as over HTTP/1. */
   get socket (): Socket | null { return this.#closed ? null : this.req.socket }
   get connection (): Socket | null { return this.socket }
 
@@ -68,7 +66,7 @@ export class CoreResponse extends EventEmitter {
   getHeaders (): OutgoingHttpHeaders { return { ...this.#headers } }
   hasHeader (name: string): boolean { return this.#headers !== undefined && Object.hasOwn(this.#headers, name.toLowerCase()) }
 
-  /** @throws TypeError for a name or value that no header has; Error ERR_HTTP_HEADERS_SENT */
+  /** @throws TypeError for an invalid name or value; Error ERR_HTTP_HEADERS_SENT */
   setHeader (name: string, value: OutgoingHttpHeader): this {
     if (this.headersSent) throw sentAlready()
     this.#headers ??= {}
@@ -76,11 +74,11 @@ export class CoreResponse extends EventEmitter {
     return this
   }
 
-  /** Beside values that are there. */
+  /** Adds to existing values. */
   appendHeader (name: string, value: string | readonly string[]): this {
     const before = this.getHeader(name)
     const added = typeof value === 'string' ? [value] : value
-    return this.setHeader(name, before === undefined ? value as string | string[] : [...(Array.isArray(before) ? before : [String(before)]), ...added]) // a list is only read
+    return this.setHeader(name, before === undefined ? value as string | string[] : [...(Array.isArray(before) ? before : [String(before)]), ...added]) // the array is not modified
   }
 
   removeHeader (name: string): void {
@@ -88,7 +86,7 @@ export class CoreResponse extends EventEmitter {
     if (this.#headers !== undefined) delete this.#headers[name.toLowerCase()]
   }
 
-  /** The head leaves with what is written next, or with `flushHeaders`. @throws as setHeader */
+  /** The head is sent with the first data or `flushHeaders`. @throws as setHeader */
   writeHead (statusCode: number, phraseOrHeaders?: string | OutgoingHttpHeaders, headers: OutgoingHttpHeaders | undefined = typeof phraseOrHeaders === 'object' ? phraseOrHeaders : undefined): this {
     if (this.headersSent) throw sentAlready()
     this.statusCode = statusCode
@@ -102,10 +100,7 @@ export class CoreResponse extends EventEmitter {
     if (!this.#begun) this.#begin('open')
   }
 
-  /**
-   * An answer that is written bit by bit keeps the end of its stream to itself, by waiting for trailers: else one
-   * that is given up would leave with an end, and be taken for a whole one.
-   */
+  /** A streamed response waits for trailers before it ends its stream. Otherwise an aborted one would end normally, and look complete. */
   #begin (end: 'empty' | 'next' | 'open'): void {
     const { stream, statusCode } = this
     this.headersSent = this.#begun = true
@@ -119,7 +114,7 @@ export class CoreResponse extends EventEmitter {
     stream.respond(headers, options)
   }
 
-  /** False when the client is behind: 'drain' tells when it is not. */
+  /** Returns false if the client is slow; 'drain' follows. */
   write (chunk: string | Uint8Array, encoding?: BufferEncoding | Callback | null, then?: Callback): boolean {
     if (typeof encoding === 'function') return this.write(chunk, undefined, encoding)
     if (this.writableEnded) return refuse(then, 'ERR_STREAM_WRITE_AFTER_END', 'write after end')
@@ -156,7 +151,7 @@ export class CoreResponse extends EventEmitter {
     return this
   }
 
-  /** Ends the stream, not its connection. An answer that is not whole is reset with an error, so that nobody takes it for one. */
+  /** Ends the stream, not its connection. An incomplete response is reset with an error, so that clients do not take it for complete. */
   destroy (error?: Error): this {
     if (this.destroyed) return this
     this.destroyed = true
@@ -169,7 +164,7 @@ export class CoreResponse extends EventEmitter {
 
   override on (event: string | symbol, listener: (...args: never[]) => void): this {
     this.#follow(event)
-    return super.on(event, listener as (...args: unknown[]) => void) // the emitter's own type takes any
+    return super.on(event, listener as (...args: unknown[]) => void) // the base class accepts any listener
   }
 
   override once (event: string | symbol, listener: (...args: never[]) => void): this {
@@ -184,7 +179,7 @@ export class CoreResponse extends EventEmitter {
     return super.prependListener(event, listener as (...args: unknown[]) => void)
   }
 
-  /** Most answers fit into the window: nobody waits for theirs to drain. */
+  /** Adds the stream listener only on demand: most responses fit into the window. */
   #follow (event: string | symbol): void {
     if (event !== 'drain' || this.#drains) return
     this.#drains = true
@@ -206,13 +201,13 @@ export class CoreResponse extends EventEmitter {
   }
 }
 
-function ignore (): void {} // that a client went is said by 'close'
+function ignore (): void {} // a disconnect is reported by 'close'
 
 function put (headers: OutgoingHttpHeaders, given: string, value: OutgoingHttpHeader | undefined): void {
   const name = given.toLowerCase()
   if (!names.has(name)) {
     if (OF_CONNECTIONS.has(name)) return
-    validateHeaderName(name) // also refuses pseudo-headers, as its colon is in no name
+    validateHeaderName(name) // also rejects pseudo-headers, because of their colon
     if (names.size < MOST_NAMES) names.add(name)
   }
   if (value === undefined) throw coded(TypeError, 'ERR_HTTP_INVALID_HEADER_VALUE', `the header ${name} has no value`)

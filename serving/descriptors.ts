@@ -1,20 +1,19 @@
 /**
- * Descriptors of the process: how many connections leave room for everything else that has to be open, and the news
- * that there are none left. Without a bound of our own the system's is met by whoever comes next, the store or the log,
- * and of connections it turns away nobody is told.
+ * Limits connections by the available file descriptors, and reports when none are left. Without this limit, exhaustion would hit the store
+ * or the log, and the system rejects connections without notice.
  */
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 
-/** For what is not a client's: the store, the audit log, modules that are loaded when they are first used. */
+/** Descriptors reserved for the store, the audit log and lazily loaded modules. */
 const RESERVE = 64
-/** Of a small limit no more than one in so many. */
+/** The reserve is at most this fraction of the limit. */
 const SHARE = 8
 
-/** Where the system says what a process may have open and has. Only Linux does. */
+/** Limits and open descriptors of the process. Linux only. */
 const LIMITS = '/proc/self/limits'
 const OPEN = '/proc/self/fd'
 
-/** Connections for which the limit of open files leaves room; undefined where none is known. */
+/** Maximum connections within the open files limit; undefined if unknown. */
 export function roomForConnections (): number | undefined {
   try {
     const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1])
@@ -28,10 +27,7 @@ export function roomForConnections (): number | undefined {
 /** Milliseconds between two checks. */
 const CHECK_INTERVAL = 5000
 
-/**
- * Tells of descriptors that have run out all the same, at each check that finds none.
- * @returns what ends it
- */
+/** Reports exhausted descriptors at each check. @returns stops the checks */
 export function watchDescriptors (exhausted: (code: string) => void, interval = CHECK_INTERVAL): () => void {
   const timer = setInterval(() => {
     try {
@@ -44,7 +40,7 @@ export function watchDescriptors (exhausted: (code: string) => void, interval = 
   return () => { clearInterval(timer) }
 }
 
-/** Calls it at most once in so many milliseconds, beginning with the first time. */
+/** Calls `report` at most once per interval, starting with the first call. */
 export function throttled<T extends unknown[]> (milliseconds: number, report: (...args: T) => void, now = () => performance.now()): (...args: T) => void {
   let last = -Infinity
   return (...args) => {

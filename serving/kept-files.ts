@@ -1,12 +1,12 @@
-/** Files that the server makes for itself and finds again: whole or not there at all, however the process ends. */
+/** Files that the server generates and reuses, written atomically. */
 import { chmodSync, closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
-/** In the place of whatever is there. @throws Error of the system */
+/** Overwrites an existing file. @throws Error of the system */
 export function replaceFile (path: string, content: string, mode: number): void {
   renameSync(writeBeside(path, content, mode), path)
 }
 
-/** False when it is there already, be it made by another process a moment ago. @throws Error of the system */
+/** Returns false if the file already exists, even if another process has just created it. @throws Error of the system */
 export function createFile (path: string, content: string, mode: number): boolean {
   const temporary = writeBeside(path, content, mode)
   try {
@@ -24,7 +24,7 @@ function writeBeside (path: string, content: string, mode: number): string {
   const temporary = `${path}.${process.pid}`
   const file = openSync(temporary, 'w', mode)
   try {
-    chmodSync(temporary, mode) // a file left behind by a killed process keeps its mode
+    chmodSync(temporary, mode) // a leftover of a killed process keeps its old mode
     writeFileSync(file, content)
     fsyncSync(file)
   } finally {

@@ -1,7 +1,4 @@
-/**
- * From options to a server that serves, and its orderly end. What the launcher needs only once its flags are
- * known to be right is imported here, so that `--help` and mistakes are told at once.
- */
+/** Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help` and mistakes respond immediately. */
 import type { Server } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import Fastify, { LogController } from 'fastify'
@@ -19,24 +16,24 @@ import { runtimeWarnings } from './runtime.js'
 import { withKeptKey } from './service-accounts.js'
 import { tlsSetup } from './tls.js'
 
-/** Milliseconds for requests that were on their way when the drain was done. */
+/** Milliseconds for the remaining responses after the drain. */
 const LAST_ANSWERS = 5000
-/** Between two lines about what may happen at each connection. */
+/** Minimum interval of log lines about connections. */
 const MINUTE = 60_000
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 export interface Running {
   readonly root: FastifyInstance
-  /** The scope the server lives in, where its decorators are. */
+  /** The scope that contains the server's decorators. */
   readonly scope: FastifyInstance
   readonly listener: Listener
   readonly log: FastifyBaseLogger
 }
 
-/** The plugin of `app.ts`, which is above this room. */
+/** The plugin of `app.ts`, a higher layer. */
 type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
 
-/** @throws whatever keeps it from serving; the launcher says it in one line */
+/** @throws any start-up error; the launcher reports it in one line */
 export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   const { values } = parsed
   const { options: configured, warnings, authorities } = await configuration(parsed)
@@ -45,15 +42,15 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosityOf = verbosity(values.v, values.vmodule)
   const log = createLog({ verbosity: values.v, verbosityOf })
-  const ofLaunch = log.child({ module: 'launch' })
+  const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
   let listener: Listener | undefined
   const root = Fastify({
-    // A logger of Fastify's own would time each request and make a logger for it, for lines that are never written.
+    // Avoid Fastify's request logging, which would create a logger and timer per request.
     childLoggerFactory: () => log,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => '', // requests are told apart by their audit-id
+    genReqId: () => '', // requests are identified by their audit-id
     routerOptions: { maxParamLength: 1000, querystringParser: () => NO_QUERY },
     return503OnClosing: false,
     serverFactory: handler => {
@@ -63,14 +60,14 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
         requestTimeout: values['request-timeout'],
         goawayChance: values['goaway-chance'],
         onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),
-        onConnectionError: error => ofLaunch.debug({ err: error }, 'connection failed'),
+        onConnectionError: error => launchLog.debug({ err: error }, 'connection failed'),
         onHandshakeError: () => { if (scope !== undefined) handshakeErrors(scope).add() }
       })
-      return listener.server as unknown as Server // it speaks both versions and hands requests over in the form of HTTP/1
+      return listener.server as unknown as Server // it serves both HTTP versions
     },
     clientErrorHandler: answerBadRequest,
     frameworkErrors: ({ statusCode }, _request, reply) => {
-      const answer = reply as unknown as FastifyReply // its type is bound to schemas, and there are none
+      const answer = reply as unknown as FastifyReply // its type is parameterized by schemas, which are unused
       const code = statusCode === 414 ? 414 : 400
       answer.code(code).headers({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
         .send(badRequestBody(code, 'BadRequest', 'the request path is not valid: it is no percent-encoded UTF-8 or has too long a part'))
@@ -87,7 +84,7 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
-  handshakeErrors(scope) // there from the start, at 0
+  handshakeErrors(scope) // registers the metric at start-up
 
   listener.bound(roomForConnections())
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
@@ -102,20 +99,20 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   return { root, scope, listener, log }
 }
 
-/** Lines about requests, from 3 on. */
+/** Request lines, from -v=3. */
 const requestLog = (level: number): Pick<ServerOptions, 'requestLog'> => level < 3 ? {} : { requestLog: { verbosity: Math.min(level, 10), safe: loggable } }
 
 const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
-/** The query is parsed by request info, for those who ask for it. */
+/** The query is parsed lazily by request info. */
 const NO_QUERY = Object.freeze({})
 
-/** Routes have no schemas of Fastify's; its two compilers would be a fifth of the time to start. */
+/** Routes have no Fastify schemas; its two compilers would add a fifth to the start-up time. */
 function noSchemas (): never {
   throw new Error('a route has a schema, but no schema compiler is set')
 }
 
-/** Not by Fastify, which would log each address of the host in its own words. */
+/** Bypasses `fastify.listen`, which logs each address in its own format. */
 async function listen ({ server }: Listener, options: ListenOptions & { reusePort: boolean }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -129,30 +126,30 @@ async function listen ({ server }: Listener, options: ListenOptions & { reusePor
 function announce (log: FastifyBaseLogger, { values }: Parsed): void {
   const modes = values['authorization-mode']
   log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${storeText(values)}, authorization: ${modes.join(', ')}`)
-  // Wherever it stands: AlwaysDeny before it has no opinion that would end the chain.
+  // At any position: AlwaysDeny has no opinion and does not end the chain.
   if (values['anonymous-auth'] && modes.includes('AlwaysAllow')) {
     log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
   }
 }
 
-/** From now on an uncaught exception or unhandled rejection is logged and does not end the process. */
+/** After start-up, uncaught exceptions and unhandled rejections are logged and do not end the process. */
 function survive (log: FastifyBaseLogger): void {
   process.removeAllListeners('uncaughtException')
   process.on('unhandledRejection', reason => log.error({ err: reason }, 'unhandled promise rejection'))
   process.on('uncaughtException', error => log.error({ err: error }, 'uncaught exception'))
-  process.stderr.on('error', () => {}) // whoever read the log has gone: that is no reason to end
+  process.stderr.on('error', () => {}) // a closed log reader must not end the process
 }
 
-/** SIGUSR1 has the server say what it is doing, one line a cache. SIGHUP, which a closed terminal sends, does not end it. */
+/** SIGUSR1 logs a diagnostic report. SIGHUP, which a closing terminal sends, is ignored. */
 export function reportOnSignals ({ scope, log }: Running): void {
   process.on('SIGUSR1', () => { for (const fields of scope.orch.report()) log.info(fields, 'diagnostic report') })
   process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
 }
 
-/** Milliseconds in which a second signal is a duplicate of the first one: npm forwards what a terminal has sent to both. */
+/** Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that already has it. */
 const DUPLICATE = 500
 
-/** SIGTERM and SIGINT end the server in order; the second one at once. */
+/** SIGTERM and SIGINT shut down gracefully; a second signal exits immediately. */
 export function endOnSignals ({ root, scope, listener, log }: Running): void {
   let since: number | undefined
   const end = async (signal: string): Promise<void> => {

@@ -1,7 +1,6 @@
 /**
- * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, with bounds on what a client may make
- * it hold, and with an orderly end: `stop` refuses new connections, lets answers under way finish and
- * then closes every connection.
+ * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, limits on clients, and graceful shutdown: `stop` rejects new
+ * connections, lets active responses finish, then closes all connections.
  */
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -16,89 +15,83 @@ import { serveSessions } from './sessions.js'
 
 export interface ListenerOptions {
   readonly tls: TlsOptions
-  /** Streams per HTTP/2 connection; 0 for the default, 250. */
+  /** Streams per HTTP/2 connection; 0 means the default, 250. */
   readonly maxStreams: number
-  /** Milliseconds in which a request with its body must have arrived. */
+  /** Milliseconds in which a request and its body must arrive. */
   readonly requestTimeout: number
-  /** Part of the HTTP/2 requests after which the client is asked to connect anew, 0 to 1. Default 0. */
+  /** Probability, 0 to 1, that an HTTP/2 request makes its client reconnect. Default 0. */
   readonly goawayChance?: number
-  /** Milliseconds until the client of a connection knows that it is to leave, and from then on until it is closed. Default 1 second, as convention. */
+  /** Maximum milliseconds until the client gets the GOAWAY, and from then until its connection is closed. Default 1 second, as upstream. */
   readonly leave?: number
-  /** Milliseconds a connection is kept that is not used. Default 90 seconds. */
+  /** Milliseconds until an idle connection is closed. Default 90 seconds. */
   readonly idle?: number
-  /** Milliseconds a connection may take to begin TLS. Default 10 seconds. */
+  /** Milliseconds for the TLS handshake. Default 10 seconds. */
   readonly handshake?: number
-  /** Told of each connection that was closed for being one too many. */
+  /** Called for each connection beyond the limit. */
   readonly onFull?: () => void
-  /** Told of connections that failed before there was a request; for the log alone. */
+  /** Called for connection errors before a request, for the log. */
   readonly onConnectionError?: (error: Error) => void
-  /** Told of each TLS handshake that failed. */
+  /** Called for each failed TLS handshake. */
   readonly onHandshakeError?: () => void
 }
 
 export interface Listener {
   readonly server: Http2SecureServer
-  /** From now on connections beyond so many are closed at once; undefined for no bound but the system's, which says nothing. */
+  /** Sets the maximum number of connections; undefined means no limit. */
   bound: (connections: number | undefined) => void
-  /**
-   * No new connections. Clients are told, requests on their way are served, and each connection ends with its
-   * last answer, an idle one in a moment. Idempotent.
-   */
+  /** Stops accepting connections. Clients are notified, pending requests served, and each connection closes after its last response. Idempotent. */
   stop: () => void
-  /** Resolves when no connection is left, or after so many milliseconds. */
+  /** Resolves when no connection is left, or after the timeout. */
   closed: (milliseconds: number) => Promise<void>
-  /** Ends every connection now. */
+  /** Destroys every connection. */
   destroy: () => void
 }
 
-/** Bytes of all headers of a request: large enough for tokens that carry many groups. */
+/** Maximum bytes of a request's headers, enough for tokens with many groups. */
 const MAX_HEADER_BYTES = 64 * 1024
-/** Milliseconds an idle connection is kept; longer than the minute that balancers and clients keep theirs. */
+/** Longer than the minute for which load balancers and clients keep idle connections. */
 const IDLE = 90_000
 const HANDSHAKE = 10_000
-/**
- * Milliseconds between the news that the server ends and the close of idle connections: requests may be on
- * their way on them, and would be lost.
- */
+/** Milliseconds between the shutdown notice and closing idle connections, for requests in transit. */
 const LINGER = 100
 const LEAVE = 1000
-/** How often it is waited again because there were, or may be on connections of HTTP/1 in use, whose clients are told by their next answer alone. */
+/** Maximum repetitions of LINGER while requests arrive. HTTP/1 clients learn of the shutdown only from their next response. */
 const MOST_LINGERS = 20
-/** Milliseconds since its last answer in which a connection is in use. */
+/** Milliseconds after its last response during which an HTTP/1 connection counts as in use. */
 const IN_USE = 1000
-/** Milliseconds for the answer to what is not HTTP to leave. */
-const LAST_WORDS = 5000
-/** Milliseconds of silence before the system asks a peer whether it is still there. */
+/** Milliseconds to send the response to invalid HTTP. */
+const REFUSAL_TIMEOUT = 5000
+/** Milliseconds of silence before TCP keep-alive probes. */
 const KEEP_ALIVE = 30_000
 
-/** Answers under way on a connection of HTTP/1, kept on its socket: a map of sockets would be asked twice per request. */
+/** Active responses of an HTTP/1 connection, stored on the socket: faster than a map. */
 const UNDER_WAY = Symbol('answers under way')
-/** The last of them. */
+/** The latest active response. */
 const LATEST = Symbol('latest answer')
-/** When the last one was over. */
+/** When the last response ended. */
 const ANSWERED = Symbol('time of the last answer')
 interface Counted extends Socket { [UNDER_WAY]?: number, [LATEST]?: ServerResponse | undefined, [ANSWERED]?: number }
 
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
   const secure: SecureServerOptions & { strictFieldWhitespaceValidation: boolean } = {
     ...options.tls,
-    // Else a header with a blank at its end is left out in silence, credentials too. Only later versions of Node know it.
+    // Otherwise Node silently drops headers with trailing blanks, credentials included. Later versions of Node only.
     strictFieldWhitespaceValidation: false,
     allowHTTP1: true,
     handshakeTimeout: options.handshake ?? HANDSHAKE,
-    noDelay: true, // as Node's server of HTTP/1 has it: else an event waits until the one before it is acknowledged
+    noDelay: true, // as on Node's HTTP/1 server: otherwise an event waits for the acknowledgement of the previous one
     maxHeaderListPairs: 200,
     maxSessionMemory: 64,
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
   const { goawayChance = 0 } = options
   const leave = options.leave ?? LEAVE
-  /** Clients are asked to leave, or may be. */
+  /** True if clients may be asked to reconnect. */
   let parting = goawayChance > 0
   let arrivals = 0
-  /** Connections close as soon as they are idle. */
+  /** True if connections close as soon as they are idle. */
   let ending = false
-  /** Shared by all answers of HTTP/1. */
+  /** Shared by all HTTP/1 responses. */
   const answered = function (this: ServerResponse): void {
     const socket: Counted = this.req.socket
     if ((socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 1) - 1) > 0) return
@@ -106,7 +99,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     socket[ANSWERED] = performance.now()
     if (ending) socket.end()
   }
-  const known = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal): void => {
+  const dispatch = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal): void => {
     arrivals++
     if (overHttp1(request)) {
       const socket: Counted = request.socket
@@ -116,7 +109,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     } else if (parting) {
       const { stream } = response as unknown as Http2ServerResponse
       const { session } = stream
-      // Not closed at once, which would reset the connection if more arrives on it.
+      // Closing immediately would reset the connection if more data arrives.
       if (session !== undefined && Math.random() < goawayChance) farewells.say(session, () => { setTimeout(() => { session.close() }, leave).unref() })
       if (farewells.holds(stream, () => { serve(request, response, refusal) })) return
     }
@@ -134,24 +127,24 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       handler(request, response as ServerResponse<IncomingMessage> & { req: IncomingMessage })
     }
   }
-  // The compatibility API hands over requests that Fastify takes for those of HTTP/1.
-  const server = createSecureServer(secure, known as unknown as Parameters<typeof createSecureServer>[1])
-  const sessions = serveSessions(server, known, options.idle ?? IDLE)
+  // Compatibility requests look like HTTP/1 requests to Fastify.
+  const server = createSecureServer(secure, dispatch as unknown as Parameters<typeof createSecureServer>[1])
+  const sessions = serveSessions(server, dispatch, options.idle ?? IDLE)
   const farewells = new Farewells(sessions.answersOf, leave)
   server.on('checkContinue', (request, response) => {
     continueInTurn(request as unknown as IncomingMessage, response as unknown as ServerResponse, MOST_BODY_BYTES)
-    known(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+    dispatch(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   server.on('checkExpectation', (request, response) => {
-    known(request as unknown as IncomingMessage, response as unknown as ServerResponse, UNMET)
+    dispatch(request as unknown as IncomingMessage, response as unknown as ServerResponse, UNMET)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Counted, head: Buffer) => {
-    serveUpgrade(request, socket, head, (socket[UNDER_WAY] ?? 0) > 0, known)
+    serveUpgrade(request, socket, head, (socket[UNDER_WAY] ?? 0) > 0, dispatch)
   })
-  // Of HTTP/1; the server takes them from itself, not from its options, and its type does not know them.
+  // HTTP/1 settings: Node reads them from the server object, but its type lacks them.
   Object.assign(server, {
     maxHeaderSize: MAX_HEADER_BYTES,
-    maxHeadersCount: 0, // bounded in bytes: a bound in number drops what is beyond it in silence, credentials too
+    maxHeadersCount: 0, // limited in bytes; a limit on the count would silently drop headers, credentials included
     requestTimeout: options.requestTimeout,
     headersTimeout: Math.min(options.requestTimeout, 30_000),
     connectionsCheckingInterval: Math.min(options.requestTimeout, 1000),
@@ -172,9 +165,9 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   server.on('tlsClientError', (error, socket) => {
     options.onConnectionError?.(error)
     options.onHandshakeError?.()
-    socket.destroy() // whatever an answer would wait for: Node leaves that to us, and keeps the connection where nobody does it
+    socket.destroy() // Node leaves this to the listener; the connection would stay open
   })
-  // As they were accepted; they are no sockets of TLS before their handshake is done.
+  // Raw connections, including those before the TLS handshake.
   const accepted = new Set<Socket>()
   server.on('connection', socket => {
     accepted.add(socket)
@@ -229,17 +222,17 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
 }
 
-/** Over HTTP/2 a method is any word; the parser of HTTP/1 refuses others by itself. */
+/** HTTP/2 allows any method name; the HTTP/1 parser rejects unknown ones. */
 const METHODS_KNOWN: ReadonlySet<string> = new Set(METHODS)
 
-/** The version in its request line is what a client says, and may be another one. */
+/** The request line's version is client input and cannot decide this. */
 const overHttp1 = (request: IncomingMessage): boolean => !('stream' in request)
 
 interface Refusal {
   readonly code: number
   readonly reason: string
   readonly message: string
-  /** Where what follows on the connection may not be what it seems. */
+  /** True if the rest of the connection cannot be trusted. */
   readonly closes?: boolean
 }
 
@@ -258,8 +251,8 @@ export const badRequestBody = (code: number, reason: string, message: string): s
   JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
 
 /**
- * The path and query of a request target, undefined for one that has none. A target may be a whole URL. What
- * a router would cut off and others would read, such as a fragment, must not get to either of them.
+ * Path and query of a request target, which may be an absolute URL; undefined if invalid. Fragments are rejected, because routers and other
+ * readers treat them differently.
  */
 export function originForm (target: string): string | undefined {
   if (target.includes('#')) return undefined
@@ -280,18 +273,15 @@ const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
 }
 
-/** What is written to it now would stand in the midst of another answer. */
-const amidst = ({ [UNDER_WAY]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
+/** True if writing to the socket would corrupt another response. */
+const isMidResponse = ({ [UNDER_WAY]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
 
-/** Nothing can be written to it yet, and whoever waits for that waits for ever. */
+/** During the handshake nothing can be written. */
 const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean => socket.secureConnecting === true
 
-/**
- * Answers what is not HTTP with a Status, and closes. Nothing of the request is in the answer.
- * For `clientErrorHandler` of Fastify.
- */
+/** Responds to invalid HTTP with a Status and closes the connection. The response contains nothing of the request. For Fastify's `clientErrorHandler`. */
 export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) || amidst(socket)) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) || isMidResponse(socket)) {
     socket.destroy()
     return
   }
@@ -300,5 +290,5 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = badRequestBody(code, reason, message)
   socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
-  socket.setTimeout(LAST_WORDS, () => socket.destroy()) // its client may never read them
+  socket.setTimeout(REFUSAL_TIMEOUT, () => socket.destroy()) // the client may never read it
 }

@@ -1,10 +1,10 @@
-/** Start-up warnings about the version of Node in use. */
+/** Start-up warnings about the Node version. */
 
-/** The first versions of a line that can be told to keep header fields of HTTP/2 with blanks around their value. */
+/** First minor versions, by major version, that keep HTTP/2 header fields with surrounding blanks. */
 const KEEPING: Readonly<Record<number, number>> = { 22: 17, 24: 2 }
 const ALL_KEEP = 25
 
-/** Whether such a field never reaches the server, which cannot tell that it was sent. */
+/** True if this Node version drops such fields, which the server cannot detect. */
 export function losesFields (version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major < ALL_KEEP && minor < (KEEPING[major] ?? Infinity)

@@ -1,7 +1,6 @@
 /**
- * What of the tokens of service accounts is kept beside the serving certificate: without flags that name keys, a key that
- * signs them is made in --cert-dir and found again; and Secrets with tokens get the authority that this server is verified by.
- *
+ * Without flags that name keys, generates a signing key for service account tokens and keeps it in --cert-dir. Also sets the CA bundle that
+ * token Secrets contain.
  * @see interface, --service-account-key-file, --service-account-signing-key-file, --cert-dir
  */
 import { join } from 'node:path'
@@ -19,7 +18,7 @@ const NAME = 'service-account.key'
 
 interface Kept { readonly key: string, readonly notes: readonly string[] }
 
-/** Completes options. @param chain PEM of the serving certificate and those of its issuers. @throws FlagError */
+/** Completes the options. @param chain PEM of the serving certificate chain. @throws FlagError */
 export function withKeptKey (options: ServerOptions, parsed: Parsed, chain: string): { options: ServerOptions, notes: readonly string[] } {
   const { authentication } = options
   const certificateAuthority = authorityOf(chain, authoritiesOf(authentication?.clientAuthorities ?? '').pem)
@@ -59,24 +58,24 @@ function keptKey ({ values, given }: Parsed): Kept {
 function keptIn (folder: string): Kept {
   const path = join(folder, NAME)
   const read = (): string => ordinaryText(path)
-  let there: string
+  let existing: string
   try {
-    there = read()
+    existing = read()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     makeFolder(folder)
     const made = makeSigningKey()
     if (createFile(path, made, 0o600)) return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`] }
-    there = read()
+    existing = read()
   }
-  const problem = signingKeyProblem(there)
-  if (problem === undefined) return { key: there, notes: [] }
+  const problem = signingKeyProblem(existing)
+  if (problem === undefined) return { key: existing, notes: [] }
   const made = makeSigningKey()
   replaceFile(path, made, 0o600)
   return { key: made, notes: [`the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that it signed are refused`] }
 }
 
-/** What clients verify the certificate by: the root at the end of its chain, else whoever of the others issued that. */
+/** Returns the CA certificate by which clients verify the chain: its root, or the issuer of its last certificate among `others`. */
 export function authorityOf (chain: string, others = ''): string | undefined {
   const last = parseCertificates(chain).at(-1)
   if (last === undefined) return undefined

@@ -1,8 +1,6 @@
 /**
- * The TLS side of the listener: the pair of the flags or a self-signed one that is kept in --cert-dir,
- * further pairs chosen by the name a client asks for, versions, suites, and the authorities of client
- * certificates.
- *
+ * TLS settings of the listener: the configured certificate or a self-signed one kept in --cert-dir, further certificates by SNI, versions,
+ * cipher suites, and client certificate authorities.
  * @see interface, 'Server start-up options': --cert-dir, --tls-*, and --client-ca-file
  */
 import { hostname } from 'node:os'
@@ -19,20 +17,20 @@ import { selfSigned } from './certify.js'
 import { replaceFile } from './kept-files.js'
 import { cipherString, secureVersion } from '../config/tls-names.js'
 
-/** Files of authorities that vouch for clients. */
+/** Flags with CA bundles for client certificates. */
 const AUTHORITY_FLAGS = ['client-ca-file', 'requestheader-client-ca-file'] as const
 
 export interface TlsSetup {
   readonly options: TlsOptions
-  /** For `setSecureContext`, when others are to vouch for clients: all that the options are, with these authorities in PEM. */
+  /** For `setSecureContext` after the authorities change: the options with these authorities in PEM. */
   readonly trusting: (authorities: readonly string[]) => SecureContextOptions
-  /** PEM of the certificate and those of its issuers. */
+  /** PEM of the certificate chain. */
   readonly chain: string
-  /** What the log should say of it. */
+  /** Notes for the log. */
   readonly notes: readonly string[]
 }
 
-/** Reads and checks everything. @throws FlagError */
+/** Reads and validates all files. @throws FlagError */
 export function tlsSetup ({ values, given }: Parsed): TlsSetup {
   const { pair, notes } = servingPair(values, given.has('cert-dir'))
   const authorities = AUTHORITY_FLAGS.flatMap(flag => values[flag] === '' ? [] : [readBundle(flag, values[flag])])
@@ -63,7 +61,7 @@ export function tlsSetup ({ values, given }: Parsed): TlsSetup {
       cert: pair.certificate,
       key: pair.key,
       requestCert: authorities.length > 0,
-      rejectUnauthorized: false, // a client without a certificate may have a token; who verified is for authentication
+      rejectUnauthorized: false, // clients may use tokens instead; authentication checks certificates
       ...(named.length === 0 ? {} : { SNICallback: (name, done) => { done(null, choose(named, name)) } })
     }
   }
@@ -78,7 +76,7 @@ function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair,
     return keptPair(directory, values)
   } catch (error) {
     if (explicitDirectory) throw new FlagError('cert-dir', directory, `cannot keep a certificate there: ${reasonOf(error)}; name another folder or give --tls-cert-file`, { cause: error })
-    // The interface's default is a place that ordinary users cannot write to.
+    // The default directory is not writable for ordinary users.
     const fallback = join(values['data-dir'], 'certs')
     try {
       const { pair, notes } = keptPair(fallback, values)
@@ -89,7 +87,7 @@ function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair,
   }
 }
 
-/** The pair of a folder; made anew when there is none, or it is broken or has expired. */
+/** Returns the certificate kept in a directory; creates one if it is missing, invalid or expired. */
 function keptPair (directory: string, values: Values, now = new Date()): { pair: Pair, notes: string[] } {
   const files = { certificate: join(directory, 'apiserver.crt'), key: join(directory, 'apiserver.key') }
   const { pair: kept, problem } = readKept(files, now)
@@ -122,7 +120,7 @@ function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
 
 export interface NamedPair {
   readonly names: readonly string[]
-  /** The names were given as patterns, not taken from the certificate. */
+  /** True if the names come from the flag, not from the certificate. */
   readonly explicit: boolean
   readonly context: SecureContext
 }
@@ -147,15 +145,15 @@ function namedPairs (flags: readonly string[]): PairOfNames[] {
 }
 
 /**
- * The pair for a name: the name itself before a wildcard for its domain, given patterns before names out of
- * certificates, the first given before later ones; undefined for the default pair.
+ * Selects the certificate for a server name: exact names before wildcards, names from flags before names from certificates, then in flag
+ * order; undefined for the default certificate.
  */
-export function choose (pairs: readonly NamedPair[], asked: string): SecureContext | undefined {
-  const name = asked.toLowerCase().replace(/\.$/, '')
+export function choose (pairs: readonly NamedPair[], serverName: string): SecureContext | undefined {
+  const name = serverName.toLowerCase().replace(/\.$/, '')
   const wildcard = name.replace(/^[^.]+/, '*')
-  for (const wanted of [name, wildcard]) {
+  for (const candidate of [name, wildcard]) {
     for (const explicit of [true, false]) {
-      const found = pairs.find(pair => pair.explicit === explicit && pair.names.includes(wanted))
+      const found = pairs.find(pair => pair.explicit === explicit && pair.names.includes(candidate))
       if (found !== undefined) return found.context
     }
   }

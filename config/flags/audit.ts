@@ -1,4 +1,4 @@
-/** What happened, written down. */
+/** Audit flags. */
 import { bool, choice, duration, float, int, path } from '../flag.js'
 
 const MODES = ['batch', 'blocking', 'blocking-strict'] as const

@@ -1,4 +1,4 @@
-/** Who is asking. */
+/** Authentication flags. */
 import { among, bool, choice, duration, list, pairs, path, text } from '../flag.js'
 
 const HOUR = 3_600_000
@@ -7,7 +7,7 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 const httpsUrl = (value: string): string | undefined =>
   URL.canParse(value) && new URL(value).protocol === 'https:' ? undefined : 'must be an https URL'
 
-/** As it stands in tokens, and what the path of a document is appended to. */
+/** Must equal the tokens' issuer; the discovery path is appended to it. */
 const oidcIssuer = (value: string): string | undefined => {
   const problem = httpsUrl(value)
   if (problem !== undefined) return problem
@@ -55,5 +55,5 @@ export const authentication = {
   'proxy-client-key-file': path('private key matching --proxy-client-cert-file')
 }
 
-/** The shortest cap on the life of a token, in milliseconds; 0 is no cap. */
+/** Minimum of --service-account-max-token-expiration, milliseconds; 0 means unlimited. */
 export const MIN_TOKEN_EXPIRATION = HOUR

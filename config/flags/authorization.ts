@@ -1,4 +1,4 @@
-/** What they may do. */
+/** Authorization flags. */
 import { AUTHORIZATION_MODES } from '../../auth/authorization-modes.js'
 import { among, choice, duration, list, path } from '../flag.js'
 

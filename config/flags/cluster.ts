@@ -1,4 +1,4 @@
-/** Facts of the cluster this server stands in front of. */
+/** Flags about the cluster. */
 import { rangeProblem } from '../../registry/services/value-range.js'
 import { among, bool, cidrProblem, cidrs, duration, int, list, path, portRange, text } from '../flag.js'
 

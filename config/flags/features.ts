@@ -1,4 +1,4 @@
-/** Which parts of the API are there, and what is done to a change on its way in. */
+/** Flags for admission, feature gates and API versions. */
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
 import { gateProblem } from '../feature-gates.js'
 import { bool, choice, int, list, pairs, path } from '../flag.js'

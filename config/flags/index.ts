@@ -1,4 +1,4 @@
-/** Every flag there is, by section, and the type of all their values together. */
+/** All flags by section, and the type of their values. */
 import type { Flag } from '../flag.js'
 import { audit, auditWebhook } from './audit.js'
 import { authentication } from './authentication.js'
@@ -10,7 +10,7 @@ import { general, observability } from './observability.js'
 import { serving } from './serving.js'
 import { storage } from './storage.js'
 
-/** In the order of `--help`. */
+/** In `--help` order. */
 export const SECTIONS = {
   General: general,
   'Secure serving': serving,

@@ -1,7 +1,7 @@
-/** `metric,label=value,value`, of several metrics one after the other; values may stand in quotes. */
+/** Flag type `metric,label=value,value`, repeated for several metrics; values may be quoted. */
 import { printable, Problem, type Flag } from '../flag.js'
 
-/** By metric and label, `metric,label`. */
+/** By `metric,label`. */
 export type LabelValues = ReadonlyMap<string, readonly string[]>
 
 const KEY = /([a-z_:][a-z0-9_:]*),([a-z_][a-z0-9_]*)=/gi

@@ -1,4 +1,4 @@
-/** How much at a time, and for how long; and the server's end. */
+/** Flags for limits, timeouts and shutdown. */
 import { bool, duration, float, int } from '../flag.js'
 
 export const limits = {

@@ -1,4 +1,4 @@
-/** What the server tells of itself. */
+/** Flags for logs, metrics, traces and profiles. */
 import { bool, choice, duration, int, list, path, text, withShort } from '../flag.js'
 import { RELEASE } from '../../schemas/meta/release.js'
 import { ruleProblem } from '../verbosity.js'

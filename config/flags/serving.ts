@@ -1,4 +1,4 @@
-/** Where and how the server listens. */
+/** Flags for listening and TLS. */
 import { bool, choice, int, ipAddress, list, path, repeated, text } from '../flag.js'
 import { cipherProblem, TLS_VERSIONS } from '../tls-names.js'
 

@@ -1,4 +1,4 @@
-/** Where objects are kept and how. */
+/** Storage flags. */
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { bool, choice, duration, int, list, path, text } from '../flag.js'
 

@@ -1,9 +1,9 @@
-/** By what a request that was refused without valid credentials tried to say who asks. */
+/** Describes which credentials a rejected request tried to use. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
-/** As the convention words it; never what was sent. */
+/** In upstream's words; never contains the credentials. */
 export function attempted ({ authorization = '' }: IncomingHttpHeaders, socket: Socket | TLSSocket, query: URLSearchParams): string {
   const [scheme = '', ...rest] = authorization.trim().split(' ')
   const methods = [

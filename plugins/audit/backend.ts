@@ -1,6 +1,6 @@
 /**
- * A back end of the audit log: events as text, cut where they are too large, given out one by one while the request waits, or in
- * batches while nobody does. What is lost is counted and said.
+ * An audit back end: serializes events, truncates large ones, and writes them one by one while the request waits (blocking) or in batches.
+ * Lost events are counted and reported.
  */
 import { eventJson, type AuditEvent } from './event.js'
 import { Batches, type BatchOptions, type Deliver, type Lost } from './batches.js'
@@ -8,9 +8,9 @@ import { Batches, type BatchOptions, type Deliver, type Lost } from './batches.j
 export type Mode = 'batch' | 'blocking' | 'blocking-strict'
 
 export interface TruncateOptions {
-  /** Bytes of an event; larger ones lose their objects, or go. Default 102,400. */
+  /** Maximum bytes of an event; a larger one loses its objects, or is dropped. Default 102,400. */
   readonly maxEventSize?: number
-  /** Bytes of a batch; larger ones are split. Default 10,485,760. */
+  /** Maximum bytes of a batch; a larger one is split. Default 10,485,760. */
   readonly maxBatchSize?: number
 }
 
@@ -22,7 +22,7 @@ export interface BackendOptions {
 
 export interface BackendContext {
   readonly deliver: Deliver
-  /** An event as this one takes it. Default its JSON. */
+  /** Serializes an event. Default JSON. */
   readonly text?: (event: AuditEvent, whole?: boolean) => string
   readonly atOnce?: number
   readonly lost: Lost
@@ -31,7 +31,7 @@ export interface BackendContext {
 
 export interface Backend {
   readonly strict: boolean
-  /** False when it is known to be lost. In batch mode it is not waited for. */
+  /** False if the event is known to be lost. Batch mode does not wait for delivery. */
   write: (event: AuditEvent) => Promise<boolean> | boolean
   close: () => Promise<void>
 }
@@ -75,7 +75,7 @@ export function openBackend ({ mode, batch = {}, truncate }: BackendOptions, con
   }
 }
 
-/** Batches of so many bytes at most, or of one event. */
+/** Splits batches at `most` bytes; a single event may be larger. */
 function inParts (deliver: Deliver, most: number): Deliver {
   return async items => {
     let from = 0

@@ -1,4 +1,4 @@
-/** The log and the webhook, as far as they are asked for: what each is made of, and what is said of events that one of them loses. */
+/** Opens the configured audit back ends, log and webhook, with metrics and log lines for lost events. */
 import type { FastifyInstance } from 'fastify'
 import { reasonOf } from '../../storage/errors.js'
 import type { Counter, Metric } from '../metric-series.js'
@@ -11,29 +11,29 @@ import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
 
 export interface BackendsOptions extends Partial<SinkOptions>, Partial<BackendOptions> {
-  /** `json` for objects of audit.orch.io/v1, `legacy` for lines of text. Default json. */
+  /** `json` for objects of audit.orch.io/v1, `legacy` for text lines. Default json. */
   readonly format?: 'json' | 'legacy'
-  /** Beside the log, or in its place. Default mode batch. */
+  /** In addition to the log, or instead of it. Default mode batch. */
   readonly webhook?: AuditWebhookOptions & Partial<BackendOptions>
-  /** Milliseconds for events to arrive that are on their way when the server closes. Default 30,000. */
+  /** Milliseconds for pending events to be delivered at shutdown. Default 30,000. */
   readonly closeGrace?: number
 }
 
-/** Milliseconds between two log lines about one that cannot be written. */
+/** Minimum milliseconds between log lines about a failing back end. */
 const LOG_EVERY = 60_000
-/** Batches on their way to the webhook: one that is slow holds up no other. */
+/** Concurrent webhook calls, so that a slow one does not delay the rest. */
 const CALLS_AT_ONCE = 10
 const LOG_BATCH: BatchOptions = { maxSize: 1, maxWait: 0 }
 const WEBHOOK_BATCH: BatchOptions = { throttle: { qps: 10, burst: 15 } }
 
 export interface Backends {
-  /** False when one that is strict has lost it. */
+  /** False if a strict back end lost the event. */
   write: (event: AuditEvent) => boolean | Promise<boolean>
-  /** Resolves when all that was written has arrived, or is given up. @param waiting for events that a request waits for */
+  /** Resolves when all events are delivered or given up. @param waiting events that requests wait for */
   close: (waiting: Iterable<Promise<unknown>>) => Promise<void>
 }
 
-/** @throws ClientError 'Config' when a file of the webhook's cannot be read */
+/** @throws ClientError 'Config' if one of the webhook's files cannot be read */
 export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics }, log }: FastifyInstance): Promise<Backends> {
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
   const backends: Backend[] = []
@@ -81,10 +81,10 @@ export async function openBackends ({ path, format = 'json', mode = 'blocking', 
   }
 }
 
-function counting (errors: Metric<Counter>, backend: string, tell: (error: unknown) => void): Lost {
+function counting (errors: Metric<Counter>, backend: string, report: (error: unknown) => void): Lost {
   errors.with(backend)
   return (count, error, part) => {
     if (count > 0) errors.with(part ?? backend).add(count)
-    tell(error)
+    report(error)
   }
 }

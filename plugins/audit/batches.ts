@@ -1,35 +1,34 @@
 /**
- * Events on their way to a back end in batch mode: kept until a batch is full or its time has come, given out no faster than a
- * throttle allows. What finds the buffer full is lost, and counted: nobody waits for a back end that is slow.
- *
+ * Buffers events for batch mode. A batch is sent when it is full or old enough, within the throttle. Events that find the buffer full are
+ * dropped and counted; requests never wait.
  * @see interface, 'Audit events', the flags of batches
  */
 
 export interface BatchOptions {
-  /** Events that wait. Default 10,000. */
+  /** Maximum buffered events. Default 10,000. */
   readonly bufferSize?: number
-  /** Events of a batch. Default 400. */
+  /** Maximum events per batch. Default 400. */
   readonly maxSize?: number
-  /** Milliseconds until a batch goes that is not full. Default 30,000; 0 waits until it is. */
+  /** Milliseconds after which an incomplete batch is sent. Default 30,000; 0 waits until it is full. */
   readonly maxWait?: number
-  /** Characters of all events that wait or are on their way: they are as large as what is asked and answered. Default 256 Mi. */
+  /** Maximum characters of buffered and in-flight events, which can contain large objects. Default 256 Mi. */
   readonly mostCharacters?: number
-  /** Batches a second on average, and at once. Default without bound. */
+  /** Average batches per second, and burst. Default unlimited. */
   readonly throttle?: { readonly qps: number, readonly burst: number } | undefined
 }
 
-/** Settles when they have arrived, or rejects when they never will. */
+/** Resolves when the items are delivered; rejects if they are lost. */
 export type Deliver = (items: readonly string[]) => Promise<void>
 
-/** Told how many events are lost, and why; and by what, where that is not whoever delivers them. */
+/** Reports lost events. `part` names the component that dropped them, if not the back end itself. */
 export type Lost = (count: number, error: unknown, part?: 'buffered' | 'truncate') => void
 
 export interface BatchContext {
   readonly deliver: Deliver
-  /** Deliveries under way at once. Default 1, which keeps their order. */
+  /** Concurrent deliveries. Default 1, which preserves order. */
   readonly atOnce?: number
   readonly lost: Lost
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now?: () => number
 }
 
@@ -39,11 +38,11 @@ export class Batches {
   readonly #throttle: BatchOptions['throttle']
   readonly #context: Required<BatchContext>
   readonly #underWay = new Set<Promise<void>>()
-  /** Characters that wait or are on their way. */
+  /** Characters of buffered and in-flight events. */
   #held = 0
   #tokens: number
   #countedAt: number
-  /** When the first of those that wait came. */
+  /** Arrival time of the oldest buffered event. */
   #since = 0
   #timer: NodeJS.Timeout | undefined
   #closing = false
@@ -65,7 +64,7 @@ export class Batches {
     if (this.#waiting.length === 1 || this.#waiting.length >= maxSize) this.#go()
   }
 
-  /** Why an event of so many characters is not kept. */
+  /** Returns why an event of this size is rejected, or undefined. */
   #refused (characters: number): string | undefined {
     const { bufferSize, mostCharacters } = this.#options
     if (this.#closing) return 'the server is closing'
@@ -73,7 +72,7 @@ export class Batches {
     return this.#held > 0 && this.#held + characters > mostCharacters ? `more than ${mostCharacters} characters wait` : undefined
   }
 
-  /** Gives out all that waits, and resolves when it has arrived or is lost. */
+  /** Sends all buffered events; resolves when they are delivered or lost. */
   async close (): Promise<void> {
     this.#closing = true
     this.#go()
@@ -106,14 +105,14 @@ export class Batches {
     this.#underWay.add(sent)
   }
 
-  /** Milliseconds until the batch goes though it is not full. */
+  /** Milliseconds until an incomplete batch is sent. */
   #fillMs (): number {
     const { maxSize, maxWait } = this.#options
     if (this.#waiting.length >= maxSize) return 0
     return maxWait === 0 ? Infinity : this.#since + maxWait - this.#context.now()
   }
 
-  /** Milliseconds until the throttle lets another one go. */
+  /** Milliseconds until the throttle permits the next batch. */
   #throttleMs (): number {
     if (this.#throttle === undefined) return 0
     const { qps, burst } = this.#throttle

@@ -1,7 +1,6 @@
 /**
- * One audit event, as an object of audit.orch.io/v1 or as a line of the legacy text format: who asked for what, when, and what
- * came of it, with the objects where the level asks for them; never a credential.
- *
+ * Builds an audit event as an object of audit.orch.io/v1 or a legacy text line. Objects are included if the level requires them;
+ * credentials never are.
  * @see interface, 'Audit events'
  */
 import type { Level, Stage } from '../../schemas/config/audit-policy.js'
@@ -10,26 +9,26 @@ import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, ofte
 
 export interface Outcome {
   readonly code: number
-  /** Of an answer that is one. */
+  /** Set if the response is a Status. */
   readonly status: Pick<Partial<Status>, 'status' | 'message' | 'reason' | 'details'> | undefined
 }
 
-/** Whoever asked has gone before there was an answer. */
+/** The client disconnected before a response was sent. */
 export const CLOSED_EARLY: Outcome = { code: 200, status: { status: 'Success', message: 'Connection closed early' } }
 
-/** An event as the members of a JSON object, its objects apart, so that they can be left out. */
+/** An event as JSON members. Objects are separate, so that they can be omitted. */
 export interface AuditEvent {
   readonly level: Level
-  /** Up to the objects, without the brace that begins it. */
+  /** The members before the objects, without the opening brace. */
   readonly head: string
-  /** JSON of what was sent. */
+  /** JSON of the request object. */
   readonly request: string | undefined
-  /** JSON of what was answered. */
+  /** JSON of the response object. */
   readonly response: string | undefined
   readonly times: string
-  /** Members of an object, '' where there are none. */
+  /** JSON members, or ''. */
   readonly annotations: string
-  /** The same as a line of the legacy format, with its end. */
+  /** Renders the legacy line, with its newline. */
   readonly legacy: () => string
 }
 
@@ -61,10 +60,10 @@ export function eventOf (subject: Subject, moment: Moment): AuditEvent {
   }
 }
 
-/** Said of an event whose objects were left out. */
+/** Annotation of events without their objects. */
 export const TRUNCATED = { 'audit.orch.io/truncated': 'true' }
 
-/** The members of an event as an item of a list. @param whole false leaves its objects out, and says so */
+/** The event as a list item. @param whole false omits the objects and adds the annotation */
 export const eventJson = (event: AuditEvent, whole = true): string => `{${membersOfEvent(event, whole)}}`
 
 function membersOfEvent ({ head, request, response, times, annotations }: AuditEvent, whole: boolean): string {
@@ -73,7 +72,7 @@ function membersOfEvent ({ head, request, response, times, annotations }: AuditE
   return `${head}${objects},${times}${said === '' ? '' : `,"annotations":{${said}}`}`
 }
 
-/** One line of the log. */
+/** The event as a log line. */
 export const jsonLine = (event: AuditEvent, whole = true): string => `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
 
 function statusJson ({ code, status: answered }: Outcome): string {
@@ -95,7 +94,7 @@ function membersOf (map: Readonly<Record<string, string>>): string {
   return members
 }
 
-/** Every value is quoted as in JSON, groups each for itself too, so that nothing a client sends can look like another field, line or group. */
+/** All values are JSON-quoted, each group separately, so that client input cannot imitate a field, line or group. */
 export function legacyLine (stage: Stage, { facts, impersonatedUser: as }: Subject, outcome: Outcome | undefined): string {
   const { auditId, info, user, receivedAt, sourceIPs, userAgent, url } = facts
   const list = (groups: readonly string[]): string => quoted(groups.slice(0, MAX_LIST).map(group => quoted(group)).join(','), MAX_GROUPS)

@@ -1,10 +1,10 @@
-/** Texts for a file in the order in which they come: those that come while others are written go out together. */
+/** Writes texts to a file in order; texts that arrive during a write are written together. */
 import type { LogFile } from './log-file.js'
 
 export interface Sink {
-  /** Settles when the system has all of the text, which is one line or several. */
+  /** Resolves when the operating system has accepted the text, which is one or more lines. */
   write: (lines: string) => Promise<void>
-  /** Resolves when all that was written has arrived, or is lost. */
+  /** Resolves when all texts are written or lost. */
   close: () => Promise<void>
 }
 
@@ -13,7 +13,7 @@ interface Waiting {
   readonly settle: (error: Error | undefined) => void
 }
 
-/** Characters that are written at once, but for one text that has more. */
+/** Maximum characters per write, unless a single text is larger. */
 const MOST_AT_ONCE = 256 * 1024
 
 export class GroupedWrites implements Sink {
@@ -47,7 +47,7 @@ export class GroupedWrites implements Sink {
     this.#writing = undefined
   }
 
-  /** How many of those that wait. */
+  /** Number of waiting texts for the next write. */
   #atOnce (): number {
     let characters = 0
     const over = this.#waiting.findIndex(({ text }) => (characters += text.length) > MOST_AT_ONCE)

@@ -1,12 +1,8 @@
 /**
- * What happened, written down: an event when a request was received, when a long-running one began to be answered, and when its
- * answer was complete or a defect of ours ended it. The policy says of which requests, and how much. Refused requests are
- * written down too, those without valid credentials among them. A back end in mode blocking has the first event before the request
- * goes on; one that cannot be written to is reported and counted, and refuses requests in mode blocking-strict alone.
- *
- * It stands behind authentication, so that events have a user. Requests that were refused before it are
- * found by their answers.
- *
+ * Writes audit events: when a request is received, when a long-running response starts, and when the response is complete or a server bug
+ * ended it. The policy selects requests and detail. Rejected requests are recorded too, including unauthenticated ones. In blocking mode
+ * the first event is written before the request proceeds. A failing back end is logged and counted; only blocking-strict rejects requests.
+ * Registered after authentication, so that events have a user. The `onSend` hook records requests that earlier hooks rejected.
  * @see interface, 'Audit events'
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -23,11 +19,11 @@ import { StatusError } from '../../schemas/status.js'
 import { isLongRunning } from '../request-kinds.js'
 
 export interface AuditOptions extends BackendsOptions {
-  /** Default the metadata of all requests. */
+  /** Default: metadata of all requests. */
   readonly policy?: AuditPolicy
 }
 
-/** Of a request whose event is lost: no defect, and said in the log by the back end. */
+/** The back end logs the lost event, so this error is not logged again. */
 const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
 
 async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
@@ -39,10 +35,10 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   const backends = await openBackends(options, fastify)
   const ruler = compilePolicy(policy)
   const countOf = new Map(LEVELS.map(level => [level, levels.with(level)]))
-  /** Events on their way: awaited when the server closes. */
+  /** Pending events; awaited at shutdown. */
   const pending = new Set<Promise<boolean>>()
 
-  /** False when a back end that is strict has lost it. */
+  /** False if a strict back end lost the event. */
   const write = (stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<Moment> = {}): boolean | Promise<boolean> => {
     const { level, omitStages } = recording.ruling
     if (omitStages.has(stage)) return true
@@ -94,8 +90,8 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     if (typeof written === 'boolean') go(written)
     else written.then(go, done)
   })
-  // Refused by a hook before ours, as one without valid credentials: done for as it begins to be answered, and why is all that is
-  // written down of the answer. What such a hook answers is complete.
+  // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason; a regular response
+  // is complete.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     const recording = request.orch?.audited === false ? open(request) : undefined
     if (recording !== undefined) {
@@ -111,10 +107,10 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   fastify.addHook('onClose', async () => { await backends.close(pending) })
 }
 
-/** Of a user agent; more is not written down. */
+/** Maximum characters kept of a user agent. */
 const MOST_AGENT = 2048
 
-/** Taken down when a request comes: by the time of its last event the connection may be gone. */
+/** Copied on arrival, because the connection may be closed by the time of the last event. */
 function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): RequestFacts {
   return {
     auditId,
@@ -123,20 +119,20 @@ function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt
     user,
     receivedAt,
     sourceIPs: sourceIPs(headers, socket.remoteAddress),
-    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) || undefined // it is clipped when it is written
+    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) || undefined // further clipped when written
   }
 }
 
-/** Tells when the head of an answer goes out, also of one that is written past Fastify. */
-function onHead (reply: FastifyReply, told: () => void): void {
+/** Calls back when the response head is sent, even if the sender bypasses Fastify. */
+function onHead (reply: FastifyReply, sent: () => void): void {
   const { raw } = reply
   const writeHead = raw.writeHead
   raw.writeHead = ((...args: Parameters<typeof writeHead>) => {
     raw.writeHead = writeHead
     const result = writeHead.apply(raw, args)
-    told()
+    sent()
     return result
-  }) as typeof writeHead // the overloads differ in arguments that are only passed on
+  }) as typeof writeHead // overloads differ only in arguments that are passed on
 }
 
 export default fp(audit, { name: 'orch/audit', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })

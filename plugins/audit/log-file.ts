@@ -1,17 +1,16 @@
 /**
- * A file that lines are appended to, rotated by size. A line is in it as a whole or not at all: what a full disk let in
- * of a line is taken back, or ended before the next one. A file that fails is opened anew with the next line, as is one that
- * was moved or removed under its name.
+ * An append-only file with rotation by size. Lines are complete or absent: a partial line left by a full disk is truncated, or terminated
+ * before the next one. After an error, or if the file was moved or removed, the next write reopens it.
  */
 import { open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../storage/folder.js'
 import type { RotatedFiles } from './rotated-files.js'
 
-/** How many of the texts, from the first, the system has as a whole, and why not all. */
+/** The number of leading texts written completely, and the error if not all. */
 export interface Appended { readonly whole: number, readonly error?: Error }
 
-/** Milliseconds until it is seen that the file was moved, and until a rotation that failed is tried again. */
+/** Milliseconds between checks for a moved file, and before retrying a failed rotation. */
 const LOOK_AFTER = 1000
 const NEWLINE = 10
 
@@ -27,10 +26,7 @@ export class LogFile {
   #lookedAt = -Infinity
   #rotateAfter = -Infinity
 
-  /**
-   * @param onError is told of what no text fails by
-   * @param now milliseconds on a clock that never goes back
-   */
+  /** @param onError receives errors that do not fail a write @param now monotonic clock, milliseconds */
   constructor (path: string, maxSize: number, rotated: RotatedFiles, onError: (error: Error) => void, now: () => number = performance.now.bind(performance)) {
     this.#path = path
     this.#now = now
@@ -40,13 +36,13 @@ export class LogFile {
     this.#tidying = rotated.tidy().catch(onError)
   }
 
-  /** Not to be called again before it has resolved. */
+  /** Must not be called again before it resolves. */
   async append (texts: readonly string[]): Promise<Appended> {
     const bytes = Buffer.from(texts.join(''))
     let written = 0
     try {
       const file = await this.#ready(bytes.length)
-      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten // a full disk takes a part and says so with the next
+      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten // a full disk accepts a part and fails the next write
       this.#size += written
       return { whole: texts.length }
     } catch (error) {
@@ -54,7 +50,7 @@ export class LogFile {
       const ends = texts.map(text => (end += Buffer.byteLength(text)))
       const whole = ends.filter(end => end <= written).length
       await this.#takeBack(written - (ends[whole - 1] ?? 0))
-      return { whole, error: error as Error } // of the file system
+      return { whole, error: error as Error } // a file system error
     }
   }
 
@@ -63,7 +59,7 @@ export class LogFile {
     await this.#tidying
   }
 
-  /** The file to append so many bytes to. */
+  /** Returns the file with room for `bytes`. */
   async #ready (bytes: number): Promise<FileHandle> {
     const now = this.#now()
     if (this.#file !== undefined && now - this.#lookedAt >= LOOK_AFTER) {
@@ -78,7 +74,7 @@ export class LogFile {
 
   async #isInPlace (file: FileHandle): Promise<boolean> {
     const [own, named] = await Promise.all([file.stat(), stat(this.#path).catch(() => undefined)])
-    this.#size = own.size // somebody may have cut it
+    this.#size = own.size // another process may have truncated it
     return own.ino === named?.ino && own.dev === named.dev
   }
 
@@ -92,7 +88,7 @@ export class LogFile {
     return file
   }
 
-  /** One that cannot be moved goes on to grow. */
+  /** A file that cannot be renamed keeps growing. */
   async #rotate (now: number): Promise<void> {
     await this.#leave()
     try {
@@ -100,15 +96,15 @@ export class LogFile {
       this.#tidying = this.#tidying.then(() => this.#rotated.tidy()).catch(this.#onError)
     } catch (error) {
       this.#rotateAfter = now + LOOK_AFTER
-      this.#onError(error as Error) // of the file system
+      this.#onError(error as Error) // a file system error
     }
   }
 
-  /** So many bytes at the end, of a text that is not whole. */
+  /** Truncates the last `bytes`, part of an incomplete text. */
   async #takeBack (bytes: number): Promise<void> {
     try {
       if (bytes > 0 && this.#file !== undefined) await this.#file.truncate((await this.#file.stat()).size - bytes)
-    } catch {} // it is ended when the file is opened
+    } catch {} // #open terminates the partial line
     await this.#leave()
   }
 

@@ -1,11 +1,11 @@
-/** What a policy says of a request: the first rule that it matches, compiled once. */
+/** Compiles an audit policy. The first matching rule applies. */
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { AuditPolicy, AuditRule, Level, Stage } from '../../schemas/config/audit-policy.js'
 
 export interface Ruling {
   readonly level: Level
-  /** Stages that leave no event. */
+  /** Stages without events. */
   readonly omitStages: ReadonlySet<Stage>
   readonly omitManagedFields: boolean
 }
@@ -16,7 +16,7 @@ const NO_STAGES: ReadonlySet<Stage> = new Set()
 const NOTHING: Ruling = { level: 'None', omitStages: NO_STAGES, omitManagedFields: false }
 const EVERYTHING: Ruling = { level: 'Metadata', omitStages: NO_STAGES, omitManagedFields: false }
 
-/** Without a policy the metadata of all requests is recorded. */
+/** Without a policy, records the metadata of all requests. */
 export function compilePolicy (policy: AuditPolicy | undefined): Ruler {
   if (policy === undefined) return () => EVERYTHING
   const { rules = [], omitStages = [], omitManagedFields = false } = policy
@@ -59,11 +59,11 @@ function compileRule ({ users = [], userGroups = [], verbs = [], resources = [],
   return (user, info) => parts.every(part => part(user, info))
 }
 
-function compileResources ({ group: wanted = '', resources = [], resourceNames = [] }: NonNullable<AuditRule['resources']>[number]): Matches {
+function compileResources ({ group: ruleGroup = '', resources = [], resourceNames = [] }: NonNullable<AuditRule['resources']>[number]): Matches {
   const names = new Set(resourceNames)
   const whole = new Set(resources)
   return (_user, { group, resource, subresource, name }) => {
-    if (group !== wanted) return false
+    if (group !== ruleGroup) return false
     if (resources.length === 0) return true
     if (names.size > 0 && !names.has(name)) return false
     if (whole.has('*')) return true

@@ -1,4 +1,4 @@
-/** What is kept of one request for its events, as far as the policy asks for it. */
+/** Collects the parts of one request that its audit events need at the policy's level. */
 import { parseExactly, stringify } from '../../schemas/index.js'
 import type { Status } from '../../schemas/status.js'
 import type { ObjectRecorder, Recorded } from '../context.js'
@@ -6,7 +6,7 @@ import { TRUNCATED } from './event.js'
 import type { Ruling } from './policy.js'
 import { Subject, type RequestFacts } from './subject.js'
 
-/** Characters of an object; a larger one is left out, and its event says so. */
+/** Maximum characters of an object; a larger one is omitted and the event annotated. */
 const MOST_TEXT = 16 * 1024 * 1024
 
 export class Recording implements ObjectRecorder {
@@ -16,14 +16,14 @@ export class Recording implements ObjectRecorder {
   readonly wantsResponse: boolean
   requestJson: string | undefined
   responseJson: string | undefined
-  /** Of an answer that is one. */
+  /** Set if the response is a Status. */
   answered: Omit<Status, 'code'> | undefined
-  /** An object was too large to be kept. */
+  /** True if an object was omitted because of its size. */
   truncated = false
 
-  constructor (ruling: Ruling, asked: RequestFacts) {
+  constructor (ruling: Ruling, facts: RequestFacts) {
     this.ruling = ruling
-    this.subject = new Subject(asked)
+    this.subject = new Subject(facts)
     this.wantsResponse = ruling.level === 'RequestResponse'
     this.wantsRequest = this.wantsResponse || ruling.level === 'Request'
   }
@@ -45,7 +45,7 @@ export class Recording implements ObjectRecorder {
 
   tooLarge (): void { this.truncated = true }
 
-  /** @param annotations of the request so far */
+  /** @param annotations current annotations of the request */
   annotate (annotations: Readonly<Record<string, string>>): void {
     this.subject.annotations = this.truncated ? { ...annotations, ...TRUNCATED } : annotations
   }
@@ -62,9 +62,9 @@ export class Recording implements ObjectRecorder {
 
 interface Managed { metadata?: { managedFields?: unknown } }
 
-/** Of an object, a list, or a table with the objects of its rows. */
+/** Handles objects, lists, and tables with objects in their rows. */
 function withoutManagedFields (json: string): string {
-  const object = parseExactly(Buffer.from(json)) as Managed & { items?: Managed[], rows?: Array<{ object?: Managed }> } // JSON that we wrote
+  const object = parseExactly(Buffer.from(json)) as Managed & { items?: Managed[], rows?: Array<{ object?: Managed }> } // JSON from this server
   const all: ReadonlyArray<Managed | undefined> = [object, ...Array.isArray(object.items) ? object.items : [], ...Array.isArray(object.rows) ? object.rows.map(row => row.object) : []]
   for (const one of all) delete one?.metadata?.managedFields
   return stringify(object) ?? json

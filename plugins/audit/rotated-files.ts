@@ -1,4 +1,4 @@
-/** The predecessors of a log file: how they are named, compressed, and removed by age and number. */
+/** Rotated log files: naming, compression, and removal by age and number. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { access, readdir, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 
 const DAY = 86_400_000
-/** Behind the name of one that is not compressed as a whole yet. */
+/** Suffix of files whose compression is incomplete. */
 const PARTIAL = '.partial'
 const TIME = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3})-\d+$/
 
@@ -18,7 +18,7 @@ export interface RotationOptions {
   readonly compress?: boolean
 }
 
-/** `audit.log` becomes `audit-2026-11-20T13-49-25.123-1.log`, with `.gz` behind where it is compressed. */
+/** Names: `audit.log` becomes `audit-2026-11-20T13-49-25.123-1.log`, plus `.gz` if compressed. */
 export class RotatedFiles {
   readonly #folder: string
   readonly #stem: string
@@ -34,7 +34,7 @@ export class RotatedFiles {
     this.#now = now
   }
 
-  /** A name that no file has, for one that is rotated now. */
+  /** Returns an unused name for the next rotated file. */
   async nextPath (): Promise<string> {
     const time = new Date(this.#now()).toISOString().slice(0, -1).replaceAll(':', '-')
     for (let index = 1; ; index++) {
@@ -43,13 +43,13 @@ export class RotatedFiles {
     }
   }
 
-  /** Removes what is too old or too many, and compresses the rest, also what an earlier process has left. @throws Error of the file system */
+  /** Removes old and excess files and compresses the rest, including those of earlier processes. @throws Error of the file system */
   async tidy (): Promise<void> {
     const { maxAgeDays, maxBackups, compress } = this.#bounds
     if (maxAgeDays === 0 && maxBackups === 0 && !compress) return
     const files = await readdir(this.#folder)
     for (const name of files) if (name.endsWith(PARTIAL) && this.#timeOf(name.slice(0, -PARTIAL.length)) !== undefined) await unlink(join(this.#folder, name))
-    const names = files.filter(name => this.#timeOf(name) !== undefined).sort().reverse() // they sort by time: newest first
+    const names = files.filter(name => this.#timeOf(name) !== undefined).sort().reverse() // names sort by time; newest first
     for (const [index, name] of names.entries()) {
       const path = join(this.#folder, name)
       const old = maxAgeDays > 0 && this.#now() - (this.#timeOf(name) ?? 0) > maxAgeDays * DAY
@@ -58,7 +58,7 @@ export class RotatedFiles {
     }
   }
 
-  /** When it was rotated; undefined of a file that is none of ours. */
+  /** Rotation time, or undefined for other files. */
   #timeOf (name: string): number | undefined {
     const plain = name.replace(/\.gz$/, '')
     if (!plain.startsWith(`${this.#stem}-`) || !plain.endsWith(this.#extension)) return undefined
@@ -69,7 +69,7 @@ export class RotatedFiles {
 
 const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false)
 
-/** The file goes when its compressed form is whole: a process that ends in between loses nothing. */
+/** Removes the original only when the compressed file is complete, so that a crash loses nothing. */
 async function compressed (path: string): Promise<void> {
   const partial = `${path}.gz${PARTIAL}`
   await pipeline(createReadStream(path), createGzip(), createWriteStream(partial, { mode: 0o600 }))

@@ -1,23 +1,23 @@
-/** Where audit lines go: standard output, or a file. */
+/** Opens the audit log: standard output or a file. */
 import type { Writable } from 'node:stream'
 import { GroupedWrites, type Sink } from './grouped-writes.js'
 import { LogFile } from './log-file.js'
 import { RotatedFiles, type RotationOptions } from './rotated-files.js'
 
 export interface SinkOptions extends RotationOptions {
-  /** 0 is 100. */
+  /** 0 means 100. */
   readonly maxSizeMegabytes?: number
 }
 
 const DEFAULT_MEGABYTES = 100
 
-/** @param onError is told of what no write fails by: rotation, compression, a reader that has gone */
+/** @param onError receives errors that fail no write: rotation, compression, a closed reader */
 export function openSink (options: SinkOptions, onError: (error: Error) => void): Sink {
   if (options.path === '-') return standardOutput(onError)
   return new GroupedWrites(new LogFile(options.path, (options.maxSizeMegabytes || DEFAULT_MEGABYTES) * 1024 * 1024, new RotatedFiles(options), onError))
 }
 
-/** Whoever read it may have gone, which is no reason for the process to end. */
+/** The error listener keeps the process alive when the reader of standard output exits. */
 function standardOutput (onError: (error: Error) => void): Sink {
   const { stdout } = process
   stdout.on('error', onError)

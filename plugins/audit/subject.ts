@@ -1,15 +1,15 @@
 /**
- * Whom and what an audit event is about, as members of its JSON with nothing in them that a terminal obeys. What stays the same in
- * all events of a request is made once, users are kept: an event is made for each request, twice.
+ * JSON members of an audit event that describe user and request, without terminal control characters. Each request has at least two events,
+ * so what they share is built once and users are cached.
  */
 import { isIP } from 'node:net'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 
-/** What the metadata of an object says of it. */
+/** Identifying metadata of an object. */
 export interface SentObject { readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
 
-/** What is known when a request comes. */
+/** Known when the request arrives. */
 export interface RequestFacts {
   readonly auditId: string
   readonly url: string
@@ -24,10 +24,10 @@ const NO_ANNOTATIONS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class Subject {
   readonly facts: RequestFacts
-  /** Whom the user acts as. */
+  /** The user whom the request impersonates. */
   impersonatedUser: UserInfo | undefined = undefined
   annotations = NO_ANNOTATIONS
-  /** Of the object that was sent. */
+  /** Metadata of the request object. */
   object: SentObject | undefined = undefined
   #id: string | undefined
   #who: string | undefined
@@ -51,12 +51,12 @@ export class Subject {
     return this.#how ??= `"sourceIPs":[${sourceIPs.map(often).join()}]${userAgent === undefined ? '' : `,"userAgent":${often(userAgent)}`}`
   }
 
-  /** What was asked for, by the path alone. */
+  /** Reference from the path alone. */
   get objectRef (): string {
     return this.#objectRef ??= refJson(this.facts.info, undefined)
   }
 
-  /** When, as the convention writes it. */
+  /** Arrival time, with microseconds. */
   get received (): string {
     return this.#received ??= micro(this.facts.receivedAt)
   }
@@ -66,12 +66,12 @@ export const MAX_URI = 4096
 export const MAX_AGENT = 1024
 export const MAX_TEXT = 2048
 export const MAX_LIST = 100
-/** Of the groups of a user as one value. */
+/** Maximum characters of a user's groups in the legacy format. */
 export const MAX_GROUPS = 4096
 
-/** Every string that a client chose is cut. */
+/** Limits every client-supplied string. */
 export const clip = (text: string, length = MAX_TEXT): string => text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
-/** JSON leaves these as they are, and a terminal obeys some of them. */
+/** Escapes control characters and line separators that JSON allows but terminals interpret. */
 export const escapeRest = (line: string): string =>
   line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 export function quoted (text: string, length = MAX_TEXT): string {
@@ -79,15 +79,15 @@ export function quoted (text: string, length = MAX_TEXT): string {
   return PLAIN.test(clipped) ? `"${clipped}"` : escapeRest(JSON.stringify(clipped))
 }
 
-/** Of what JSON and a terminal leave as it is. */
+/** Characters that need no escaping. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
-/** What comes again and again: verbs, resources, agents, annotations. */
+/** Cache of frequent strings: verbs, resources, agents, annotations. */
 const known = new Map<string, string>()
 const MOST_KNOWN = 500
 const MOST_KNOWN_LENGTH = 200
 
-/** As `quoted`, and remembered while it is one of a few. */
+/** Like `quoted`, with a bounded cache. */
 export function often (text: string): string {
   const found = known.get(text)
   if (found !== undefined) return found
@@ -99,11 +99,11 @@ export function often (text: string): string {
   return made
 }
 
-/** Up to its seconds, and which they are: most events are of one second with the one before. */
+/** Cached text of the current second: consecutive events mostly share it. */
 let second = NaN
 let text = ''
 
-/** A time as the convention writes it. */
+/** Formats a time with microseconds. */
 export function micro (date: Date): string {
   const at = date.getTime()
   const ms = at % 1000
@@ -132,7 +132,7 @@ export function userJson (user: UserInfo): string {
   return json
 }
 
-/** Names come from the path, and from the object where the path has none. */
+/** Names come from the path, or from the object if the path has none. */
 export function refJson (info: RequestInfo, sent: SentObject | undefined): string {
   const members = member('resource', often(info.resource)) + member('namespace', quoted(info.namespace || (sent?.namespace ?? ''))) +
     member('name', quoted(info.name || (sent?.name ?? ''))) + member('uid', quoted(sent?.uid ?? '')) +
@@ -145,10 +145,7 @@ const member = (name: string, value: string): string => value === '""' ? '' : `,
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/**
- * The addresses a request says it came by and, last, the one it did come from, which nobody else's word takes the place of;
- * what is no address is left out.
- */
+/** Client addresses: those claimed in headers, then the connection's own, which headers cannot replace. Invalid addresses are dropped. */
 export function sourceIPs (headers: Headers, remote: string | undefined): string[] {
   const own = (remote ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   const forwarded = addresses(headers['x-forwarded-for'])

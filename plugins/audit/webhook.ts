@@ -1,4 +1,4 @@
-/** Events sent to another server, as an EventList; sent again when it could not be reached, with longer and longer waits. */
+/** Sends events as an EventList to a webhook; retries with exponential back-off. */
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Deliver } from './batches.js'
@@ -7,21 +7,21 @@ export interface AuditWebhookOptions {
   readonly endpoint: Endpoint
   /** Milliseconds before the second attempt. Default 10,000. */
   readonly initialBackoff?: number
-  /** How it is called, where not as usual. */
+  /** Overrides for the HTTP client. */
   readonly client?: Partial<HttpClientOptions>
 }
 
 const ATTEMPTS = 5
 const FACTOR = 1.5
-/** Of an attempt: what answers slowly is asked again. */
+/** Milliseconds per attempt; a slow response is retried. */
 const TIMEOUT = 30_000
 const MOST_ANSWER_BYTES = 1024 * 1024
 
 export interface AuditWebhook {
   readonly deliver: Deliver
-  /** Reads its files. @throws ClientError 'Config' */
+  /** Reads the client's files. @throws ClientError 'Config' */
   load: () => Promise<void>
-  /** Ends what is on its way, and whatever is to be delivered from now on. */
+  /** Aborts current and future deliveries. */
   giveUp: () => void
   close: () => Promise<void>
 }

@@ -1,13 +1,13 @@
-/** Counts who was authenticated, who was not, and how long it took, under the conventional names. */
+/** Counts and times authentication attempts, with upstream's metric names. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { OrchServer } from '../server.js'
 
 export interface Attempts {
-  /** @param since when it began, milliseconds on the clock that never goes back */
+  /** @param since start time, monotonic milliseconds */
   readonly succeeded: (user: UserInfo, since: number) => void
-  /** There were no credentials, or none that anybody knows. */
+  /** The request had no credentials, or unknown ones. */
   readonly failed: (since: number) => void
-  /** A method could not tell, or found them bad. */
+  /** An authenticator failed, or rejected the credentials. */
   readonly errored: (since: number) => void
 }
 
@@ -15,7 +15,7 @@ const SECONDS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
 
 const KNOWN: ReadonlySet<string> = new Set(['admin', 'client', 'orch_proxy', 'node-agent', 'system:serviceaccount:orch-system:default'])
 
-/** As many series as there are kinds of users, not as there are users. */
+/** Bounds the number of series: few labels, many users. */
 const labelOf = (username: string): string => KNOWN.has(username) ? username : username.includes('@') ? 'email_id' : 'other'
 
 export function countAttempts (metrics: OrchServer['metrics']): Attempts {

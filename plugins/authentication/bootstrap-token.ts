@@ -1,8 +1,7 @@
 /**
- * Bootstrap tokens: what a node agent joins a cluster with, kept as Secrets of type bootstrap.orch.io/token in orch-system.
- * One that is not as it should be is nobody's. (Interface: Bootstrap tokens.)
- *
- * Limit: where Secrets have no watch cache, each token of this form costs a read of the store.
+ * Bootstrap tokens, with which node agents join a cluster: Secrets of type bootstrap.orch.io/token in orch-system. Malformed or expired
+ * Secrets authenticate nobody. (Interface: Bootstrap tokens.)
+ * Limit: if Secrets have no watch cache, each token of this form costs a read of the store.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Authenticator } from '../../auth/authenticator.js'
@@ -46,7 +45,7 @@ export function bootstrapTokenAuthenticator ({ resources, now = Date.now }: Boot
 }
 
 function userOf (object: ApiObject, id: string, secret: string, now: number): UserInfo | undefined {
-  const { metadata, type, data } = object as Secret // of the store of secrets
+  const { metadata, type, data } = object as Secret // from the store of secrets
   const value = (key: string): string => Buffer.from(data != null && Object.hasOwn(data, key) ? data[key] ?? '' : '', 'base64').toString()
   if (type !== TYPE || metadata.deletionTimestamp !== undefined) return undefined
   if (!equal(value('token-secret'), secret) || value('token-id') !== id) return undefined
@@ -57,13 +56,13 @@ function userOf (object: ApiObject, id: string, secret: string, now: number): Us
   return { username: `system:bootstrap:${id}`, uid: '', groups: [GROUP, ...[...new Set(groups)].sort()], extra: {} }
 }
 
-/** In a time that says nothing of where they differ, nor how long the one that is kept is. */
+/** Compares in constant time, whatever the lengths. */
 function equal (kept: string, given: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(kept), digest(given))
 }
 
-/** Without an end it lasts for ever; one that is no time is over. */
+/** Without an expiration a token never expires; an invalid one counts as expired. */
 function hasExpired (expiration: string, now: number): boolean {
   if (expiration === '') return false
   const until = parseTime(expiration)

@@ -1,14 +1,11 @@
-/** Authenticators as one function: the first that knows the user ends it. */
+/** Combines authenticators: the first that identifies a user ends the chain. */
 import type { Authenticated, Authenticator, Credentials } from '../../auth/authenticator.js'
 import { StatusError } from '../../schemas/status.js'
 
 export type Found = Authenticated | undefined
 export type Authenticate = (credentials: Credentials) => Found | Promise<Found>
 
-/**
- * Synchronous as long as the authenticators asked are. Rejects or throws with the first failure when none succeeds.
- * @param own audiences of this server
- */
+/** Synchronous if all authenticators it calls are. If none succeeds, throws or rejects with the first failure. @param own audiences of this server */
 export function chain (authenticators: readonly Authenticator[], own: readonly string[] = []): Authenticate {
   const methods = authenticators.map(one => one.knowsAudiences === true ? one.authenticate.bind(one) : forThisServer(one, own))
   const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): Found | Promise<Found> => {
@@ -33,7 +30,7 @@ export function chain (authenticators: readonly Authenticator[], own: readonly s
   return credentials => ask(0, credentials, undefined)
 }
 
-/** Credentials that say nothing about audiences are for this server: who asks for others alone is not answered. */
+/** For authenticators that ignore audiences: their credentials are valid for this server only. */
 function forThisServer (authenticator: Authenticator, own: readonly string[]): Authenticate {
   return credentials => {
     const { audiences } = credentials

@@ -1,6 +1,6 @@
 /**
- * Client certificates: one that chains to --client-ca-file names its user by the last common name of its subject
- * and the groups by its organizations. (Interface: Client certificates.)
+ * Client certificates issued by --client-ca-file: the subject's last common name is the user, its organizations are the groups. (Interface:
+ * Client certificates.)
  */
 import type { Authenticator, ClientCertificate } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'

@@ -1,20 +1,20 @@
-/** What Node does not tell of a certificate, read from its DER. */
+/** Reads parts of a certificate's DER that Node does not expose. */
 import type { X509Certificate } from 'node:crypto'
 
 /** Key usage, alternative names, basic constraints, extended key usage. */
 const UNDERSTOOD: ReadonlySet<string> = new Set(['551d0f', '551d11', '551d13', '551d25'])
 
-/** MD2, MD5 and SHA-1 with RSA, SHA-1 with ECDSA and DSA: signatures that can be forged. */
+/** Forgeable signatures: MD2, MD5 and SHA-1 with RSA, SHA-1 with ECDSA and DSA. */
 const WEAK: ReadonlySet<string> = new Set(['2a864886f70d010102', '2a864886f70d010104', '2a864886f70d010105', '2a8648ce3d0401', '2a8648ce380403'])
 
 const OBJECT_IDENTIFIER = 0x06
 const BOOLEAN = 0x01
-/** Of the fields of a certificate. */
+/** Tag of a certificate's extensions. */
 const EXTENSIONS = 0xa3
 
 interface Element { readonly tag: number, readonly content: Buffer }
 
-/** @throws RangeError for what ends too early */
+/** @throws RangeError for truncated input */
 function elements (der: Buffer): Element[] {
   const found: Element[] = []
   for (let at = 0; at < der.length;) {
@@ -35,7 +35,7 @@ function elements (der: Buffer): Element[] {
 
 const inner = (element: Element | undefined): Element[] => element === undefined ? [] : elements(element.content)
 
-/** True when all that its issuer has marked as critical is understood. */
+/** True if all critical extensions are supported. */
 export function isUnderstood (certificate: X509Certificate): boolean {
   const [whole] = elements(certificate.raw)
   const [body] = inner(whole)
@@ -43,7 +43,7 @@ export function isUnderstood (certificate: X509Certificate): boolean {
   return inner(list).map(inner).every(([id, flag]) => id?.tag === OBJECT_IDENTIFIER && (flag?.tag !== BOOLEAN || flag.content[0] === 0 || UNDERSTOOD.has(id.content.toString('hex'))))
 }
 
-/** True when its signature is of a kind that can be forged. */
+/** True if the signature algorithm is forgeable. */
 export function isWeaklySigned (certificate: X509Certificate): boolean {
   const [whole] = elements(certificate.raw)
   const [algorithm] = inner(inner(whole)[1])

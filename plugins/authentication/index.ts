@@ -1,10 +1,8 @@
 /**
- * Who is asking: the methods of `methods.ts` in turn, the first that recognises its credentials ends it. With none
- * recognised the request is anonymous where that is allowed and else refused with 401; credentials that
- * were recognised and are bad are refused, anonymous or not. What carried them is taken out of the request, so that nobody
- * behind sees it. (Interface: Authentication.)
- *
- * The chain without the anonymous is offered as `fastify.orch.authenticator` to whoever has credentials to ask about.
+ * Authenticates requests: tries the methods of `methods.ts` in order; the first that recognizes the credentials decides. Requests without
+ * recognized credentials are anonymous if allowed, otherwise they get 401. Invalid credentials always get 401. Credentials are removed from
+ * the request, so that later code cannot see them. (Interface: Authentication.)
+ * `fastify.orch.authenticator` offers the chain, without the anonymous user, for other credentials such as those of a TokenReview.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
@@ -31,7 +29,7 @@ export type { AuthenticationOptions } from './method.js'
 const AUTHENTICATED = 'system:authenticated'
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} }
 
-/** Every authenticated user is in the group of all authenticated users; remembered per user object, as most are reused. */
+/** Adds the group of all authenticated users; cached per user object, because most are reused. */
 const completed = new WeakMap<UserInfo, UserInfo>()
 function complete (user: UserInfo): UserInfo {
   if (user.groups.includes(AUTHENTICATED) || user.username === ANONYMOUS.username) return user
@@ -42,7 +40,7 @@ function complete (user: UserInfo): UserInfo {
 
 const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 
-/** Undefined when there is nothing that others could verify anybody with. */
+/** Undefined if no certificate authorities are configured. */
 function publication (clientAuthorities: Authorities | undefined, authorities: Authorities | undefined, header: RequestHeaderOptions | undefined): PublishedAuthentication | undefined {
   if (clientAuthorities === undefined && authorities === undefined) return undefined
   const { allowedNames = [], usernameHeaders = [], groupHeaders = [], extraHeaderPrefixes = [] } = header ?? {}

@@ -1,12 +1,9 @@
 /**
- * Who vouches for a client certificate. The TLS library has looked at it already, against all authorities together; which of
- * them it was is found out here, narrowly: certificates that were issued by one another, each good for clients, valid now,
- * up to one of the authorities, which is trusted whether it is a root or not.
- *
- * Two kinds the TLS library refuses though they are good: those that are for any use (`anyExtendedKeyUsage` alone), for its
- * purpose of a client, and those of an authority in the file that is no root. With that refusal it may cover an earlier
- * one. What is found here is all there is for these, so one of the file must have issued them itself, nothing
- * critical may be in them that is not understood here, and their signature not of a kind that can be forged.
+ * Finds which authority issued a client certificate. TLS verifies against all authorities together; this module builds the chain to one set
+ * of them: each certificate issued by the next, usable by clients, valid now, ending at a trusted certificate, root or not.
+ * TLS rejects two kinds of good certificates: those with only `anyExtendedKeyUsage`, and those issued by a trusted intermediate without its
+ * root. Its error may hide an earlier one, so these get stricter checks: issued directly by a trusted certificate, no unsupported critical
+ * extensions, and no forgeable signature.
  */
 import { X509Certificate } from 'node:crypto'
 import { isUnderstood, isWeaklySigned } from './der.js'
@@ -14,38 +11,35 @@ import { isUnderstood, isWeaklySigned } from './der.js'
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_USE = '2.5.29.37.0'
 
-/** What the TLS library says of them, whatever else it may have found before. */
+/** TLS errors that may concern a good certificate. */
 export const MAY_BE_GOOD: ReadonlySet<string> = new Set(['INVALID_PURPOSE', 'UNABLE_TO_GET_ISSUER_CERT'])
 
-/** A certificate that lists its uses must list client authentication, or any. @param uses object identifiers */
+/** True if the extended key usages are absent or include client authentication or any. @param uses object identifiers */
 export const usableByClient = (uses: readonly string[] | undefined): boolean => uses === undefined || uses.includes(CLIENT_AUTH) || uses.includes(ANY_USE)
 
-/** The certificates of a PEM text. @throws Error for one that is broken */
+/** Parses the certificates of a PEM text. @throws Error for an invalid one */
 export const parseAuthorities = (pem: string): X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []).map(block => new X509Certificate(block))
 
-/** Authorities above one another; more than anybody has. */
+/** Maximum depth of a chain. */
 const MOST_LEVELS = 5
-/** Signatures that are looked at for one certificate. */
+/** Maximum signature checks per certificate. */
 const MOST_SIGNATURES = 100
 
 const isValidAt = (certificate: X509Certificate, now: number): boolean => Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo)
 
 export interface Between {
-  /** Certificates of authorities that are trusted for being issued by one that is. */
+  /** Untrusted certificates that may link the leaf to a trusted one. */
   readonly intermediates?: readonly X509Certificate[]
-  /** Milliseconds of the wall clock; certificates are not valid at another time. */
+  /** Milliseconds since 1970; the time at which certificates must be valid. */
   readonly now?: number
 }
 
-/**
- * Those who vouch for it, up to one that is trusted, or undefined.
- * @param trusted whoever is named there
- */
+/** Returns the issuers of a certificate up to a trusted one, or undefined. @param trusted certificates that end the chain */
 export function issuers (leaf: X509Certificate, trusted: readonly X509Certificate[], { intermediates = [], now = Date.now() }: Between = {}): X509Certificate[] | undefined {
   let left = MOST_SIGNATURES
   const hasIssued = (authority: X509Certificate, below: X509Certificate): boolean =>
-    // Node calls the list of extended uses keyUsage.
+    // Node calls the extended key usages keyUsage.
     authority.ca && usableByClient(authority.keyUsage) && isValidAt(authority, now) && below.checkIssued(authority) && left-- > 0 && below.verify(authority.publicKey)
   const above = (below: X509Certificate, levels: number): X509Certificate[] | undefined => {
     const anchor = trusted.find(one => hasIssued(one, below))
@@ -61,7 +55,7 @@ export function issuers (leaf: X509Certificate, trusted: readonly X509Certificat
   return above(leaf, MOST_LEVELS)
 }
 
-/** Its chain, when one that is trusted has issued it, though the TLS library does not take it. */
+/** Returns the chain of a good certificate that TLS rejected, or undefined. */
 export function chainBesideTls (leaf: X509Certificate, trusted: readonly X509Certificate[], now: number): X509Certificate[] | undefined {
   if (!isUnderstood(leaf) || isWeaklySigned(leaf)) return undefined
   const above = issuers(leaf, trusted, { now })

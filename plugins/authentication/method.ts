@@ -1,4 +1,4 @@
-/** What every method of authentication is made from, and what the host may say of each. */
+/** Types of authentication methods, and the options for each. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
@@ -10,48 +10,48 @@ import type { ServiceAccountOptions } from './service-account/index.js'
 import type { TokenWebhookOptions } from './webhook.js'
 
 export interface AuthenticationOptions {
-  /** Who brings no credentials is `system:anonymous`. Default true. */
+  /** Requests without credentials are `system:anonymous`. Default true. */
   readonly anonymous?: boolean
-  /** Audiences of this server, of which tokens must be for one, `--api-audiences`. Default the issuers of `serviceAccounts`. */
+  /** Audiences of this server; tokens must be for one of them. `--api-audiences`. Default the issuers of `serviceAccounts`. */
   readonly audiences?: readonly string[]
   /** Contents of the static token file (CSV), `--token-auth-file`. */
   readonly tokens?: string
-  /** True when the TLS server asks for client certificates. Default false. */
+  /** True if the TLS server requests client certificates. Default false. */
   readonly clientCertificates?: boolean
   /**
-   * Its `--client-ca-file` in PEM. Without it certificates whose only use is any (`anyExtendedKeyUsage`) are refused, and beside
-   * `requestHeader` all are, as it cannot be told whom the TLS server believes for what.
+   * `--client-ca-file` in PEM. Without it, certificates with only `anyExtendedKeyUsage` are rejected; with `requestHeader`, all are,
+   * because the purpose of each authority in the TLS server is unknown.
    */
   readonly clientAuthorities?: string | Authorities
-  /** A proxy that authenticates, `--requestheader-…`. */
+  /** An authenticating proxy, `--requestheader-…`. */
   readonly requestHeader?: RequestHeaderOptions
-  /** Tokens of service accounts, which are always accepted. */
+  /** Service account tokens, always accepted. */
   readonly serviceAccounts?: ServiceAccountOptions
   /** `--enable-bootstrap-token-auth`. Default false. */
   readonly bootstrapTokens?: boolean
   /** An issuer of ID tokens, `--oidc-…`. */
   readonly oidc?: OidcOptions
-  /** A service that is asked about tokens, `--authentication-token-webhook-…`. */
+  /** A webhook that reviews tokens, `--authentication-token-webhook-…`. */
   readonly webhook?: TokenWebhookOptions
-  /** Asked before the built-in ones. */
+  /** Called before the built-in methods. */
   readonly authenticators?: readonly Authenticator[]
 }
 
-/** What a method may use of the server. */
+/** Parts of the server that methods may use. */
 export interface MethodContext {
   readonly log: FastifyBaseLogger
   readonly metrics: OrchServer['metrics']
-  /** Of this server. */
+  /** Audiences of this server. */
   readonly audiences: readonly string[]
-  /** Whose tokens this server issues by itself. */
+  /** Authenticates tokens that this server issues. */
   readonly serviceAccounts: Authenticator
-  /** The served types, once the server is being started; not while methods are made. */
+  /** The served types; available from server start, not while methods are created. */
   readonly resources: () => ResourceRegistry
 }
 
-/** A method of authentication, in the table of `methods.ts`. */
+/** An authentication method, an entry of `methods.ts`. */
 export interface Method {
   readonly name: string
-  /** Undefined when the options do not ask for it. Libraries and whatever else costs a start are loaded here, and not before. */
+  /** Returns undefined if the options do not enable the method. Loads expensive libraries only when enabled. */
   readonly make: (options: AuthenticationOptions, context: MethodContext) => Authenticator | undefined | Promise<Authenticator | undefined>
 }

@@ -1,4 +1,4 @@
-/** The methods of authentication there are, in the order in which they are asked; those of the host come before all of them. */
+/** Built-in authentication methods in order; the host's own methods come first. */
 import type { Authenticator } from '../../auth/authenticator.js'
 import { bootstrapTokenAuthenticator } from './bootstrap-token.js'
 import { clientCertificateAuthenticator } from './client-certificate.js'
@@ -16,7 +16,7 @@ export const METHODS: readonly Method[] = [
   { name: 'webhook', make: async ({ webhook }, context) => webhook === undefined ? undefined : (await import('./webhook.js')).tokenWebhookAuthenticator(webhook, context) }
 ]
 
-/** Those that the options ask for. */
+/** Creates the enabled authenticators. */
 export async function authenticatorsOf (options: AuthenticationOptions, context: MethodContext): Promise<Authenticator[]> {
   const all = [...options.authenticators ?? []]
   for (const { make } of METHODS) {

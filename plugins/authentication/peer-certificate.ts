@@ -1,9 +1,7 @@
 /**
- * The certificate of a connection, and whom it is trusted as. The handshake itself accepts any certificate, so that a bad one gets
- * a 401 with a Status rather than a closed connection.
- *
- * A handshake, or the session it resumes, may lie far back: whether the certificate and those who vouch for it are
- * within their times, and still trusted, is looked at with each request.
+ * Reads the client certificate of a connection and determines whom it is trusted as. The TLS handshake accepts any certificate, so that
+ * invalid ones get a 401 Status instead of a closed connection.
+ * The handshake may be long past, so validity times and trust are checked on every request.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -12,18 +10,18 @@ import type { ClientCertificate } from '../../auth/authenticator.js'
 import { chainBesideTls, issuers, MAY_BE_GOOD, usableByClient } from './issuers.js'
 import type { Trust } from './trust.js'
 
-/** A connection's certificate never changes: read once per socket, and when other authorities are trusted. */
+/** The result per socket, valid while the trusted authorities are unchanged. */
 interface Seen {
   readonly trust: Trust
   readonly certificate: ClientCertificate
-  /** Milliseconds of the wall clock between which all of its chain is valid. */
+  /** Validity period of the whole chain, milliseconds since 1970. */
   readonly from: number
   readonly until: number
 }
 
 const read = new WeakMap<object, Seen | 'none'>()
 
-/** What clients have sent beside their own certificates, as a session that is resumed does not have it any more. */
+/** Intermediates that clients have sent, kept because a resumed session no longer has them. */
 const intermediates = new Map<string, X509Certificate>()
 const MOST_INTERMEDIATES = 64
 
@@ -37,7 +35,7 @@ export function certificateOf (socket: Socket, trust = NOBODY): ClientCertificat
   if (seen === 'none') return undefined
   const now = Date.now()
   if (seen.trust === trust && now >= seen.from && now <= seen.until) return seen.certificate
-  // Of several certificates of one authority it may have been one that is over that vouched for it.
+  // Another certificate of the same authority may still be valid.
   const anew = inspect(socket as Partial<TLSSocket>, trust)
   if (anew !== undefined && (seen.trust !== trust || anew.certificate.verified || anew.certificate.verifiedProxy === true)) read.set(socket, seen = anew)
   if (now >= seen.from && now <= seen.until) return seen.certificate
@@ -48,10 +46,10 @@ function inspect (socket: Partial<TLSSocket>, trust: Trust): Seen | undefined {
   if (typeof socket.getPeerCertificate !== 'function') return undefined
   const certificate = socket.getPeerCertificate(true) as DetailedPeerCertificate | null
   if (certificate === null || certificate.subject === undefined) return undefined
-  const { CN, O } = certificate.subject as unknown as Record<string, string | string[] | undefined> // repeated fields come as lists
+  const { CN, O } = certificate.subject as unknown as Record<string, string | string[] | undefined> // repeated fields are arrays
   const sent = sentWith(certificate)
   const as = (trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined => chainTo(socket, sent, trusted)
-  // Whoever made the TLS of a host knows whom it is for, and has said nothing else.
+  // The host configured TLS without naming authorities: trust its verdict.
   const asClient = trust.clients === undefined && trust.proxies === undefined ? (isAuthorized(socket, certificate) ? sent : undefined) : as(trust.clients)
   const asProxy = as(trust.proxies)
   const chain = asClient ?? asProxy ?? sent
@@ -76,7 +74,7 @@ function inspect (socket: Partial<TLSSocket>, trust: Trust): Seen | undefined {
 
 const isAuthorized = (socket: Partial<TLSSocket>, { ext_key_usage: uses }: PeerCertificate): boolean => socket.authorized === true && usableByClient(uses)
 
-/** The certificate and whoever vouches for it, up to one that is trusted. */
+/** Returns the chain from the certificate to a trusted one, or undefined. */
 function chainTo (socket: Partial<TLSSocket>, sent: readonly X509Certificate[], trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined {
   const [leaf, ...above] = sent
   if (leaf === undefined || trusted === undefined || !usableByClient(leaf.keyUsage)) return undefined
@@ -87,7 +85,7 @@ function chainTo (socket: Partial<TLSSocket>, sent: readonly X509Certificate[], 
   return found === undefined ? undefined : [leaf, ...found]
 }
 
-/** Only what the TLS library believes gets here. */
+/** Only called for chains that TLS verified. */
 function remember (certificates: readonly X509Certificate[]): void {
   for (const one of certificates) {
     if (intermediates.has(one.fingerprint256)) continue
@@ -97,7 +95,7 @@ function remember (certificates: readonly X509Certificate[]): void {
   }
 }
 
-/** With itself. As the TLS library finds them now, among those the client has sent and those that are trusted. */
+/** The peer's chain including the leaf, as TLS assembled it. */
 function sentWith (leaf: DetailedPeerCertificate): X509Certificate[] {
   const chain = new Map<string, X509Certificate>()
   for (let one: PeerCertificate & { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; one !== undefined && !chain.has(one.fingerprint256); one = one.issuerCertificate) {

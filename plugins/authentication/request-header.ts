@@ -1,7 +1,7 @@
 /**
- * An authenticating proxy says in headers who asks. It is believed when its client certificate chains to
- * --requestheader-client-ca-file and its common name is one of those allowed; from anybody else the headers mean nothing. They
- * are taken out of every request, by any name that a proxy could take for one of them. (Interface: Request header proxy.)
+ * Authenticates by headers of an authenticating proxy. The proxy needs a client certificate issued by --requestheader-client-ca-file with
+ * an allowed common name; headers of other clients are ignored. All such headers are removed from every request, including spellings that a
+ * proxy might treat as equal. (Interface: Request header proxy.)
  */
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
@@ -10,13 +10,13 @@ import { extraKey, headerText, valuesOf } from '../sent-headers.js'
 export interface RequestHeaderOptions {
   /** `--requestheader-client-ca-file` in PEM. */
   readonly authorities: string | Authorities
-  /** Common names of proxies. Default all that the authorities vouch for. */
+  /** Common names of proxies. Default all that the authorities have issued. */
   readonly allowedNames?: readonly string[]
-  /** The first of these that a request has names the user. */
+  /** The first of these present in a request names the user. */
   readonly usernameHeaders: readonly string[]
-  /** Each of these names a group, as often as it occurs. */
+  /** Each value of these names a group. */
   readonly groupHeaders?: readonly string[]
-  /** What follows, percent-decoded, is a key of extra. */
+  /** The rest of the name, percent-decoded, is a key of extra. */
   readonly extraHeaderPrefixes?: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export function requestHeaderAuthenticator (options: RequestHeaderOptions): Auth
     authenticate ({ certificate, rawHeaders = [] }) {
       if (certificate === undefined) return undefined
       if (certificate.verifiedProxy !== true) {
-        if (certificate.verified) return undefined // a client of its own
+        if (certificate.verified) return undefined // an ordinary client
         throw new Error(`the client certificate is no proxy's: ${certificate.problem ?? 'no authority that is trusted for proxies has issued it'}`)
       }
       if (allowed.size > 0 && !allowed.has(certificate.commonName)) {
@@ -45,7 +45,7 @@ export function requestHeaderAuthenticator (options: RequestHeaderOptions): Auth
   }
 }
 
-/** @throws Error when it cannot be told which one is meant: the proxy's may stand beside one that was sent to it */
+/** @throws Error for a repeated header: the proxy may have appended its own to a client's */
 function usernameOf (rawHeaders: readonly string[], names: readonly string[]): string | undefined {
   for (const name of names) {
     const values = valuesOf(rawHeaders, name)
@@ -58,7 +58,7 @@ function usernameOf (rawHeaders: readonly string[], names: readonly string[]): s
 function extraOf (rawHeaders: readonly string[], prefixes: readonly string[]): Record<string, readonly string[]> {
   const extra = new Map<string, string[]>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase() // they are pairs
+    const name = (rawHeaders[at] as string).toLowerCase() // names and values alternate
     const prefix = prefixes.find(one => name.startsWith(one) && name.length > one.length)
     if (prefix === undefined) continue
     const key = extraKey(name.slice(prefix.length))
@@ -67,7 +67,7 @@ function extraOf (rawHeaders: readonly string[], prefixes: readonly string[]): R
   return Object.fromEntries(extra)
 }
 
-/** Whether a header is one of those, or could be taken for one: some servers know no difference between - and _. */
+/** Matches proxy headers, treating - and _ as equal, as some servers do. */
 export function isProxyHeader ({ usernameHeaders, groupHeaders = [], extraHeaderPrefixes = [] }: RequestHeaderOptions): (name: string) => boolean {
   const plain = (name: string): string => name.toLowerCase().replaceAll('_', '-')
   const names = new Set([...usernameHeaders, ...groupHeaders].map(plain))

@@ -1,4 +1,4 @@
-/** Headers with credentials as they stand on the wire: which there are, and how they leave a request. */
+/** Finds credentials in raw headers and removes them from requests. */
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../../schemas/status.js'
 import { removeHeaders } from '../sent-headers.js'
@@ -6,33 +6,33 @@ import { bearerToken } from './token-file.js'
 
 const AUTHORIZATION = 'authorization'
 
-/** Names and values of headers that Node's server of HTTP/1 keeps where its host sets no other bound; those beyond are left out in silence. */
+/** Node's default limit of raw header entries in HTTP/1; it drops further ones silently. */
 const MOST_KEPT = 2000
 
 const isAuthorization = (name: string): boolean => name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION
 
-/** How pages in a browser, which can't set headers of a WebSocket, send a token among its subprotocols. */
+/** Browsers cannot set headers of a WebSocket and send the token as a subprotocol. */
 const IN_PROTOCOL = /(?:^|[, ])base64url\.bearer\.authorization\./i
 const PROTOCOL = 'sec-websocket-protocol'
 const isProtocol = (name: string): boolean => name.length === PROTOCOL.length && name.toLowerCase() === PROTOCOL
 
 /**
- * True when there is a bearer token, also beside another Authorization header, of which the parsed ones have the first
- * alone, or may have been one. Nobody who brings a token is anonymous for its not being understood.
+ * True if the request has a bearer token, including one in a repeated Authorization header, which Node's parsed headers omit, or if Node
+ * may have dropped it. A request with an unrecognized token must not become anonymous.
  */
 export function bringsToken ({ rawHeaders }: IncomingMessage): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string // they are pairs
+    const name = rawHeaders[at] as string // names and values alternate
     if (isAuthorization(name) && bearerToken(rawHeaders[at + 1]) !== undefined) return true
     if (isProtocol(name) && IN_PROTOCOL.test(rawHeaders[at + 1] as string)) return true
   }
   return rawHeaders.length >= MOST_KEPT
 }
 
-/** The one of our own name, and what stock clients call it. */
+/** This server's own domain and upstream's, which stock clients use. */
 const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\.(?:orch|k8s)\.io\.(.*)$/
 
-/** Undefined where there is no such header. */
+/** Undefined without a token in the subprotocols. */
 function protocolsOf ({ headers }: IncomingMessage): string[] | undefined {
   const sent = headers[PROTOCOL]
   return sent === undefined || !IN_PROTOCOL.test(sent) ? undefined : sent.split(',').map(protocol => protocol.trim())
@@ -41,9 +41,9 @@ function protocolsOf ({ headers }: IncomingMessage): string[] | undefined {
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The token that a WebSocket brings among its subprotocols, which have to have another one to be agreed on.
- * Undefined where there is none, or credentials that go before it.
- * @throws StatusError 401 for what is no token
+ * The token among a WebSocket's subprotocols. At least one other subprotocol is required. Undefined without one, or if the request has an
+ * Authorization header.
+ * @throws StatusError 401 for a malformed token
  */
 export function tokenInProtocol (request: IncomingMessage): string | undefined {
   const protocols = protocolsOf(request)
@@ -59,7 +59,7 @@ export function tokenInProtocol (request: IncomingMessage): string | undefined {
   }
 }
 
-/** What has decided who asks is nobody's business any more. */
+/** Strips the credentials. */
 export function removeAuthorization (request: IncomingMessage): void {
   if (request.headers.authorization !== undefined) removeHeaders(request, isAuthorization)
   const protocols = protocolsOf(request)

@@ -1,30 +1,29 @@
 /**
- * What a method that is slow to ask has said of tokens: kept for a while, in bounded number, under a keyed hash of the token and
- * the audiences, so that no token is in memory for it and nobody can make two that are taken for one. Who asks while the same
- * question is under way waits for its answer. Failures are not kept.
+ * Caches the results of slow token lookups for a limited time and number. Keys are keyed hashes of token and audiences, so that memory
+ * holds no tokens and collisions cannot be constructed. Concurrent lookups of a token are shared. Failures are not cached.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { OrchServer } from '../server.js'
 import type { Found } from './chain.js'
 
 export interface TokenAnswer {
-  /** Undefined when the token is nobody's. */
+  /** Undefined if the token is unknown. */
   readonly found: Found
-  /** Milliseconds since 1970 after which it is not true any more. */
+  /** Milliseconds since 1970 at which the result expires. */
   readonly until?: number
 }
 
 export interface TokenCacheOptions {
-  /** @throws what has kept it from an answer */
+  /** @throws Error if the lookup fails */
   readonly lookup: (token: string, audiences: readonly string[] | undefined) => Promise<TokenAnswer>
-  /** Milliseconds an answer with a user is kept; 0 never. */
+  /** Milliseconds to cache a result with a user; 0 disables caching. */
   readonly known: number
-  /** Milliseconds an answer without one is kept. */
+  /** Milliseconds to cache a result without a user. */
   readonly unknown: number
   readonly metrics: OrchServer['metrics']
-  /** Answers that are kept, of those with a user and of those without: strangers push nobody out. Default 4096. */
+  /** Maximum cached results, separately for known and unknown tokens, so that unknown ones evict no known ones. Default 4096. */
   readonly most?: number
-  /** Questions under way at once; more fail. Default 1024. */
+  /** Maximum concurrent lookups; more fail. Default 1024. */
   readonly mostUnderWay?: number
   /** Milliseconds since 1970. */
   readonly now?: () => number
@@ -48,7 +47,7 @@ export class TokenCache {
     this.#metrics = declare(options.metrics)
   }
 
-  /** At once when it is known. Rejects with what the question has failed with. */
+  /** Synchronous if cached. Rejects if the lookup fails. */
   find (token: string, audiences?: readonly string[]): Found | Promise<Found> {
     const { now = Date.now } = this.#options
     const key = createHmac('sha256', this.#secret).update(JSON.stringify([audiences ?? null, token])).digest('base64')
@@ -70,7 +69,7 @@ export class TokenCache {
     const { active, fetched, failed, missTime } = this.#metrics
     const since = performance.now()
     active.add(1)
-    const asked = this.#options.lookup(token, audiences).then(
+    const pending = this.#options.lookup(token, audiences).then(
       answer => {
         fetched.add()
         this.#keep(key, answer)
@@ -85,8 +84,8 @@ export class TokenCache {
       missTime.observe((performance.now() - since) / 1000)
       this.#underWay.delete(key)
     })
-    this.#underWay.set(key, asked)
-    return asked
+    this.#underWay.set(key, pending)
+    return pending
   }
 
   #keep (key: string, { found, until = Infinity }: TokenAnswer): void {

@@ -1,12 +1,12 @@
 /**
- * Static tokens from a CSV file: token, user name, user uid, then optionally the groups in one quoted
- * column. They last until the server restarts. (Interface: Static token file, Bearer header.)
+ * Static tokens from a CSV file: token, user name, user uid, and optionally the groups in one quoted column. Loaded once at start-up.
+ * (Interface: Static token file, Bearer header.)
  */
 import { hash } from 'node:crypto'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 
-/** Fields of one CSV line; quotes double inside quotes. */
+/** Parses a CSV line; a doubled quote stands for a quote. */
 function fields (line: string, number: number): string[] {
   const found: string[] = []
   let at = 0
@@ -37,10 +37,7 @@ function fields (line: string, number: number): string[] {
   }
 }
 
-/**
- * Users by the digest of their token.
- * @throws Error naming the line, never the token
- */
+/** Users by the digest of their token. @throws Error naming the line, never the token */
 export function parseTokenFile (text: string): Map<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const [number, [token, username, uid, groups, ...rest]] of lines(text)) {
@@ -53,17 +50,17 @@ export function parseTokenFile (text: string): Map<string, UserInfo> {
   return users
 }
 
-/** The fields of each line that says something, with its number. */
+/** Line numbers and fields of all lines but blanks and comments. */
 function lines (text: string): Array<readonly [number, string[]]> {
   return text.replace(/^\uFEFF/, '').split(/\r?\n/).flatMap((line, index) => line.trim() === '' || line.startsWith('#') ? [] : [[index + 1, fields(line, index + 1)] as const])
 }
 
-/** Every token that is sent is digested whole before it is looked up, so the time depends on its length alone, not on the tokens of the file. */
+/** Tokens are looked up by digest, so that timing reveals nothing about stored tokens. */
 const digest = (token: string): string => hash('sha256', token, 'base64')
 
 const BEARER = /^bearer +/i
 
-/** The token of an Authorization header of the Bearer scheme. */
+/** The token of an Authorization header with the Bearer scheme. */
 export function bearerToken (header: string | string[] | undefined): string | undefined {
   const value = Array.isArray(header) ? header[0] : header
   if (value === undefined) return undefined

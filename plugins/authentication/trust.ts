@@ -1,17 +1,17 @@
-/** The authorities of client certificates, parsed, as they are now. */
+/** The current, parsed authorities of client certificates. */
 import type { X509Certificate } from 'node:crypto'
 import type { Authorities } from '../../auth/authorities.js'
 import { parseAuthorities } from './issuers.js'
 
-/** Of one moment; another object when one of them has changed. */
+/** Immutable; replaced when an authority changes. */
 export interface Trust {
-  /** `--client-ca-file`; undefined where a host leaves it to its TLS. */
+  /** `--client-ca-file`; undefined if the host's TLS decides. */
   readonly clients: readonly X509Certificate[] | undefined
   /** `--requestheader-client-ca-file` */
   readonly proxies: readonly X509Certificate[] | undefined
 }
 
-/** @throws Error for a certificate that is broken */
+/** @throws Error for an invalid certificate */
 export function currentTrust (clients: Authorities | undefined, proxies: Authorities | undefined): () => Trust {
   const parse = (): Trust => ({
     clients: clients === undefined ? undefined : parseAuthorities(clients.pem),

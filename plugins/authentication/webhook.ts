@@ -1,7 +1,7 @@
 /**
- * Bearer tokens that another service knows: it is sent a TokenReview and answers with one. Both answers are kept for
- * --authentication-token-webhook-cache-ttl; a service that is not well is asked again a few times, and then the token is nobody's
- * for this once. (Interface: Webhook token.)
+ * Authenticates bearer tokens by a webhook, with a TokenReview. Positive and negative results are cached for
+ * --authentication-token-webhook-cache-ttl. Failed calls are retried; if all fail, this request is not authenticated. (Interface: Webhook
+ * token.)
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
@@ -18,11 +18,11 @@ import { bearerToken } from './token-file.js'
 import { TokenCache, type TokenAnswer } from './token-cache.js'
 
 export interface TokenWebhookOptions {
-  /** Of the service, from `--authentication-token-webhook-config-file`. */
+  /** From `--authentication-token-webhook-config-file`. */
   readonly endpoint: Endpoint
-  /** Of authentication.orch.io. Default v1beta1. */
+  /** Version of authentication.orch.io. Default v1beta1. */
   readonly version?: 'v1' | 'v1beta1'
-  /** Milliseconds an answer is kept. Default two minutes. */
+  /** Milliseconds to cache a result. Default two minutes. */
   readonly cacheTtl?: number
   /** For tests. */
   readonly client?: Partial<HttpClientOptions>
@@ -37,9 +37,9 @@ export interface TokenWebhookContext {
 
 const GROUP = 'authentication.orch.io'
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
-/** Characters of a token; more fit in no header, though in a review. */
+/** Maximum characters of a token; headers cannot hold more, but a TokenReview can. */
 const MOST_TOKEN = 64 * 1024
-/** Of an answer; nobody is in more groups than that has room for. */
+/** Maximum bytes of a response. */
 const MOST_ANSWER_BYTES = 1024 * 1024
 
 export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, audiences: own }: TokenWebhookContext): Authenticator {
@@ -50,16 +50,16 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
   const timed = reviewMetrics(metrics, 'authn')
 
   const lookup = async (token: string, audiences: readonly string[] | undefined): Promise<TokenAnswer> => {
-    const wanted = audiences ?? (own.length === 0 ? undefined : own)
-    const review = { apiVersion, kind: 'TokenReview', spec: { token, ...(wanted === undefined ? {} : { audiences: wanted }) } }
+    const requested = audiences ?? (own.length === 0 ? undefined : own)
+    const review = { apiVersion, kind: 'TokenReview', spec: { token, ...(requested === undefined ? {} : { audiences: requested }) } }
     const answered = await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body: JSON.stringify(review), retry: RETRY })).catch((error: unknown) => {
       warn(error)
       throw error
     })
     try {
-      const found = verdict(answered, apiVersion, wanted, own)
+      const found = verdict(answered, apiVersion, requested, own)
       if (found === undefined || audiences !== undefined) return { found }
-      const { audiences: _confirmed, ...user } = found // nobody has asked which
+      const { audiences: _confirmed, ...user } = found // the caller requested no audiences
       return { found: user }
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
@@ -84,10 +84,8 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
   }
 }
 
-/**
- * @throws TypeError for what is no review, Error with what the service says is wrong
- */
-export function verdict (answered: unknown, apiVersion: string, wanted: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
+/** @throws TypeError for an invalid review, Error with the webhook's error message */
+export function verdict (answered: unknown, apiVersion: string, requested: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
   const review = fields(answered, 'the answer')
   const { status } = review
   if (!isReview(review, { kind: 'TokenReview', apiVersion })) throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)
@@ -98,9 +96,9 @@ export function verdict (answered: unknown, apiVersion: string, wanted: readonly
     return undefined
   }
   const found = userOf(user)
-  if (wanted === undefined) return found
+  if (requested === undefined) return found
   const named = texts(audiences, 'status.audiences')
-  const shared = wanted.filter(audience => (named.length === 0 ? own : named).includes(audience))
+  const shared = requested.filter(audience => (named.length === 0 ? own : named).includes(audience))
   return shared.length === 0 ? undefined : { ...found, audiences: shared }
 }
 

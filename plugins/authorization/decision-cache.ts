@@ -1,25 +1,25 @@
 /**
- * What a service that is slow to ask has said: kept for a while, in bounded number and size. Who asks while the same question is
- * under way waits for its answer. What could not be found out is not kept.
+ * Caches the decisions of a slow authorizer for a limited time, number and size. Concurrent lookups of the same request are shared.
+ * Failures are not cached.
  */
 import type { Ruling } from '../../auth/authorizer.js'
 
 export interface DecisionCacheOptions {
-  /** Does not reject: a failure is a ruling with an `evaluationError`. */
+  /** Never rejects: a failure is a ruling with an `evaluationError`. */
   readonly lookup: (question: string) => Promise<Ruling>
-  /** Milliseconds a decision that allows is kept; 0 never. */
+  /** Milliseconds to cache an Allow; 0 disables caching. */
   readonly allowed: number
-  /** Milliseconds any other is kept. */
+  /** Milliseconds to cache any other decision. */
   readonly others: number
-  /** Decisions that are kept. Default 8192. */
+  /** Maximum cached decisions. Default 8192. */
   readonly most?: number
-  /** Questions under way at once; more are not asked. Default 1024. */
+  /** Maximum concurrent lookups; more fail. Default 1024. */
   readonly mostUnderWay?: number
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now?: () => number
 }
 
-/** Characters of a question whose answer is kept: who sends long names does not fill the memory with them. */
+/** Maximum characters of a cached key, so that long names do not fill the memory. */
 const LONGEST_KEPT = 10_000
 
 export class DecisionCache {
@@ -29,7 +29,7 @@ export class DecisionCache {
 
   constructor (options: DecisionCacheOptions) { this.#options = options }
 
-  /** At once when it is known. */
+  /** Synchronous if cached. */
   find (question: string): Ruling | Promise<Ruling> {
     const { now = performance.now.bind(performance), mostUnderWay = 1024, lookup } = this.#options
     const kept = this.#kept.get(question)
@@ -38,13 +38,13 @@ export class DecisionCache {
     const known = this.#underWay.get(question)
     if (known !== undefined) return known
     if (this.#underWay.size >= mostUnderWay) return { decision: 'NoOpinion', evaluationError: new Error(`more than ${mostUnderWay} decisions are being looked up`) }
-    const asked = lookup(question).then(ruling => {
+    const pending = lookup(question).then(ruling => {
       this.#underWay.delete(question)
       if (question.length <= LONGEST_KEPT && ruling.evaluationError === undefined) this.#keep(question, ruling, now())
       return ruling
     })
-    this.#underWay.set(question, asked)
-    return asked
+    this.#underWay.set(question, pending)
+    return pending
   }
 
   #keep (question: string, ruling: Ruling, now: number): void {

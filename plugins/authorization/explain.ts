@@ -1,4 +1,4 @@
-/** The chain in words: what each mode says, up to the one that decides. For reviews that ask why. */
+/** Explains a decision in words for access reviews: what each mode decides, up to the deciding one. */
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { reasonOf } from '../../storage/errors.js'
 

@@ -1,10 +1,7 @@
 /**
- * May they: asks the authorizers in order; the first that allows or denies ends it, and a request no
- * authorizer allows is refused with 403. After authentication and audit, before any body is read, so a
- * refused request costs little. (Interface: Authorization flags.)
- *
- * The same chain is offered as `fastify.orch.authorizer` to whoever has to know what somebody may: reviews, impersonation,
- * escalation checks, admission.
+ * Authorizes requests: the first authorizer that allows or denies decides; without an Allow the request gets 403. Runs after authentication
+ * and audit and before the body is read, so that rejected requests are cheap. (Interface: Authorization flags.)
+ * `fastify.orch.authorizer` offers the same chain to access reviews, impersonation, escalation checks and admission.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
@@ -22,14 +19,14 @@ export type { AuthorizationOptions } from './modes.js'
 
 const DECISION = 'authorization.orch.io/decision'
 const REASON = 'authorization.orch.io/reason'
-/** Of most requests. */
+/** Annotations of most requests; shared. */
 const ALLOWED = Object.freeze({ [DECISION]: 'allow', [REASON]: '' })
-/** Where nobody could say. */
+/** Annotations if an authorizer failed. */
 const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 
 /**
- * The chain as one function, which neither throws nor rejects; synchronous as long as the authorizers asked are. One that
- * throws ends it without an opinion, one that could not look all up is remembered for when nobody has an opinion.
+ * Combines authorizers. Never throws or rejects; synchronous if all authorizers it calls are. An authorizer that throws ends the chain
+ * without an opinion; an evaluation error is kept in case no later one has an opinion.
  */
 export function chain (authorizers: readonly Authorizer[]): (attributes: Attributes) => Ruling | Promise<Ruling> {
   const ask = (from: number, attributes: Attributes, before: Ruling): Ruling | Promise<Ruling> => {
@@ -42,8 +39,8 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
         return failed(known, error)
       }
       if (answer instanceof Promise) {
-        const sofar = known
-        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joinReasons(sofar, settled)) : settled, error => failed(sofar, error))
+        const preceding = known
+        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joinReasons(preceding, settled)) : settled, error => failed(preceding, error))
       }
       if (answer.decision !== 'NoOpinion') return answer
       known = joinReasons(known, answer)
@@ -55,7 +52,7 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
 
 const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
 
-/** Two without an opinion as one, a line of reasons each, as convention. */
+/** Joins two rulings without an opinion, one reason per line, as upstream. */
 function joinReasons (before: Ruling, { reason = '', evaluationError }: Ruling): Ruling {
   if (reason === '' && evaluationError === undefined) return before
   const error = before.evaluationError ?? evaluationError
@@ -67,7 +64,7 @@ const failed = (before: Ruling, error: unknown): Ruling => joinReasons(before, {
 
 const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
 
-/** What they all list. Of one that lists nothing, or fails to, there may be more. */
+/** Collects the rules of all authorizers. Incomplete if one cannot list its rules or fails. */
 export function rulesOf (authorizers: readonly Authorizer[]): (user: UserInfo, namespace: string) => Promise<Rules> {
   return async (user, namespace) => {
     const all = await Promise.all(authorizers.map(async authorizer => {

@@ -1,4 +1,4 @@
-/** The modes of `--authorization-mode`, a file each, and what they are made of. */
+/** The modes of `--authorization-mode` and their options. */
 import type { FastifyInstance } from 'fastify'
 import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
@@ -15,9 +15,9 @@ export interface AuthorizationOptions {
   readonly modes?: readonly AuthorizationMode[]
   /** Contents of --authorization-policy-file, for mode ABAC. */
   readonly policies?: string
-  /** Needed for mode Webhook. */
+  /** Required for mode Webhook. */
   readonly webhook?: AuthorizationWebhookOptions
-  /** Asked before the modes. */
+  /** Called before the modes. */
   readonly authorizers?: readonly Authorizer[]
 }
 
@@ -26,14 +26,14 @@ const NOTHING: Rules = { resourceRules: [], nonResourceRules: [], incomplete: fa
 const ALLOW: Ruling = { decision: 'Allow' }
 const DENY: Ruling = { decision: 'NoOpinion', reason: 'Everything is forbidden.' }
 
-/** Stored objects that a mode decides by. */
+/** Lets a mode follow stored objects. */
 const follow = (fastify: FastifyInstance): Follow =>
   followWith({ resources: () => fastify.orch.resources, log: (message, error) => { fastify.log.warn(failureFields(error), message) } })
 
-/** From a tenth of a millisecond on, twice as long each. */
+/** Exponential buckets from 0.1 ms. */
 const GRAPH_SECONDS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** power)
 
-/** What a mode needs is loaded where it is on. */
+/** Modules of a mode are loaded only if it is enabled. */
 const MODES: Readonly<Record<AuthorizationMode, (fastify: FastifyInstance, options: AuthorizationOptions) => Authorizer | Promise<Authorizer>>> = {
   AlwaysAllow: () => ({ name: 'AlwaysAllow', authorize: () => ALLOW, rules: () => EVERYTHING }),
   AlwaysDeny: () => ({ name: 'AlwaysDeny', authorize: () => DENY, rules: () => NOTHING }),

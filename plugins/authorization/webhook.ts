@@ -1,7 +1,6 @@
 /**
- * Another service that knows who may do what: it is sent a SubjectAccessReview and answers with one. What it allows and what it
- * does not are kept for as long as the flags say; a service that is not well is asked again a few times, and has then no opinion.
- * (Interface: Authorization flags.)
+ * Authorizes by a webhook, with a SubjectAccessReview. Decisions are cached as the flags specify. Failed calls are retried; if all fail,
+ * the webhook has no opinion. (Interface: Authorization flags.)
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
@@ -14,21 +13,21 @@ import type { TimeReview } from '../review-metrics.js'
 import { DecisionCache } from './decision-cache.js'
 
 export interface AuthorizationWebhookOptions {
-  /** Of the service, from `--authorization-webhook-config-file`. */
+  /** From `--authorization-webhook-config-file`. */
   readonly endpoint: Endpoint
-  /** Of authorization.orch.io. Default v1beta1. */
+  /** Version of authorization.orch.io. Default v1beta1. */
   readonly version?: 'v1' | 'v1beta1'
-  /** Milliseconds an answer that allows is kept. Default five minutes. */
+  /** Milliseconds to cache an Allow. Default five minutes. */
   readonly authorizedTtl?: number
-  /** Milliseconds any other answer is kept. Default 30 seconds. */
+  /** Milliseconds to cache any other decision. Default 30 seconds. */
   readonly unauthorizedTtl?: number
-  /** How it is called, where not as usual. */
+  /** Overrides for the HTTP client. */
   readonly client?: Partial<HttpClientOptions>
 }
 
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
 const MOST_ANSWER_BYTES = 64 * 1024
-/** Characters of a reason or error that are passed on. */
+/** Maximum characters of a reason or error from the webhook. */
 const MOST_OF_TEXT = 1000
 
 export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned }: AuthorizationWebhookOptions, log: FastifyBaseLogger, timed: TimeReview = answer => answer): Authorizer {
@@ -56,7 +55,7 @@ export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTt
   }
 }
 
-/** As the review has it: what is empty is left out. */
+/** The review's spec; empty members are omitted. */
 function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object {
   const { path, isResourceRequest, verb, group, version: apiVersion, resource, subresource, namespace, name } = info
   return {
@@ -70,9 +69,9 @@ function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object 
 const isFilled = (value: unknown): boolean => typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== ''
 const filled = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
 
-/** @throws TypeError for what is no review */
+/** @throws TypeError for an invalid review */
 export function verdict (answered: unknown, apiVersion: string): Ruling {
-  const review = (answered ?? {}) as Record<string, unknown> // looked into field by field
+  const review = (answered ?? {}) as Record<string, unknown> // each member is checked below
   const { status } = review
   if (!isReview(review, { kind: 'SubjectAccessReview', apiVersion })) throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)
   if (typeof status !== 'object' || status === null) throw new TypeError('status is missing or no object')
@@ -80,7 +79,7 @@ export function verdict (answered: unknown, apiVersion: string): Ruling {
   if (typeof allowed !== 'boolean') throw new TypeError('status.allowed is neither true nor false')
   if (typeof denied !== 'boolean') throw new TypeError('status.denied is neither true nor false')
   if (typeof reason !== 'string') throw new TypeError('status.reason is no text')
-  // What it could not look up is the business of the service: it has decided all the same.
+  // An evaluationError of the webhook is ignored: it decided nevertheless.
   const ruling: Ruling = { decision: denied ? 'Deny' : allowed ? 'Allow' : 'NoOpinion', reason: reason.slice(0, MOST_OF_TEXT) }
   return allowed && denied ? { ...ruling, evaluationError: new Error('status.allowed and status.denied are both true') } : ruling
 }

@@ -1,6 +1,6 @@
 /**
- * Where a proxied request may go. Addresses of pods and nodes are what their node agents write; one of this machine, or of
- * its own link, would lead to what trusts this server for being near.
+ * Restricts the addresses that proxied requests may reach. Node agents write the addresses of pods and nodes; a loopback or link-local one
+ * would reach services that trust this machine.
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -17,7 +17,7 @@ NEAR.addAddress('::1', 'ipv6')
 NEAR.addSubnet('fe80::', 10, 'ipv6')
 NEAR.addSubnet('ff00::', 8, 'ipv6')
 
-/** An address of IPv4 in the form of one of IPv6 is the same place. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain (address: string): string {
   const mapped = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const found = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(mapped)
@@ -26,7 +26,7 @@ function plain (address: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** True for an address that traffic may be sent to: neither of this machine nor of a link, nor of many. */
+/** False for loopback, link-local, unspecified, broadcast and multicast addresses. */
 export function isProxyable (address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
   const known = isIP(address) === 6 ? plain(address) : address
@@ -36,7 +36,7 @@ export function isProxyable (address: string): boolean {
 export const notProxyable = () => badRequest('address not allowed')
 
 export interface Reach {
-  /** For hosts whose pods and nodes are on their own machine. */
+  /** True allows pods and nodes on this machine. */
   readonly nearby: boolean
 }
 
@@ -46,8 +46,8 @@ export function checkAddress (address: string, { nearby }: Reach): void {
 }
 
 /**
- * An address of a host, all of which have to be allowed. What was looked at is what is connected to, so that a name cannot
- * mean another address then. @throws StatusError 400, 500
+ * Resolves a host and returns its first address; all of them must be allowed. Callers connect to this address, so that a second lookup
+ * cannot return another one. @throws StatusError 400, 500
  */
 export async function resolveHost (host: string, reach: Reach): Promise<string> {
   const found = await lookup(host, { all: true }).catch((cause: unknown) => { throw unexplained(`lookup ${host}: no such host`, cause) })

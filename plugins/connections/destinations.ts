@@ -1,4 +1,4 @@
-/** Where a proxied request goes: to a pod, to one of the ready addresses behind a service, to a node or its agent. */
+/** Finds the destination of a proxied request: a pod, a ready endpoint of a service, a node or its agent. */
 import type { EndpointAddress } from '../../schemas/api/core/endpoints.js'
 import { podAddress } from '../../schemas/api/core/pod-status.js'
 import { isStatusError, serviceUnavailable } from '../../schemas/status.js'
@@ -10,21 +10,21 @@ import { find, partsOf } from './objects.js'
 export interface Destination {
   readonly scheme: 'http' | 'https'
   readonly host: string
-  /** Where the host was found. */
+  /** The resolved address of the host. */
   readonly address?: string
   readonly port: number
-  /** Called as a node agent is, with our certificate, and verified by its CA bundle; of others nothing is verified. */
+  /** True for a node agent, which gets this server's client certificate and is verified by its CA bundle; other destinations are not verified. */
   readonly agent: boolean
 }
 
-/** Finds where a request to the `proxy` of an object goes. @throws StatusError */
+/** Resolves the target of a `proxy` subresource. @throws StatusError */
 export type Locate = (namespace: string, id: string) => Promise<Destination>
 
 export interface DestinationTools {
   readonly resources: ResourceRegistry
   readonly agents: NodeAgents
   readonly reach: Reach
-  /** From 0 to less than 1. */
+  /** Returns a number from 0 to less than 1. */
   readonly random?: () => number
 }
 
@@ -32,14 +32,14 @@ const impliedPort = (scheme: string): number => scheme === 'https' ? 443 : 80
 
 const MOST_PORT = 65_535
 
-/** @throws StatusError 503 for a port that nobody can be at */
+/** @throws StatusError 503 for an invalid port */
 function portOf (text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
   if (port >= 1 && port <= MOST_PORT) return port
   throw serviceUnavailable(`error trying to reach service: ${JSON.stringify(text)} is no port number`)
 }
 
-/** At the port that is asked for, else at the first one that a container declares. */
+/** Uses the requested port, or the first one that a container declares. */
 export const locatePod = ({ resources, reach }: DestinationTools): Locate => async (namespace, id) => {
   const { scheme, name, port } = partsOf('pod', id)
   const { spec, status } = await find(resources, 'pods', namespace, name)
@@ -49,7 +49,7 @@ export const locatePod = ({ resources, reach }: DestinationTools): Locate => asy
   return { scheme: scheme || 'http', host, port: port !== '' ? portOf(port) : declared ?? impliedPort(scheme), agent: false }
 }
 
-/** Addresses are tried from a random one on, until one is that of a pod that is there. */
+/** Tries endpoints in order from a random start; takes the first that belongs to an existing pod. */
 export const locateService = ({ resources, reach, random = Math.random }: DestinationTools): Locate => async (namespace, id) => {
   const { scheme, name, port } = partsOf('service', id)
   let portName = port
@@ -62,24 +62,24 @@ export const locateService = ({ resources, reach, random = Math.random }: Destin
   const { subsets = [] } = await find(resources, 'endpoints', namespace, name)
   if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
   for (const { addresses = [], ports = [] } of fromAny(subsets, random)) {
-    const wanted = ports.find(one => (one.name ?? '') === portName)
-    if (wanted === undefined) continue
+    const endpointPort = ports.find(one => (one.name ?? '') === portName)
+    if (endpointPort === undefined) continue
     for (const address of fromAny(addresses, random)) {
       if (!await isOfPod(resources, namespace, address)) continue
       checkAddress(address.ip, reach)
-      return { scheme: scheme || 'http', host: address.ip, port: wanted.port, agent: false }
+      return { scheme: scheme || 'http', host: address.ip, port: endpointPort.port, agent: false }
     }
   }
   throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`)
 }
 
-/** All of them in turn, the first being any. */
+/** Yields all elements, starting at a random one. */
 function * fromAny<T> (all: readonly T[], random: () => number): Generator<T> {
   const first = Math.floor(random() * all.length)
-  for (let at = 0; at < all.length; at++) yield all[(first + at) % all.length] as T // within its bounds
+  for (let at = 0; at < all.length; at++) yield all[(first + at) % all.length] as T // the index is within bounds
 }
 
-/** Whoever may write endpoints could else send others, with what they say, to any address. */
+/** Only addresses of existing pods are allowed: otherwise a user who may write endpoints could direct other users' requests to any address. */
 async function isOfPod (resources: ResourceRegistry, namespace: string, { ip, targetRef }: EndpointAddress): Promise<boolean> {
   if (targetRef == null || (targetRef.namespace ?? '') !== namespace) return false
   try {
@@ -91,7 +91,7 @@ async function isOfPod (resources: ResourceRegistry, namespace: string, { ip, ta
   }
 }
 
-/** At the port that is asked for, else at that of its agent. */
+/** Uses the requested port, or the node agent's. */
 export const locateNode = ({ agents }: Pick<DestinationTools, 'agents'>): Locate => async (_namespace, id) => {
   const { scheme, name, port } = partsOf('node', id)
   const { host, address, port: known } = await agents.of(name)

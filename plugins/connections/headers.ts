@@ -1,37 +1,34 @@
-/** Headers of requests and answers that are passed on: what belongs to one connection stays on it. */
+/** Forwards headers of requests and responses, without those that concern a single connection. */
 import type { IncomingMessage } from 'node:http'
 
-const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection', 'proxy-connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'
 ])
-/** Of a preflight and its request: whom answers are for is this server's word. */
-const OF_CORS = ['access-control-allow-credentials', 'access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin']
+/** CORS is decided by this server, not by the back end. */
+const CORS_HEADERS = ['access-control-allow-credentials', 'access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin']
 
-/** Names that a Connection header says are of that connection too. */
+/** Header names listed in a Connection header. */
 const named = (connection: string | undefined): string[] => (connection ?? '').split(',').map(name => name.trim().toLowerCase()).filter(name => name !== '')
 
-/** Whether a request asks for another protocol. */
+/** True if the request asks for a protocol upgrade. */
 export const asksForUpgrade = ({ headers }: IncomingMessage): boolean => (headers.connection ?? '').toLowerCase().includes('upgrade')
 
 export interface Forwarding {
-  /** Where the answer is asked for below the backend: the URI that the client asked for. */
+  /** The client's URI, forwarded as X-Forwarded-Uri. */
   readonly uri?: string
-  /** Of the connection the request came on. */
+  /** Address of the client's connection. */
   readonly client: string | undefined
 }
 
-/**
- * Names and values in turn, without those of pseudo-headers and of connections; an upgrade stays one. Credentials are not among
- * them any more: who asked was decided before.
- */
+/** Request headers as alternating names and values, without pseudo-headers, connection headers and credentials. An upgrade is preserved. */
 export function requestHeaders (request: IncomingMessage, { uri, client }: Forwarding): string[] {
   const upgrade = asksForUpgrade(request)
-  const left = new Set([...OF_CONNECTIONS, ...named(request.headers.connection), 'expect', 'host', 'content-length', 'x-forwarded-for', 'authorization', ...(uri === undefined ? [] : ['x-forwarded-uri'])])
+  const left = new Set([...CONNECTION_HEADERS, ...named(request.headers.connection), 'expect', 'host', 'content-length', 'x-forwarded-for', 'authorization', ...(uri === undefined ? [] : ['x-forwarded-uri'])])
   const headers: string[] = ['Host', request.headers.host ?? authorityOf(request)]
   const forwarded: string[] = []
   const { rawHeaders } = request
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string] // they are pairs
+    const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string] // names and values alternate
     const known = name.toLowerCase()
     if (known === 'x-forwarded-for') forwarded.push(value)
     if (!left.has(known) && !name.startsWith(':')) headers.push(name, value)
@@ -48,7 +45,7 @@ const authorityOf = ({ headers }: IncomingMessage): string => String(headers[':a
 
 const TAKE_NO_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 
-/** How long the body is that is sent on. */
+/** Framing headers of the forwarded body. */
 function lengthOf (request: IncomingMessage): string[] {
   const { 'content-length': length } = request.headers
   if (length !== undefined) return ['Content-Length', length]
@@ -56,7 +53,7 @@ function lengthOf (request: IncomingMessage): string[] {
   return TAKE_NO_BODY.has(request.method ?? '') ? [] : ['Content-Length', '0']
 }
 
-/** Over HTTP/2 a body may come without a word about it in the headers. */
+/** HTTP/2 bodies may come without Content-Length. */
 export function hasBody (request: IncomingMessage): boolean {
   const { headers } = request
   if (headers['transfer-encoding'] !== undefined) return true
@@ -64,8 +61,8 @@ export function hasBody (request: IncomingMessage): boolean {
   return (request as { stream?: { endAfterHeaders?: boolean } }).stream?.endAfterHeaders === false
 }
 
-/** Of an answer, by name in lower case; several of a name as a list or, where they may be, in one. */
+/** Response headers by lower-case name; repeated ones as a list. */
 export function answerHeaders ({ headers }: IncomingMessage): Record<string, string | string[]> {
-  const left = new Set([...OF_CONNECTIONS, ...named(headers.connection), ...OF_CORS])
+  const left = new Set([...CONNECTION_HEADERS, ...named(headers.connection), ...CORS_HEADERS])
   return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined && !left.has(entry[0])))
 }

@@ -1,29 +1,29 @@
 /**
- * Links in pages, so that they lead through the proxy as Location headers do. A page is looked through as it passes: only
- * tags are held until they are whole, and of them only URLs are changed, so that all else is what the backend sent.
+ * Rewrites links in HTML pages to lead through the proxy, as with Location headers. Works on the stream: buffers only incomplete tags and
+ * changes only URLs; all other bytes pass unchanged.
  */
 import { Transform, pipeline, type Readable, type TransformCallback } from 'node:stream'
 import { constants, createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib'
 import { rewriteUrl, type Place } from './rewriting.js'
 
-/** Attributes with a URL, by tag. */
+/** Attributes that contain URLs, by tag. */
 const URLS: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries({
   a: 'href', applet: 'codebase', area: 'href', audio: 'src', base: 'href', blockquote: 'cite', body: 'background', button: 'formaction', command: 'icon', del: 'cite', embed: 'src',
   form: 'action', frame: 'longdesc src', head: 'profile', html: 'manifest', iframe: 'longdesc src', img: 'longdesc src usemap', input: 'src usemap formaction', ins: 'cite', link: 'href',
   object: 'classid codebase data usemap', q: 'cite', script: 'src', source: 'src', video: 'poster src'
 }).map(([tag, names]) => [tag, new Set(names.split(' '))]))
 
-/** What is between such tags and their ends is no HTML. */
+/** Tags whose content is not HTML. */
 const RAW = new Set(['iframe', 'noembed', 'noframes', 'script', 'style', 'textarea', 'title', 'xmp'])
 
-/** Characters of a tag; a longer one is passed as it is. */
+/** Maximum characters of a buffered tag; a longer one passes unchanged. */
 const MOST_OF_TAG = 16 * 1024
 
 const NAME = /^<([a-z][^\s/>]*)/i
-/** It begins behind something that ends what was before, so that no text is looked through more than once. */
+/** The lookbehind anchors each match, so that the scan stays linear. */
 const ATTRIBUTE = /(?<=[\s/"'])([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g
 
-/** How long the tag is that a text begins with; 0 when its end is still to come. A quote is one behind an equals sign alone. */
+/** Length of the tag at the start of the text; 0 if incomplete. Quotes count only after an equals sign. */
 function lengthOfTag (text: string): number {
   let quote = ''
   let before = ''
@@ -38,14 +38,14 @@ function lengthOfTag (text: string): number {
   return 0
 }
 const COMMENT = '<!--'
-/** What is no tag, to its end. */
+/** Comments, declarations, processing instructions and end tags, with their terminators. */
 const ENDS: ReadonlyArray<readonly [start: string, end: string]> = [[COMMENT, '-->'], ['<!', '>'], ['<?', '>'], ['</', '>']]
 
 class LinkRewriter extends Transform {
   readonly #place: Place
-  /** A character for each byte, whatever the encoding: tags and URLs are ASCII in all that matter. */
+  /** One character per byte: relevant tags and URLs are ASCII in any encoding. */
   #held = ''
-  /** What is passed as it is before anything is looked for again. */
+  /** Text passes unchanged up to this terminator. */
   #until = ''
 
   constructor (place: Place) {
@@ -62,7 +62,7 @@ class LinkRewriter extends Transform {
 
   override _flush (done: TransformCallback): void { done(null, Buffer.from(this.#held, 'latin1')) }
 
-  /** What can be passed on; undefined when more has to come first. */
+  /** Returns the next part to pass on, or undefined if more input is needed. */
   #next (): string | undefined {
     if (this.#held === '') return undefined
     if (this.#until !== '') return this.#passUntil(this.#until)
@@ -90,10 +90,10 @@ class LinkRewriter extends Transform {
 
   #passUntil (end: string): string | undefined {
     const at = this.#held.toLowerCase().indexOf(end)
-    // The end may be in two pieces.
+    // The terminator may span two chunks.
     if (at < 0) return this.#held.length < end.length ? undefined : this.#take(this.#held.length - end.length + 1)
     this.#until = ''
-    // The end of what is no HTML is a tag by itself.
+    // The end tag itself is parsed as a tag.
     return end.startsWith('</') ? at === 0 ? this.#take(end.length) : this.#take(at) : this.#take(at + end.length)
   }
 
@@ -109,13 +109,13 @@ class LinkRewriter extends Transform {
   }
 }
 
-/** Packed as it came, and with what there is at each time. */
+/** Flushes compressed output with each chunk. */
 const PACKING = { flush: constants.Z_SYNC_FLUSH }
 
-/** The page with its links rewritten; undefined for what is packed in a way that is not known here. */
+/** Returns the page with rewritten links, or undefined for an unsupported encoding. */
 export function rewriteLinks (page: Readable, encoding: string | undefined, place: Place): Readable | undefined {
   const rewriter = new LinkRewriter(place)
-  const ended = (): void => {} // its last part is told, and whoever reads that
+  const ended = (): void => {} // errors reach the reader of the last stream
   if (encoding === undefined || encoding === '') return pipeline(page, rewriter, ended)
   if (encoding === 'gzip') return pipeline(page, createGunzip(), rewriter, createGzip(PACKING), ended)
   if (encoding === 'deflate') return pipeline(page, createInflateRaw(), rewriter, createDeflateRaw(PACKING), ended)

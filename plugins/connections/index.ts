@@ -1,10 +1,7 @@
 /**
- * Connections to where pods run: logs, commands, standard streams, ports, and requests that are proxied to pods, services and
- * nodes. They come the way of every other request, so that authentication, authorization, audit and metrics hold for them;
- * here they are admitted, and then go on to a node agent or a pod. Nothing of a body, a log or a tunnel is kept on the way.
- *
- * `fastify.orch.connections` is where the routes find who answers.
- *
+ * Connections to pods, services and nodes: logs, exec, attach, port-forward and proxy. The requests pass authentication, authorization,
+ * audit and metrics like all others, then admission, and are streamed to a node agent or pod without buffering.
+ * Routes find the handlers in `fastify.orch.connections`.
  * @see interface, 'Server start-up options': --node-agent-…
  */
 import fp from 'fastify-plugin'
@@ -27,11 +24,11 @@ export type { NodeAgentOptions } from './node-agents.js'
 
 export interface ConnectionOptions {
   readonly nodeAgents?: NodeAgentOptions | undefined
-  /** Whether pods and nodes, and the agents of these, may be on this machine, at loopback addresses. Default false. */
+  /** Allows pods, nodes and node agents at loopback and link-local addresses. Default false. */
   readonly nearby?: boolean | undefined
 }
 
-/** Answers a request to a connecting subresource. @throws StatusError */
+/** Handles a request to a connecting subresource. @throws StatusError */
 export type Connector = (store: ResourceStore, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** By resource and subresource: `pods/exec`. */
@@ -39,7 +36,7 @@ export type Connections = ReadonlyMap<string, Connector>
 
 type Connect<T> = (request: FastifyRequest, reply: FastifyReply, options: T) => Promise<FastifyReply>
 
-/** Reads the options and asks admission about them, as operation CONNECT; it may change them. @throws StatusError */
+/** Parses the options and runs CONNECT admission, which may change them. @throws StatusError */
 async function admitted<T extends object> (store: ResourceStore, { orch }: FastifyRequest, message: Message<T>): Promise<T> {
   const { info, query } = orch
   if (query.has('dryRun')) throw badRequest('dryRun is not supported')
@@ -52,7 +49,7 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
     annotate: (key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata') => { if (level === 'Metadata') orch.annotations = { ...orch.annotations, [key]: value } },
     caller: orch
   }
-  // Options are no object of the store; admission reads and writes members by name.
+  // Options are not a stored object; admission accesses their members by name.
   const requested = { group, version, kind, plural: store.representation.plural }
   const request = admissionRequest(store, context, info, 'CONNECT', options as unknown as ApiObject, undefined, { kind, requested })
   await store.admission.mutate(request)

@@ -1,4 +1,4 @@
-/** The log of a container, as its node agent has it: passed on as it comes, and for as long as the client reads. */
+/** Streams a container's log from its node agent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
@@ -16,7 +16,7 @@ import type { Metrics } from '../metric-series.js'
 export interface LogTools {
   readonly resources: ResourceRegistry
   readonly agents: NodeAgents
-  /** Aborts when what could go on for ever is to end. */
+  /** Aborts at shutdown; ends followed logs. */
   readonly ending: AbortSignal
   readonly metrics: Metrics
 }
@@ -42,11 +42,11 @@ async function passOn ({ resources, agents, ending }: LogTools, options: PodLogO
   if (findings.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, findings)
   const pod = await find(resources, 'pods', namespace, name)
   const container = containerOf(pod, options.container ?? '')
-  // Of a pod that runs nowhere yet there is nothing to read.
+  // An unscheduled pod has no log.
   if (!pod.spec.nodeName) return reply.code(204).send()
   const { host, address, port } = await agents.of(pod.spec.nodeName)
-  const asked = parametersOf(options).toString()
-  const path = `${encodePath(`/containerLogs/${namespace}/${name}/${container}`)}${asked === '' ? '' : `?${asked}`}`
+  const query = parametersOf(options).toString()
+  const path = `${encodePath(`/containerLogs/${namespace}/${name}/${container}`)}${query === '' ? '' : `?${query}`}`
   const { answer } = await send({
     method: 'GET',
     scheme: 'https',
@@ -59,7 +59,7 @@ async function passOn ({ resources, agents, ending }: LogTools, options: PodLogO
     verify: agents.verifies && options.insecureSkipTLSVerifyBackend !== true,
     upgrade: false,
     connectTimeout: agents.timeout,
-    // A log that is followed may have nothing to say for a long time, and one that is searched too: until then there is no head.
+    // No response timeout: the node agent may send no head until a followed or filtered log has a line.
     call: `Get ${JSON.stringify(`https://${hostPort(host, port)}${path}`)}`
   }, outgoing => { request.orch.onClosed(() => { outgoing.destroy() }) })
   const { statusCode = 0 } = answer
@@ -80,12 +80,12 @@ function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogO
   return found
 }
 
-/** As the node agent takes them, in the order of their names. */
+/** Parameters of the node agent's API, in order of their names. */
 function parametersOf (options: PodLogOptions): URLSearchParams {
-  const asked = new URLSearchParams()
+  const parameters = new URLSearchParams()
   for (const name of ['follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime', 'tailLines', 'timestamps'] as const) {
     const value = options[name]
-    if (value != null && value !== false) asked.set(name, String(value))
+    if (value != null && value !== false) parameters.set(name, String(value))
   }
-  return asked
+  return parameters
 }

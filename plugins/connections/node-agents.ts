@@ -1,4 +1,4 @@
-/** Where the agent of a node is, and how it is called: by the address types that are preferred, and the port that the node tells. */
+/** Finds a node's agent by the preferred address types and the port in the node's status, and provides its TLS settings. */
 import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Lifecycle } from '../../auth/lifecycle.js'
@@ -8,23 +8,23 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type Reach } from './addresses.js'
 import { find } from './objects.js'
 
-/** Of an agent whose node does not tell it. */
+/** Used if the node's status has no port. */
 const DEFAULT_PORT = 10_250
 
 export const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
 
 export interface NodeAgentOptions {
-  /** Paths of PEM files. Without a CA bundle the certificates of node agents go unverified, as convention. */
+  /** Paths of PEM files. Without a CA bundle, certificates of node agents are not verified, as upstream. */
   readonly files?: TlsFilePaths | undefined
-  /** Types of node addresses, the most preferred first. Default all, Hostname first. */
+  /** Types of node addresses in order of preference. Default all, Hostname first. */
   readonly preferredAddressTypes?: readonly string[] | undefined
-  /** Milliseconds for a connection to a node agent, and for its answer to an upgrade. Default 5,000. */
+  /** Milliseconds to connect to a node agent, and for its response to an upgrade. Default 5,000. */
   readonly timeout?: number | undefined
 }
 
 export interface NodeAgent {
   readonly host: string
-  /** Where the host was found, which is where to connect to. */
+  /** The resolved address of the host, to connect to. */
   readonly address: string
   readonly port: number
 }
@@ -45,15 +45,15 @@ export class NodeAgents implements Lifecycle {
     this.timeout = timeout
   }
 
-  /** Reads the files, so that a start can fail for them. @throws ClientError 'Config' */
+  /** Loads the files, so that errors fail the start. @throws ClientError 'Config' */
   async start (): Promise<void> { await this.#files.load() }
 
-  /** Whether their certificates are verified. */
+  /** True if node agents' certificates are verified. */
   get verifies (): boolean { return this.#files.verifies }
 
   async secureContext (): Promise<SecureContext> { return await this.#files.current() }
 
-  /** @throws StatusError 404 for a node that is not there, 500 for one without an address, 400 for an address that nothing may be sent to */
+  /** @throws StatusError 404 for an unknown node, 500 without a preferred address, 400 for a disallowed address */
   async of (nodeName: string): Promise<NodeAgent> {
     const { status } = await find(this.#resources, 'nodes', '', nodeName)
     const addresses = status.addresses ?? []
@@ -64,5 +64,5 @@ export class NodeAgents implements Lifecycle {
   }
 }
 
-/** As it stands in a URL. */
+/** Host and port of a URL. */
 export const hostPort = (host: string, port: number): string => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`

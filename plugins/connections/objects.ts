@@ -1,4 +1,4 @@
-/** The objects that connections lead to, at their newest state. */
+/** Reads the current state of the objects that connections refer to. */
 import type { Endpoints } from '../../schemas/api/core/endpoints.js'
 import type { Node } from '../../schemas/api/core/nodes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -9,20 +9,20 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 
 interface Kinds { pods: Pod, services: Service, nodes: Node, endpoints: Endpoints }
 
-/** Shared: treat it as frozen. @throws StatusError 404 */
+/** Shared with the cache: treat as frozen. @throws StatusError 404 */
 export async function find<K extends keyof Kinds> (resources: ResourceRegistry, plural: K, namespace: string, name: string): Promise<Kinds[K]> {
   const store = resources.find('', plural)
   const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
   if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
-  return entry.object as Kinds[K] // of the store of that type
+  return entry.object as Kinds[K] // a store holds one type
 }
 
-/** The container that is meant, in the pod of that name. @throws StatusError 400 */
-export function containerOf ({ metadata: { name = '' }, spec }: Pod, wanted: string): string {
+/** Returns the requested container, or the pod's only one. @throws StatusError 400 */
+export function containerOf ({ metadata: { name = '' }, spec }: Pod, requested: string): string {
   const names = [...spec.initContainers ?? [], ...spec.containers ?? [], ...spec.ephemeralContainers ?? []].map(container => container.name)
-  if (wanted !== '') {
-    if (!names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${name}`)
-    return wanted
+  if (requested !== '') {
+    if (!names.includes(requested)) throw badRequest(`container ${requested} is not valid for pod ${name}`)
+    return requested
   }
   const [only, ...others] = spec.containers ?? []
   if (only === undefined) throw badRequest(`a container name must be specified for pod ${name}`)
@@ -32,7 +32,7 @@ export function containerOf ({ metadata: { name = '' }, spec }: Pod, wanted: str
 
 export interface Parts { readonly scheme: 'http' | 'https' | '', readonly name: string, readonly port: string }
 
-/** `name`, `name:port` or `scheme:name:port`. @throws StatusError 400 */
+/** Parses `name`, `name:port` or `scheme:name:port`. @throws StatusError 400 */
 export function partsOf (kind: 'pod' | 'service' | 'node', id: string): Parts {
   const parts = id.split(':')
   const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts]

@@ -1,14 +1,11 @@
-/** Options of a connection, which come as query parameters, read as the convention reads them. */
+/** Parses connection options from query parameters, with upstream's leniency. */
 import { isTrue } from '../../schemas/query-boolean.js'
 import { formatTime, parseTime } from '../../schemas/meta/time.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { Int64, Message } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
 
-/**
- * @param given takes the place of parameters of these names
- * @throws StatusError 400 for a number or time that is none
- */
+/** @param given overrides parameters of the same name @throws StatusError 400 for an invalid number or time */
 export function optionsFrom<T extends object> (message: Message<T>, query: URLSearchParams, given: Readonly<Record<string, string>> = {}): T {
   const { type, fields } = message[Facts]
   const options: Record<string, unknown> = { kind: type?.kind ?? '', apiVersion: type?.apiVersion ?? '' }
@@ -20,7 +17,7 @@ export function optionsFrom<T extends object> (message: Message<T>, query: URLSe
     else options[name] = valueOf(of, values[0] ?? '')
     if (options[name] === undefined || options[name] === '') delete options[name]
   }
-  return options as T // made of its own fields
+  return options as T // built from the message's fields
 }
 
 function valueOf (of: unknown, text: string): unknown {
@@ -39,7 +36,7 @@ function integer (text: string, bits: 32 | 64): Int64 {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** Whole seconds. Undefined for one that is empty. @throws StatusError 400 */
+/** Truncated to seconds; undefined if empty. @throws StatusError 400 */
 function time (text: string): string | undefined {
   if (text === '' || text === 'null') return undefined
   const parsed = parseTime(text)

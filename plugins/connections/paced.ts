@@ -1,8 +1,8 @@
-/** Bytes from one stream to another, no faster than a rate. */
+/** Pipes a stream at a limited rate. */
 import type { Readable, Writable } from 'node:stream'
 import { ByteRate } from '../../serving/wire/byte-rate.js'
 
-/** @param perSecond 0 is no bound */
+/** @param perSecond bytes; 0 means unlimited */
 export function pipePaced (from: Readable, to: Writable, perSecond: number): void {
   if (perSecond === 0) {
     from.pipe(to)
@@ -11,7 +11,7 @@ export function pipePaced (from: Readable, to: Writable, perSecond: number): voi
   const rate = new ByteRate(perSecond)
   let behind = false
   let timer: NodeJS.Timeout | undefined
-  /** What may not go yet stays where it was read, so that nobody takes that for at its end, and no more is read. */
+  /** Bytes over the rate stay in the source's buffer, which delays `end` and stops reading. */
   const move = (): void => {
     timer = undefined
     while (from.readableLength > 0) {
@@ -23,7 +23,7 @@ export function pipePaced (from: Readable, to: Writable, perSecond: number): voi
       }
       behind = !to.write(from.read(piece))
     }
-    from.read(0) // it ends, or reads on
+    from.read(0) // triggers the next read or `end`
   }
   from.on('readable', () => { if (timer === undefined) move() })
   from.once('end', () => { to.end() })

@@ -1,6 +1,6 @@
-/** Paths as they are passed on: decoded, made plain, and encoded again, as the convention does it. */
+/** Normalizes and encodes forwarded paths as upstream does. */
 
-/** Without empty segments and dots, none above the root. Keeps a slash at the end. '' for ''. */
+/** Removes empty and dot segments; never leaves the root. Keeps a trailing slash. Returns '' for ''. */
 export function cleanPath (path: string): string {
   if (path === '') return ''
   const kept: string[] = []
@@ -12,7 +12,7 @@ export function cleanPath (path: string): string {
   return path.endsWith('/') && clean !== '/' ? `${clean}/` : clean
 }
 
-/** What a path may have besides letters, digits and `-_.~`; everything else is percent-encoded. */
+/** Characters that are not percent-encoded, besides letters, digits and `-_.~`. */
 const KEPT: ReadonlySet<string> = new Set(['$', '&', '+', ',', '/', ':', ';', '=', '@'])
 
 export const encodePath = (path: string): string => encodeURIComponent(path).replace(/%[0-9A-F]{2}|[!'()*]/g, text => {

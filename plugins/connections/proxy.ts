@@ -1,6 +1,6 @@
 /**
- * Requests to pods, services and nodes through this server: with any method, body and path, and answered with what they
- * answer, but for URLs that would lead past the proxy. Who asked was decided before, and is not passed on.
+ * Proxies requests with any method, body and path to pods, services and nodes. Responses are streamed; URLs that would bypass the proxy are
+ * rewritten. Credentials are not forwarded.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SecureContext } from 'node:tls'
@@ -18,17 +18,17 @@ import { upgradable, upgrade } from './upgrade.js'
 
 export interface ProxyTools {
   readonly agents: NodeAgents
-  /** Aborts when what could go on for ever is to end. */
+  /** Aborts at shutdown; ends upgraded connections. */
   readonly ending: AbortSignal
-  /** Where our own paths begin. */
+  /** Mount prefix of the server. */
   readonly mount: string
 }
 
-/** Milliseconds for a connection to a pod or service. */
+/** Milliseconds to connect to a pod or service. */
 const CONNECT_TIMEOUT = 30_000
 
 export const proxyTo = (locate: Locate, { agents, ending, mount }: ProxyTools) => async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-  const { info: { namespace, name, path: asked, rest = '' } } = request.orch
+  const { info: { namespace, name, path, rest = '' } } = request.orch
   const destination = await locate(namespace, name)
   const url = request.raw.url ?? ''
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : ''
@@ -40,11 +40,11 @@ export const proxyTo = (locate: Locate, { agents, ending, mount }: ProxyTools) =
   }
   const connection = upgradable(request)
   if (connection !== undefined) return await upgrade(request, reply, connection, target, ending)
-  // Relative links of a page work only below a slash.
+  // Relative links in a page need a trailing slash.
   if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) {
     return reply.code(301).header('location', `${url.split('?', 1)[0] ?? ''}/${query}`).send()
   }
-  const prefix = mount + asked.slice(0, asked.length - rest.length)
+  const prefix = mount + path.slice(0, path.length - rest.length)
   const { answer } = await send({
     ...target,
     method: request.method,
@@ -75,7 +75,7 @@ interface Calling {
   readonly connectTimeout: number
 }
 
-/** A pod has no certificate that could be verified: its address is all that is known of it. */
+/** Pods and services are not verified: only their address is known, so no certificate could be checked. */
 async function calling ({ scheme, host, address, port, agent }: Destination, agents: NodeAgents): Promise<Calling> {
   const place = { scheme, host, address, port }
   if (!agent) return { ...place, verify: false, connectTimeout: CONNECT_TIMEOUT }

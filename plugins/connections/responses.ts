@@ -1,20 +1,20 @@
-/** How what a pod or node answers becomes our answer. */
+/** Sends a back end's response to the client. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { pipePaced } from './paced.js'
 import { StatusError, badRequest, type StatusReason } from '../../schemas/status.js'
 
-/** Ours that would change what a page of a backend may do. */
-const OF_ANSWERS_OF_OURS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
+/** Headers of this server that would change how a proxied page behaves. */
+const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
 
-/** What every answer of this server has. */
-export const ownHeaders = (reply: FastifyReply): OutgoingHttpHeaders => reply.getHeaders() as OutgoingHttpHeaders // its type counts names of requests in
+/** Headers already set on the reply. */
+export const ownHeaders = (reply: FastifyReply): OutgoingHttpHeaders => reply.getHeaders() as OutgoingHttpHeaders // the declared type includes request headers
 
-/** What every answer of this server has, and beside it what the backend says. */
+/** Merges this server's headers with the back end's. */
 export function besideOurs (reply: FastifyReply, theirs: Readonly<Record<string, string | string[]>>): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {}
-  for (const [name, value] of Object.entries(ownHeaders(reply))) if (!OF_ANSWERS_OF_OURS.has(name)) headers[name] = value
+  for (const [name, value] of Object.entries(ownHeaders(reply))) if (!REPLACED_HEADERS.has(name)) headers[name] = value
   for (const [name, value] of Object.entries(theirs)) {
     const own = headers[name]
     headers[name] = own === undefined || (name !== 'cache-control' && name !== 'vary') ? value : [String(own), ...(Array.isArray(value) ? value : [value])]
@@ -22,16 +22,13 @@ export function besideOurs (reply: FastifyReply, theirs: Readonly<Record<string,
   return headers
 }
 
-/**
- * Sends a head at once and the body as it comes and is taken; a body that breaks off ends the answer as broken.
- * @param ending ends the answer as a whole one, where it could go on for ever
- */
+/** Sends the head immediately and streams the body; a truncated body destroys the response. @param ending ends an unbounded response cleanly at shutdown */
 export function stream (reply: FastifyReply, code: number, headers: OutgoingHttpHeaders, body: Readable, ending?: AbortSignal): FastifyReply {
   const { raw } = reply
   reply.hijack()
   try {
     raw.writeHead(code, headers)
-  } catch { // a status or header that no answer has
+  } catch { // an invalid status or header
     body.destroy()
     raw.destroy()
     return reply
@@ -55,13 +52,13 @@ export function stream (reply: FastifyReply, code: number, headers: OutgoingHttp
   return reply
 }
 
-/** Bytes that are read of an answer that is a failure. */
+/** Maximum bytes read from an error response. */
 const MOST_OF_FAILURE = 50_000
 
 async function textOf (answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // leaving the loop early destroys the answer, and its connection with it
+  // leaving the loop early destroys the response and its connection
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
@@ -70,7 +67,7 @@ async function textOf (answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MOST_OF_FAILURE).toString()
 }
 
-/** What clients are told of a failure whose own words are not for them. */
+/** Messages for errors whose bodies are not passed to clients. */
 const REASONS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
   [401, ['Unauthorized', 'the server has asked for the client to provide credentials']],
   [404, ['NotFound', 'the server could not find the requested resource']],
@@ -82,7 +79,7 @@ const REASONS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
   [504, ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request']]
 ])
 
-/** The failure that a node agent answered with, about a subresource (`pods/log`) of the object of that name. */
+/** Converts a node agent's error response for a subresource (`pods/log`) of the named object. */
 export async function failureOf (answer: IncomingMessage, kind: string, name: string): Promise<StatusError> {
   const code = answer.statusCode ?? 500
   const text = await textOf(answer).catch(() => '')

@@ -1,26 +1,23 @@
-/**
- * URLs in what a backend answers, so that they lead through the proxy again: those of its own host, and paths from its
- * root, which is not where a client finds it.
- */
+/** Rewrites URLs in a back end's responses to lead through the proxy: absolute URLs of its host, and paths from its root. */
 import { cleanPath } from './paths.js'
 
 export interface Place {
-  /** Where the root of the backend is for the client: our path up to and including `proxy`. */
+  /** The client's path of the back end's root: up to and including `proxy`. */
   readonly prefix: string
-  /** `host:port` of the backend. */
+  /** `host:port` of the back end. */
   readonly backend: string
-  /** What the client takes for the host. */
+  /** The host in the client's request. */
   readonly host: string
 }
 
 /** Scheme, authority, path, query and fragment of any reference (RFC 3986, appendix B). */
 const REFERENCE = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/s
 
-/** A URL of another host, or relative to a page, stays as it is. */
+/** Leaves URLs of other hosts and relative URLs unchanged. */
 export function rewriteUrl (url: string, { prefix, backend, host }: Place): string {
   const [, scheme = '', authority = '', path = '', query = '', fragment = ''] = REFERENCE.exec(url) ?? []
   if ((authority !== '' && authority !== backend && authority !== host) || !path.startsWith('/')) return url
-  // One that names the host the client asked leads there; the backend's own leads nowhere for the client.
+  // Keep the origin only if it is the client's host: the back end's is unreachable for the client.
   const origin = authority !== '' && authority === host ? `${scheme === '' ? '' : `${scheme}:`}//${authority}` : ''
   return `${origin}${path.startsWith(prefix) ? path : cleanPath(prefix + path)}${query}${fragment}`
 }

@@ -1,4 +1,4 @@
-/** Commands in a container, its standard streams, and ports of a pod: connections to its node agent, which speaks the protocol. */
+/** exec, attach and port-forward: upgraded connections to the node agent, which implements the protocol. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '../../schemas/api/core/pod-options.js'
 import { badRequest } from '../../schemas/status.js'
@@ -11,27 +11,27 @@ import { needsUpgrade, upgrade } from './upgrade.js'
 export interface StreamTools {
   readonly resources: ResourceRegistry
   readonly agents: NodeAgents
-  /** Aborts when what could go on for ever is to end. */
+  /** Aborts at shutdown. */
   readonly ending: AbortSignal
 }
 
 type StreamOptions = PodExecOptions | PodAttachOptions | PodPortForwardOptions
 
-/** @param action of the paths of a node agent */
+/** @param action path segment of the node agent's API */
 export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources, agents, ending }: StreamTools) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
   const { info: { namespace, name } } = request.orch
   const pod = await find(resources, 'pods', namespace, name)
   const container = action === 'portForward' ? '' : `/${containerOf(pod, 'container' in options ? options.container ?? '' : '')}`
   if (!pod.spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
   const { host, address, port } = await agents.of(pod.spec.nodeName)
-  const asked = parametersOf(options).toString()
+  const query = parametersOf(options).toString()
   const connection = needsUpgrade(request)
   return await upgrade(request, reply, connection, {
     scheme: 'https',
     host,
     address,
     port,
-    path: `${encodePath(`/${action}/${namespace}/${name}${container}`)}${asked === '' ? '' : `?${asked}`}`,
+    path: `${encodePath(`/${action}/${namespace}/${name}${container}`)}${query === '' ? '' : `?${query}`}`,
     secureContext: await agents.secureContext(),
     verify: agents.verifies,
     connectTimeout: agents.timeout,
@@ -40,14 +40,14 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources,
   }, ending)
 }
 
-/** Names of parameters as node agents know them, in order. */
+/** Option names and the node agent's parameter names, in order. */
 const NAMES = [['stderr', 'error'], ['stdin', 'input'], ['stdout', 'output'], ['tty', 'tty']] as const
 
 function parametersOf (options: StreamOptions): URLSearchParams {
-  const asked = new URLSearchParams()
-  if ('command' in options) for (const part of options.command ?? []) asked.append('command', part)
-  const flags = options as unknown as Partial<Record<string, unknown>> // those of the other kinds are not there
-  for (const [name, parameter] of NAMES) if (flags[name] === true) asked.set(parameter, '1')
-  if ('ports' in options && (options.ports ?? []).length > 0) asked.set('port', (options.ports ?? []).join(','))
-  return asked
+  const parameters = new URLSearchParams()
+  if ('command' in options) for (const part of options.command ?? []) parameters.append('command', part)
+  const flags = options as unknown as Partial<Record<string, unknown>> // members of other option kinds are undefined
+  for (const [name, parameter] of NAMES) if (flags[name] === true) parameters.set(parameter, '1')
+  if ('ports' in options && (options.ports ?? []).length > 0) parameters.set('port', (options.ports ?? []).join(','))
+  return parameters
 }

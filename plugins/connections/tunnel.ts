@@ -1,15 +1,15 @@
-/** Bytes in both directions between a client and a node agent or pod, once both have agreed on another protocol. */
+/** Relays bytes between a client and a back end after a protocol upgrade. */
 import type { Socket } from 'node:net'
 import { pipePaced } from './paced.js'
 
-/** Milliseconds in which the one direction has to move something when the other has ended. */
+/** Idle milliseconds allowed in one direction after the other has ended. */
 const LINGER = 30_000
 
 /**
- * An end of the one side is told to the other, which may still say what it has to say; both are over when both have ended,
- * when one of them fails, or on `signal`. No more is held than the buffers of two connections.
- * @param head what was read of the backend before
- * @param perSecond bytes in each direction; 0 is no bound
+ * Forwards half-closes: the other direction stays open. Both end when both have ended, when one fails, or on `signal`. Buffers no more than
+ * the two sockets do.
+ * @param head bytes already read from the back end
+ * @param perSecond bytes in each direction; 0 means unlimited
  */
 export function joinConnections (client: Socket, backend: Socket, head: Buffer, signal: AbortSignal, perSecond: number): void {
   const end = (): void => {
@@ -24,7 +24,7 @@ export function joinConnections (client: Socket, backend: Socket, head: Buffer, 
       from.setTimeout(LINGER, end)
     })
     from.once('close', () => {
-      // What has been read already still leaves.
+      // Flush what has been read.
       if (from.readableEnded && !to.destroyed) to.destroySoon()
       else end()
     })

@@ -1,7 +1,4 @@
-/**
- * A connection that becomes one of another protocol, SPDY or WebSocket: the request goes on as it came, and once the backend
- * has agreed bytes go both ways. What the backend refuses, the client is told as it was said.
- */
+/** Upgrades a connection to SPDY or WebSocket: forwards the request, and relays bytes once the back end agrees. Refusals are forwarded unchanged. */
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isClientError } from '../../clients/errors.js'
@@ -12,31 +9,34 @@ import { answerHeaders, asksForUpgrade, requestHeaders } from './headers.js'
 import { besideOurs, stream } from './responses.js'
 import { joinConnections } from './tunnel.js'
 
-/** Milliseconds for a refusal to come from the backend and to be taken by the client. */
-const LAST_WORDS = 10_000
+/** Milliseconds to forward a refusal to the client. */
+const REFUSAL_TIMEOUT = 10_000
 
-/** Nobody reads a connection before there is somebody to hand its bytes to, and so nobody would hear of its end. @returns ends the watch */
-function endWhenGone (connection: Socket): () => void {
-  const look = (): void => { if (connection.readableLength === 0) connection.read(0) }
-  const gone = (): void => { connection.destroy() }
-  connection.on('readable', look).once('end', gone)
-  return () => { connection.off('readable', look).off('end', gone) }
+/**
+ * Destroys a connection when its client disconnects. Until bytes are relayed nothing reads the socket, so its end would go unnoticed.
+ * @returns removes the listeners
+ */
+function destroyOnDisconnect (connection: Socket): () => void {
+  const onReadable = (): void => { if (connection.readableLength === 0) connection.read(0) }
+  const onEnd = (): void => { connection.destroy() }
+  connection.on('readable', onReadable).once('end', onEnd)
+  return () => { connection.off('readable', onReadable).off('end', onEnd) }
 }
 
-/** The connection of a request that asks for another protocol, where it can have one; over HTTP/2 none can. */
+/** The request's socket if it asks for an upgrade and may have one; HTTP/2 requests may not. */
 export const upgradable = (request: FastifyRequest): Socket | undefined => asksForUpgrade(request.raw) ? connectionOf(request.raw) : undefined
 
-/** @throws StatusError 400 for a request that asks for no upgrade */
+/** @throws StatusError 400 if the request does not ask for an upgrade */
 export function needsUpgrade (request: FastifyRequest): Socket {
   const connection = upgradable(request)
   if (connection === undefined) throw badRequest('Upgrade request required')
   return connection
 }
 
-/** @throws StatusError 500 for a backend that cannot be reached, or that answers what is neither a switch nor a refusal */
+/** @throws StatusError 500 if the back end is unreachable or responds with neither a switch nor an error */
 export async function upgrade (request: FastifyRequest, reply: FastifyReply, connection: Socket, destination: Omit<OutgoingRequest, 'method' | 'headers' | 'upgrade' | 'body'>, ending: AbortSignal): Promise<FastifyReply> {
   const { orch, raw } = request
-  const forget = endWhenGone(connection)
+  const stopWatching = destroyOnDisconnect(connection)
   const { answer, upgraded }: Incoming = await send({
     ...destination,
     method: request.method,
@@ -44,14 +44,14 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
     upgrade: true
   }, outgoing => { orch.onClosed(() => { outgoing.destroy() }) }).catch((error: unknown) => {
     throw isClientError(error) ? unexplained(`error dialing backend: ${error.message}`, error) : error
-  }).finally(forget)
+  }).finally(stopWatching)
   const { statusCode = 0, statusMessage = '', rawHeaders } = answer
   if (upgraded === undefined) {
     if (statusCode < 400) {
       answer.destroy()
       throw unexplained(`invalid upgrade response: status code ${statusCode}`)
     }
-    const late = setTimeout(() => { reply.raw.destroy() }, LAST_WORDS)
+    const late = setTimeout(() => { reply.raw.destroy() }, REFUSAL_TIMEOUT)
     orch.onClosed(() => { clearTimeout(late) })
     return stream(reply, statusCode, besideOurs(reply, answerHeaders(answer)), answer)
   }
@@ -63,7 +63,7 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
   reply.raw.sendDate = false
   try {
     reply.raw.writeHead(statusCode, statusMessage, rawHeaders)
-  } catch { // a word that no answer has
+  } catch { // an invalid status text
     upgraded.socket.destroy()
     connection.destroy()
     return reply

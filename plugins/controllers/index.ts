@@ -1,7 +1,6 @@
 /**
- * What the server does by itself beside answering requests: starts the controllers when it is ready, one after the other,
- * and stops them before the store is closed. What has to be done before the server counts as ready is a post-start hook.
- * A store that does not answer is no reason to give up: a controller is started until it succeeds.
+ * Starts the controllers when the server is ready, and stops them before the store closes. Controllers that readiness depends on register a
+ * post-start hook. A failed start, for instance because the store is unavailable, is retried until it succeeds.
  */
 import fp from 'fastify-plugin'
 import type { Controller } from '../../controllers/controller.js'
@@ -17,26 +16,26 @@ import { failureFields } from '../../storage/errors.js'
 import { observeQueues } from './queue-metrics.js'
 
 const RETRY_MS = 1000
-/** Work under way ends with what it waits for; a store that does not answer is not waited for longer. */
+/** Maximum milliseconds to wait for controllers at shutdown, in case the store is unavailable. */
 const MOST_CLOSING_MS = 1000
 
 export interface ControllersOptions {
   readonly rootCA?: RootCA | undefined
-  /** Default there is no such service. */
+  /** Default none. */
   readonly orchService?: OwnServiceSettings | undefined
-  /** Whether what quotas count is kept in their status. Default true. */
+  /** Keeps the status of resource quotas up to date. Default true. */
   readonly quotas?: boolean | undefined
-  /** Default this server has no such lease. */
+  /** Default none. */
   readonly identityLease?: IdentitySettings | undefined
 }
 
 interface Started {
-  /** Of its post-start hook; without one no client waits for it. */
+  /** Name of its post-start hook; none if readiness does not depend on it. */
   readonly name?: string
-  /** For the log. */
+  /** Failure message for the log. */
   readonly task: string
   readonly controllers: readonly Controller[]
-  /** What it makes stands in namespaces of the cluster, which are made first. */
+  /** True if its objects need the system namespaces, which are created first. */
   readonly inNamespaces?: boolean
 }
 
@@ -73,7 +72,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
       { name: 'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [new FlowConfiguration(options, flowControl)] },
       { name: 'priority-and-fairness-config-producer', task: 'the defaults of priority and fairness could not be made', controllers: [new FlowDefaults(options)] }
     )
-    health.postStart('priority-and-fairness-filter', Promise.resolve()) // it has held since the first request
+    health.postStart('priority-and-fairness-filter', Promise.resolve()) // in effect since the first request
   }
   const { publishedAuthentication } = fastify.orch
   if (publishedAuthentication !== undefined) {
@@ -82,8 +81,8 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   }
   if (allocation !== undefined) {
     const { ServiceRepair } = await import('../../controllers/services/repair.js')
-    const note = (text: string): void => { fastify.log.warn(text) }
-    all.push({ task: 'the addresses and node ports of services could not be looked through', controllers: [new ServiceRepair({ ...options, allocation, note })] })
+    const warn = (text: string): void => { fastify.log.warn(text) }
+    all.push({ task: 'the addresses and node ports of services could not be looked through', controllers: [new ServiceRepair({ ...options, allocation, note: warn })] })
   }
   const closing = new AbortController()
 
@@ -109,7 +108,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
     let namespaces: Promise<void> | undefined
     for (const one of all) {
       const started: Promise<void> = one.inNamespaces === true && namespaces !== undefined ? namespaces.then(() => start(one)) : start(one)
-      namespaces ??= started // they are the first
+      namespaces ??= started // the namespaces are the first entry
       if (one.name !== undefined) health.postStart(one.name, started)
     }
     done()

@@ -1,4 +1,4 @@
-/** `workqueue_…`: what the queues of controllers have to do and how long it takes, by queue, under the conventional names. */
+/** `workqueue_…` metrics of the controllers' work queues, with upstream's names. */
 import type { ObserveQueue } from '../../controllers/work-queue.js'
 import type { OrchServer } from '../server.js'
 

@@ -1,6 +1,6 @@
 /**
- * `/debug/api_priority_and_fairness/dump_…`: levels, queues and waiting requests as they are now, a line each, in columns with
- * commas between them. Authorized like any path. `includeRequestDetails` adds who asked for what.
+ * Serves `/debug/api_priority_and_fairness/dump_…`: current priority levels, queues and waiting requests as comma-separated columns.
+ * Authorized like any path. `includeRequestDetails` adds user and target of each request.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { FlowControl, Level } from '../../flow-control/flow-control.js'
@@ -9,7 +9,7 @@ import type { QueueSet } from '../../flow-control/queue-set.js'
 import { Seat } from './seat.js'
 
 const ROOT = '/debug/api_priority_and_fairness'
-/** Of a level with more queues those that are idle are left out. */
+/** Idle queues of levels with more queues are omitted. */
 const MOST_QUEUES = 1024
 const NARROWEST = 8
 
@@ -20,11 +20,11 @@ const DETAILS = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion
 
 type Row = ReadonlyArray<string | number | boolean>
 
-/** Texts of clients stay on their line. */
+/** Replaces control characters in client text. */
 // eslint-disable-next-line no-control-regex -- they are what is looked for
 const onOneLine = (cell: string): string => cell.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
 
-/** Columns as wide as their widest cell. */
+/** Pads columns to their widest cell. */
 export function columns (header: readonly string[], rows: readonly Row[]): string {
   const cells = [header, ...rows.map(row => row.map(cell => onOneLine(String(cell))))].map(row => row.map((cell, at) => at < row.length - 1 ? `${cell},` : cell))
   const widths = header.map((_, at) => cells.reduce((most, row) => Math.max(most, (row[at] ?? '').length + 1), NARROWEST))

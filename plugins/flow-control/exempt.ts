@@ -1,4 +1,4 @@
-/** A request of a level that has no limits: it is counted, and nothing else. */
+/** A request of an exempt priority level: counted but not limited. */
 import type { HeldPlace } from '../context.js'
 import type { KindSeries } from '../in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
@@ -19,7 +19,7 @@ export class Exempt implements HeldPlace {
     kind.executing(1, this.#startedAt)
   }
 
-  /** A watch has run when it has begun, everything else when it is over. */
+  /** A watch has executed once it has started; other requests when they end. */
   handedOver (): void { if (this.#isWatch) this.closed() }
 
   closed (): void {

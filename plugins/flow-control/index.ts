@@ -1,13 +1,10 @@
 /**
- * Priority and fairness, in place of plain limits of requests in flight: flow schemas sort requests into levels, each with its share
- * of the seats of the server, and within a level requests wait in queues that are fair to the flows. Those that cannot wait are
- * refused with 429 and Retry-After. Every answer says by which schema and level it was served, by uid, as their names are nobody's business.
- *
- * A seat is given back when the answer is handed over whole or waits for its client, a watch gives it back when it has begun.
- * Connections to pods and nodes have none. What is kept in the store is in `flow-control/`.
- *
- * It stands behind authentication, as it goes by users, and before authorization.
- *
+ * Priority and fairness, the alternative to the plain in-flight limits: flow schemas assign requests to priority levels, each with a share
+ * of the server's seats; within a level, requests wait in queues that are fair among flows. Requests that cannot wait get 429 and
+ * Retry-After. Response headers identify flow schema and level by uid, because names are not public.
+ * A request frees its seats when its response is written or waits only for the client; a watch when it has started. Connections to pods and
+ * nodes take no seats. The stored configuration is in `flow-control/`.
+ * Registered after authentication, which provides the user, and before authorization.
  * @see interface, 'Limits': --enable-priority-and-fairness, --max-requests-inflight, --max-mutating-requests-inflight
  */
 import type { FastifyInstance } from 'fastify'
@@ -26,9 +23,9 @@ import { isConnection } from '../request-kinds.js'
 import { UnsentResponses } from '../unsent-responses.js'
 
 export interface FlowControlOptions {
-  /** Seats of all levels together. Default 600. */
+  /** Total seats of all levels. Default 600. */
   seats?: number | undefined
-  /** Milliseconds a request may take, 0 any number: it waits for a quarter of it at most. Default one minute. */
+  /** Maximum duration of a request in milliseconds; 0 means unlimited. Requests wait at most a quarter of it. Default one minute. */
   requestTimeout?: number | undefined
 }
 
@@ -63,7 +60,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
     const { work, watches } = estimate(info, orch.query, request.headers, fastify.orch.resources)
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, done)
-    // The step before this one has just looked at the clock.
+    // The previous filter has just read the clock.
     const entered = seat.enter(orch.filterSince || undefined)
     if (entered === 'refused') return
     orch.occupy(seat)
@@ -74,14 +71,14 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
     unsent.close()
     done()
   })
-  // What is written past Fastify is told by who writes it, as is the end of a stream.
+  // Code that bypasses Fastify to write, or that streams, calls `handedOver` itself.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
     if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
     done()
   })
 }
 
-/** What is not stored has no uid. */
+/** Built-in objects that are not stored have no uid. */
 function name (reply: { header: (name: string, value: string) => unknown }, { uid, level }: Flow): void {
   if (uid !== '') reply.header('x-orch-pf-flowschema-uid', uid)
   if (level.uid !== '') reply.header('x-orch-pf-prioritylevel-uid', level.uid)

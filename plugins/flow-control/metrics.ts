@@ -1,4 +1,4 @@
-/** `apiserver_flowcontrol_…`: what priority and fairness did, by level and flow schema. */
+/** `apiserver_flowcontrol_…` metrics, by priority level and flow schema. */
 import type { Flow } from '../../flow-control/flow-control.js'
 import type { QueueObserver, QueueSet } from '../../flow-control/queue-set.js'
 import type { Refusal } from '../../flow-control/queue.js'
@@ -12,7 +12,7 @@ const SEATS = [1, 2, 4, 10]
 const WATCHES = [0, 1, 10, 100, 1000, 10_000]
 const OF_FLOW = ['priority_level', 'flow_schema']
 
-/** What moves with the requests of a flow. */
+/** Series of one flow. */
 export interface FlowSeries {
   readonly dispatched: Counter
   readonly executing: Gauge

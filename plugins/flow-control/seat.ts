@@ -1,4 +1,4 @@
-/** A request on its way through priority and fairness: how it comes to its seats, and when it gives them back. */
+/** A request in priority and fairness: waits for its seats and releases them. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { distinguisher, type Flow } from '../../flow-control/flow-control.js'
 import type { QueueSet } from '../../flow-control/queue-set.js'
@@ -24,7 +24,7 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
   #done: ((error?: Error) => void) | undefined
   #over = false
 
-  /** @param done called once, unless the client goes before or it may run at once: with an error where it may not run */
+  /** @param done called once, unless the client disconnects first or the request executes immediately; with an error if it is rejected */
   constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentResponses, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, done: (error?: Error) => void) {
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
     this.#set = set
@@ -38,10 +38,7 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
 
   get #isWatch (): boolean { return this.request.orch.info.verb === 'watch' }
 
-  /**
-   * @param now on the clock of `performance`, from whoever has just looked at it
-   * @returns 'executing' where it may run at once; then `done` is not called
-   */
+  /** @param now a recent `performance.now()`, to save a clock read @returns 'executing' if the request may proceed immediately; `done` is then not called */
   enter (now?: number): 'executing' | 'waiting' | 'refused' {
     const outcome = this.#set.enter(this, now)
     this.#series.estimated.observe(this.seats)
@@ -81,7 +78,7 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
     this.#series.seats.add(-this.seats)
   }
 
-  /** The answer waits for its client alone, or the watch has begun. */
+  /** The response waits only for its client, or the watch has started. */
   handedOver (bytes: number): void {
     if (this.#over || this.state !== 'executing') return
     if (this.#isWatch || this.#unsent.hold(this, bytes)) this.give()
@@ -95,7 +92,7 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
     series.observe((this.#set.now - this.startedAt) / 1000)
   }
 
-  /** The request is over, however far it got. */
+  /** The request has ended, successfully or not. */
   closed (): void {
     this.#over = true
     this.#unsent.drop(this)

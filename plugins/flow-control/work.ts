@@ -1,6 +1,6 @@
 /**
- * What a request is expected to cost, in seats: a list by the objects that it goes through and their bytes, a write by its bytes,
- * those of the object it changes and the watches that it wakes. A seat is 1 MiB of stored JSON that is copied, 64 KiB of what is decoded or converted.
+ * Estimates the cost of a request in seats: lists by number and bytes of the objects scanned, writes by bytes of body and stored object and
+ * by the watches they notify. One seat is 1 MiB of copied JSON, or 64 KiB of decoded or converted JSON.
  */
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { Representation } from '../../schemas/index.js'
@@ -14,33 +14,30 @@ import { ONE_SEAT, type Work } from '../../flow-control/queue.js'
 export const MOST_SEATS = 10
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
-/** Of stored JSON that is sent as it is: half a millisecond. */
+/** Bytes of stored JSON sent unchanged: half a millisecond. */
 const COPIED_PER_SEAT = 1024 * 1024
-/** Of JSON that is read, or made into something else: a step takes a millisecond or two, and there are up to ten of them. */
+/** Bytes of JSON that is parsed or converted: one to two milliseconds per step, up to ten steps. */
 const CONVERTED_PER_SEAT = 64 * 1024
-/** Milliseconds that a seat is busy with the event of a write. */
+/** Milliseconds that a seat is busy dispatching the event of a write. */
 const EVENT_MS = 5
 
-/** Of the few widths there are without anything that follows, one value each. */
+/** Shared values for work without final seats. */
 const WIDTHS: readonly Work[] = Array.from({ length: MOST_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
 
 export interface ListQuery {
   /** `limit` of a list, 0 for none. */
   readonly limit: number
-  /** Whether what is listed is selected by labels or fields. */
+  /** True if the list has a label or field selector. */
   readonly selects: boolean
 }
 
-/** A page goes through as many objects as it has, unless it has to look for them. */
+/** A page scans as many objects as it returns, unless it has a selector. */
 export function workOfList (objects: number, { limit, selects }: ListQuery): Work {
   const touched = selects || !(limit > 0) ? objects : Math.min(limit, objects)
   return WIDTHS[Math.min(MOST_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
 }
 
-/**
- * Few watches are not worth a seat. More than fit into the seats that one may have take them for longer.
- * @param seats while it runs
- */
+/** Few watches cost nothing extra. Beyond MOST_SEATS the final seats are held longer. @param seats while the request executes */
 export function workOfWrite (watches: number, seats = 1): Work {
   if (watches < WATCHES_PER_SEAT) return WIDTHS[seats] ?? ONE_SEAT
   const finalSeats = Math.ceil(watches / WATCHES_PER_SEAT)
@@ -51,7 +48,7 @@ export function workOfWrite (watches: number, seats = 1): Work {
 
 const seatsOf = (bytes: number, perSeat: number): number => Math.min(MOST_SEATS, Math.max(1, Math.ceil(bytes / perSeat)))
 
-/** Seats for the bytes of what a list goes through. */
+/** Seats for the bytes that a list scans. */
 function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: string }, most: number, perSeat: number): number {
   let [bytes, seen] = [0, 0]
   map.forEach(range.start, range.end, ({ json }) => {
@@ -63,16 +60,16 @@ function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: stri
 
 const listQuery = (query: URLSearchParams): ListQuery => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
 
-/** What clients send that want JSON as it is. Whatever else they may come to, the answer has to be made. */
+/** Common Accept headers for JSON. Anything else may need conversion. */
 const PLAIN: ReadonlySet<string> = new Set(['', '*/*', 'application/json', 'application/json, */*', 'application/json,*/*'])
 
-/** Whether stored JSON is sent as it is. */
+/** True if stored JSON is sent unchanged. */
 const isCopied = ({ accept = '' }: Headers, query: URLSearchParams, { conversion }: Pick<Representation, 'conversion'>): boolean =>
   PLAIN.has(accept) && conversion === undefined && !query.has('pretty')
 
 interface Headers { readonly accept?: string | undefined, readonly 'content-length'?: string | undefined, readonly 'transfer-encoding'?: string | undefined, readonly 'content-type'?: string | undefined }
 
-/** A body of unknown length may be as large as any. Over HTTP/2 its type alone says that there is one. */
+/** A body of unknown length counts as the maximum. Over HTTP/2 the content type alone indicates a body. */
 function bytesOfBody (headers: Headers): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
@@ -81,12 +78,12 @@ function bytesOfBody (headers: Headers): number {
 
 export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
 
-/** What wakes watches once; of a collection nobody knows how often. */
+/** Verbs that notify watches once; for deletecollection the number is unknown. */
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
 
 const READ: Estimate = Object.freeze({ work: ONE_SEAT, watches: undefined })
 
-/** What is not kept in memory is counted as one: nobody knows how much of it there is without asking the store. */
+/** Types without a watch cache count as one seat: their size is unknown without reading the store. */
 export function estimate (info: RequestInfo, query: URLSearchParams, headers: Headers, resources: ResourceRegistry | undefined): Estimate {
   if (!info.isResourceRequest) return READ
   const { verb, name } = info
@@ -97,10 +94,10 @@ export function estimate (info: RequestInfo, query: URLSearchParams, headers: He
     if (isWrite) return estimateWrite(store, info, bytesOfBody(headers))
     if (store === undefined || cache?.loaded !== true || name !== '') return READ
     const { map } = cache.snapshot
-    const [range, asked] = [store.range(info.namespace), listQuery(query)]
-    const work = workOfList(map.count(range.start, range.end), asked)
+    const [range, page] = [store.range(info.namespace), listQuery(query)]
+    const work = workOfList(map.count(range.start, range.end), page)
     if (work.seats === MOST_SEATS) return { work, watches: undefined }
-    const seats = seatsOfBytes(map, range, asked.selects || asked.limit <= 0 ? Infinity : asked.limit, isCopied(headers, query, representationOf(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
+    const seats = seatsOfBytes(map, range, page.selects || page.limit <= 0 ? Infinity : page.limit, isCopied(headers, query, representationOf(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
     return { work: WIDTHS[Math.max(work.seats, seats)] ?? ONE_SEAT, watches: undefined }
   }
   if (verb !== 'get') return READ
@@ -120,7 +117,7 @@ function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, bod
   return { work: workOfWrite(watches, seatsOf(bytes, CONVERTED_PER_SEAT)), watches }
 }
 
-/** Bytes of the object that a request names, as far as they are known. */
+/** Bytes of the named object, if cached. */
 function stored (store: ResourceStore, { namespace, name }: RequestInfo): number {
   return store.cache?.loaded === true ? store.cache.snapshot.map.get(store.key(namespace, name))?.json.length ?? 0 : 0
 }

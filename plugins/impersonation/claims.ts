@@ -1,10 +1,10 @@
-/** What headers of impersonation ask for: who somebody will be, and what they have to be allowed for it. */
+/** Parses impersonation headers into the impersonated user and the permissions required for it. */
 import { serviceAccountGroups, splitServiceAccount } from '../../auth/service-account-names.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest } from '../../schemas/status.js'
 import type { Impersonation } from './headers.js'
 
-/** Something to impersonate, as a resource that the verb `impersonate` is asked for. */
+/** A resource that requires the verb `impersonate`. */
 export interface Claim {
   readonly group: string
   readonly resource: string
@@ -17,10 +17,10 @@ const GROUP = 'authentication.orch.io'
 const ANONYMOUS = 'system:anonymous'
 const AUTHENTICATED = 'system:authenticated'
 const UNAUTHENTICATED = 'system:unauthenticated'
-/** Each costs a question to the authorizer. */
+/** Limits the authorizer calls of one request. */
 const MOST_CLAIMS = 500
 
-/** @throws StatusError 400 for what names no user, several, or more than can be looked at */
+/** @throws StatusError 400 for a missing or repeated user, or too many claims */
 export function parseImpersonation ({ users, uids, groups, extra }: Impersonation): { claims: Claim[], user: UserInfo | undefined } {
   if (users.length > 1) throw badRequest('the header Impersonate-User occurs more than once')
   if (uids.length > 1) throw badRequest('the header Impersonate-Uid occurs more than once')
@@ -42,7 +42,7 @@ export function parseImpersonation ({ users, uids, groups, extra }: Impersonatio
   return { claims, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) } }
 }
 
-/** In the group of everybody who is authenticated, or is not; unless the headers say something else. */
+/** Adds the group of authenticated or unauthenticated users unless the headers name one. */
 function withDefault (username: string, groups: readonly string[]): readonly string[] {
   if (username === ANONYMOUS) return groups.includes(UNAUTHENTICATED) ? groups : [...groups, UNAUTHENTICATED]
   return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? groups : [...groups, AUTHENTICATED]

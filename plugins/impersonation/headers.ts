@@ -1,10 +1,10 @@
-/** The headers of impersonation, as they were sent. */
+/** Reads the impersonation headers. */
 import { extraKey, headerText } from '../sent-headers.js'
 
 const PREFIX = 'impersonate-'
 const EXTRA = 'impersonate-extra-'
 
-/** What somebody asks to be, not yet looked at. */
+/** The requested identity, not yet authorized. */
 export interface Impersonation {
   readonly users: readonly string[]
   readonly uids: readonly string[]
@@ -15,20 +15,20 @@ export interface Impersonation {
 const I = 0x49
 const i = 0x69
 
-/** By any name that a proxy may take for one of them. */
+/** Also matches spellings with _ that proxies may treat as equal. */
 export function isImpersonation (name: string): boolean {
   const first = name.charCodeAt(0)
   return (first === i || first === I) && name.length > PREFIX.length && name.toLowerCase().replaceAll('_', '-').startsWith(PREFIX)
 }
 
-/** @throws Error for what is no UTF-8 */
+/** @throws Error for invalid UTF-8 */
 export function impersonationHeaders (rawHeaders: readonly string[]): Impersonation {
   const users: string[] = []
   const uids: string[] = []
   const groups: string[] = []
   const extra = new Map<string, string[]>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (!isImpersonation(rawHeaders[at] as string)) continue // they are pairs
+    if (!isImpersonation(rawHeaders[at] as string)) continue // names and values alternate
     const name = (rawHeaders[at] as string).toLowerCase()
     const value = headerText(rawHeaders[at + 1] as string, name)
     if (name === 'impersonate-user') users.push(value)

@@ -1,9 +1,7 @@
 /**
- * Who somebody acts as: a request with `Impersonate-User` goes on as that user, with the groups, uid and extra it names, once
- * the authorizer has allowed each of them to the one who asks. Behind authentication and audit, whose events name both users;
- * before limits and authorization, which know the new one alone. The headers go no further.
- *
- * A request without such headers costs a look at the first letter of each of its headers.
+ * Impersonation: a request with `Impersonate-User` continues as that user, with the given groups, uid and extra, if the authorizer allows
+ * each of them. Runs after authentication and audit, whose events name both users, and before limits and authorization, which see only the
+ * impersonated user. The headers are removed.
  */
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -20,7 +18,7 @@ import { removeHeaders } from '../sent-headers.js'
 
 const PATH = '/impersonate'
 
-/** As a question to the authorizer: may the one who asks impersonate this? Users and groups are of no version, as convention. */
+/** The authorizer request for a claim. Users and groups have no version, as upstream. */
 const question = ({ group, resource, subresource = '', namespace = '', name }: Claim): RequestInfo =>
   ({ path: PATH, isResourceRequest: true, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
 
@@ -33,7 +31,7 @@ function headersOf (rawHeaders: readonly string[]): Impersonation {
 }
 
 export default fp(async fastify => {
-  /** Throws the refusal of the first claim that is not allowed. */
+  /** @throws StatusError for the first claim that is not allowed */
   const allow = async (user: UserInfo, claims: readonly Claim[]): Promise<void> => {
     for (const claim of claims) {
       const attributes = { user, info: question(claim) }
@@ -56,7 +54,7 @@ export default fp(async fastify => {
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { rawHeaders } = request.raw
     for (let at = 0; at < rawHeaders.length; at += 2) {
-      if (isImpersonation(rawHeaders[at] as string)) { // they are pairs
+      if (isImpersonation(rawHeaders[at] as string)) { // names and values alternate
         impersonate(request).then(() => { done() }, done)
         return
       }

@@ -1,4 +1,4 @@
-/** `orch_build_info`: which release runs, so that a picture can say since when. What this build does not know is empty. */
+/** `orch_build_info`: release and platform of the server. Unknown labels are empty. */
 import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../../schemas/meta/release.js'
 import type { Metrics } from '../metric-series.js'
 

@@ -1,11 +1,8 @@
 /**
- * `/metrics`: what the server did, in Prometheus text under the conventional names. Other parts declare
- * their own metrics through `fastify.orch.metrics`; each server in a process has its own registry.
- *
- * It stands right behind request info, so that refused requests count too.
- *
- * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period,
- * --etcd-db-metric-poll-interval
+ * `/metrics` in Prometheus text format, with upstream's names. Plugins declare metrics with `fastify.orch.metrics`; each server in a
+ * process has its own registry.
+ * Registered right after request info, so that rejected requests are counted.
+ * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period, --etcd-db-metric-poll-interval
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -19,13 +16,13 @@ import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../me
 export type { Counter, Gauge, Histogram, Metric } from '../metric-series.js'
 
 export interface MetricsOptions {
-  /** Names that are left out of the answer, `--disabled-metrics`. */
+  /** Names of omitted metrics, `--disabled-metrics`. */
   disabled?: readonly string[]
-  /** By `metric,label`: values that it may have; others are counted as `unexpected`. `--allow-metric-labels`. */
+  /** Allowed values by `metric,label`; others are counted as `unexpected`. `--allow-metric-labels`. */
   allowedLabels?: ReadonlyMap<string, readonly string[]>
-  /** Milliseconds between counts of stored objects; 0 never counts. Default one minute. */
+  /** Milliseconds between counts of stored objects; 0 disables them. Default one minute. */
   countInterval?: number
-  /** Milliseconds between readings of the store's size; 0 never reads. Default 30 seconds. */
+  /** Milliseconds between readings of the store's size; 0 disables them. Default 30 seconds. */
   sizeInterval?: number
 }
 
@@ -87,7 +84,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   fastify.orch.metrics = own
   buildInfo(own)
 
-  /** Only what there is has labels of its own: whatever else clients ask for is one. */
+  /** Only served paths get labels of their own, to bound the number of series. */
   const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || fastify.orch.knowsPath(request.orch.info))
   const requests = requestMetrics(own, isServed)
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -1,42 +1,39 @@
-/**
- * What requests are counted and timed as. Labels come from the parsed request, but only where a route was matched: an
- * unknown path or method never makes a series.
- */
+/** Request metrics. Labels come from the parsed request, but only for served paths: unknown ones create no series. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { READ_ONLY, type RequestInfo } from '../../auth/request-info.js'
 import { LIMIT, type Counter, type Histogram, type Metrics } from '../metric-series.js'
 import { isConnect, isLongRunning, isProbe } from '../request-kinds.js'
 
-/** Seconds: 1 and 30, the bounds of the service-level objectives for one object and for lists, are among them. */
+/** Seconds. Include 1 and 30, the service-level objectives for single objects and lists. */
 const SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const SUBJECT = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
 
-/** Of a deletion the scope says whether it was of a collection. */
+/** deletecollection counts as DELETE; the scope label tells them apart. */
 const VERBS = new Map(Object.entries({
   get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETE', proxy: 'CONNECT', post: 'POST', put: 'PUT', head: 'GET', options: 'OPTIONS'
 }))
 
-/** What a request that met no route is counted as. */
+/** Labels of requests to unknown paths. */
 const NOTHING = { group: '', version: '', resource: '', subresource: '' }
-/** The code of a request whose client left before an answer began. */
+/** Status code if the client disconnected before the response. */
 const CLIENT_CLOSED_REQUEST = 499
-/** Codes by which the server saves itself: a request was refused or ended for want of room or time. */
+/** Status codes by which the server protects itself from overload. */
 const SELF_DEFENCE: ReadonlySet<number> = new Set([429, 503, 504])
 
-/** The verb label: a closed set whatever the client sent. */
+/** A closed set, whatever the client sends. */
 const verbLabel = (info: RequestInfo): string => isConnect(info) ? 'CONNECT' : VERBS.get(info.verb) ?? 'other'
 
 const isApply = (request: FastifyRequest): boolean => request.headers['content-type']?.startsWith('application/apply-patch+') === true
 
-/** What part of the cluster a request was about. */
+/** Returns resource, namespace, cluster or ''. */
 function scopeLabel ({ name, namespace, verb, isResourceRequest }: RequestInfo): string {
   if (name !== '' || (isResourceRequest && verb === 'create')) return 'resource'
   if (namespace !== '') return 'namespace'
   return isResourceRequest ? 'cluster' : ''
 }
 
-/** What a finished request moves, found once for requests alike. */
+/** The series of a request, cached for requests with the same labels. */
 interface Series {
   readonly verb: string
   readonly dryRun: boolean
@@ -47,17 +44,17 @@ interface Series {
   readonly codes: (code: number) => ReadonlyArray<Counter>
   readonly duration: Histogram
   readonly ownDuration: Histogram
-  /** Of reads: what is answered to a write is what was sent. */
+  /** Reads only. */
   readonly size: Histogram | undefined
   readonly aborts: () => Counter
 }
 
 export interface RequestMetrics {
-  /** A request has arrived. */
+  /** Called when a request arrives. */
   readonly begin: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
-/** @param isServed whether there is such a path: only what there is has labels of its own */
+/** @param isServed true for served paths; only they get their own labels */
 export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest) => boolean): RequestMetrics {
   const requests = own.counter('apiserver_request_total', 'Requests answered, by verb, dry run, group, version, resource, subresource, scope, component and response code.', ['verb', 'dry_run', ...SUBJECT, 'code'])
   const durations = own.histogram('apiserver_request_duration_seconds', 'Seconds from the arrival of a request to the end of its answer, by verb, dry run, group, version, resource, subresource, scope and component.', SECONDS, ['verb', 'dry_run', ...SUBJECT])
@@ -70,7 +67,7 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
   const reading = inFlight.with('readOnly')
   const mutating = inFlight.with('mutating')
 
-  // By resource, and then by comparing: a key of all of it would be a string made and hashed for each request.
+  // Two-level lookup: building a joined key string for each request would be slower.
   const cache = new Map<string, Series[]>()
   let cached = 0
   const seriesOf = (request: FastifyRequest, verb: string): Series => {
@@ -78,7 +75,7 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
     const unknown = !isServed(request)
     const probe = !info.isResourceRequest && !unknown && isProbe(info.path)
     const { group, version, resource } = unknown ? NOTHING : info
-    // The paths of health stand where subresources do, as tools that read them expect.
+    // As upstream, health paths are reported as the subresource.
     const subresource = unknown ? '' : probe ? `/${info.path.split('/')[1] ?? ''}` : info.subresource
     const scope = unknown ? '' : scopeLabel(info)
     let known = cache.get(resource)

@@ -1,6 +1,6 @@
 /**
- * How long names and labels of a metric last: STABLE ones by the rules of deprecation, ALPHA ones may change with any
- * release. The help text of each begins with it, as tools that read it expect. (Interface: Deprecation rules 9.)
+ * Stability levels: STABLE metrics follow the deprecation rules, ALPHA metrics may change in any release. The help text starts with the
+ * level, as upstream. (Interface: Deprecation rules 9.)
  */
 const STABLE: ReadonlySet<string> = new Set([
   'apiserver_admission_controller_admission_duration_seconds',
@@ -15,5 +15,5 @@ const STABLE: ReadonlySet<string> = new Set([
   'apiserver_storage_objects'
 ])
 
-/** The help text of a metric, with its stability. */
+/** Prefixes the help text with the stability level. */
 export const describe = (name: string, help: string): string => `[${STABLE.has(name) ? 'STABLE' : 'ALPHA'}] ${help}`

@@ -1,6 +1,6 @@
 /**
- * Summaries: quantiles of what was observed in the last hours, to within a fortieth, in a few kilobytes a series whatever is observed. Values fall
- * into steps of five hundredths between a microsecond and an hour; counts of an age are dropped together.
+ * Summaries with quantiles of the last hours, accurate to 2.5%, in a few kilobytes per series. Values are counted in exponential buckets of
+ * 5% between a microsecond and an hour; counts expire by age.
  */
 import { Family, formatNumber, type Histogram } from '../metric-series.js'
 
@@ -12,16 +12,16 @@ const STEPS = Math.ceil(Math.log(MOST / LEAST) / STEP) + 1
 const AGES = 5
 
 export interface SummaryOptions {
-  /** Milliseconds that an observation counts for quantiles. Default five hours. */
+  /** Milliseconds an observation counts for quantiles. Default five hours. */
   readonly maxAge?: number
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now?: () => number
 }
 
 export class Quantiles implements Histogram {
   count = 0
   sum = 0
-  /** Another one whenever a quantile may be. */
+  /** Changes whenever a quantile may change. */
   version = 0
   readonly #ages: Uint32Array[] = []
   readonly #age: number
@@ -44,7 +44,7 @@ export class Quantiles implements Histogram {
     counts[step] = (counts[step] ?? 0) + times
   }
 
-  /** Drops what is too old. */
+  /** Drops expired counts. */
   rotate (): void {
     const passed = Math.floor((this.#now() - this.#since) / this.#age)
     if (passed === 0) return
@@ -56,7 +56,7 @@ export class Quantiles implements Histogram {
     if (this.#ages.every(counts => counts.every(count => count === 0))) this.#ages.length = 0
   }
 
-  /** NaN where nothing was observed lately. */
+  /** NaN without recent observations. */
   at (quantile: number): number {
     let total = 0
     for (const counts of this.#ages) for (const count of counts) total += count

@@ -1,6 +1,6 @@
 /**
- * SubjectAccessReview and its kin: the chain of authorizers is asked what it would say to a request that nobody makes.
- * One is about anybody, one about who asks, one about anybody in the namespace it is posted to.
+ * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: ask the authorizers about a hypothetical request, of any user,
+ * of the caller, or of any user in the review's namespace.
  */
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import type { RequestInfo } from '../../auth/request-info.js'
@@ -14,13 +14,13 @@ import type { Operation } from '../../registry/resource-registry.js'
 
 type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
 
-/** Asks of a review about somebody else that its reason tells all that was looked at. */
+/** Annotation that requests an explanation of the decision. */
 const EXPLAIN = 'authorization.orch.io/explain'
 
 /** @param explain the decision in words */
 export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly anybodys: Operation, readonly ones: Operation, readonly local: Operation } {
-  const answer = async (user: UserInfo, asked: AccessAttributes, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
-    const attributes = { user, info: infoOf(asked) }
+  const answer = async (user: UserInfo, requested: AccessAttributes, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
+    const attributes = { user, info: infoOf(requested) }
     const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)
     const reason = annotations?.[EXPLAIN] === 'true' ? await explain(attributes) : short
     return {
@@ -30,7 +30,7 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
       ...(evaluationError === undefined ? {} : { evaluationError: reasonOf(evaluationError) })
     }
   }
-  // Each is performed for its own kind, whose message decoded what it is given.
+  // Each operation receives objects decoded by its kind's message.
   return {
     anybodys: {
       run: async object => {
@@ -78,16 +78,16 @@ function nobody ({ user = '', groups = [] }: SubjectAccessReviewSpec): FieldErro
   return user === '' && groups.length === 0 ? [{ type: 'FieldValueInvalid', field: 'spec.user', value: '', detail: 'at least one of user or group must be specified' }] : []
 }
 
-/** A question has no name. @param explained whether it may ask why */
+/** Reviews must have empty metadata. @param explained allows the explain annotation */
 function metadataFindings ({ metadata }: ApiObject, allowed: readonly string[], explained = false): FieldError[] {
   const { [EXPLAIN]: _, ...annotations } = explained ? metadata.annotations ?? {} : {}
-  const asked = explained && Object.keys(annotations).length === 0 ? ['annotations'] : []
-  const said = Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'managedFields' && !allowed.includes(name) && !asked.includes(name)))
+  const ignored = explained && Object.keys(annotations).length === 0 ? ['annotations'] : []
+  const said = Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'managedFields' && !allowed.includes(name) && !ignored.includes(name)))
   if (sameValue(said, {})) return []
   return [{ type: 'FieldValueInvalid', field: 'metadata', value: metadata, detail: `must be empty${allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`}` }]
 }
 
-/** @throws StatusError 400 outside of any namespace */
+/** @throws StatusError 400 without a namespace */
 function beyond ({ spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
   if (namespace === '') throw badRequest('namespace is required on this type')
   const found: FieldError[] = []

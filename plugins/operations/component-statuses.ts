@@ -1,11 +1,11 @@
-/** ComponentStatus, deprecated: how the stores of the cluster state are. Of its other components a server knows nothing. */
+/** ComponentStatus, deprecated: health of the stores. Other components are not known to the server. */
 import type { ComponentStatus } from '../../schemas/api/core/componentstatuses.js'
 import type { Backend } from '../../storage/backend.js'
 import { reasonOf } from '../../storage/errors.js'
 import { storeOf } from '../../storage/observer.js'
 import type { Source } from '../../registry/resource-registry.js'
 
-/** Milliseconds a store may take to prove that it answers. */
+/** Maximum milliseconds for a store's health check. */
 const MOST_MS = 2000
 
 type Store = Pick<Backend, 'status'>

@@ -1,4 +1,4 @@
-/** The budget of an eviction: which budgets cover a pod, and one disruption taken from the one that does. */
+/** Finds the disruption budgets of a pod and takes a disruption from one. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
 import { NO_FIELDS, NO_LABELS, timestamp } from '../../schemas/index.js'
@@ -11,30 +11,30 @@ import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
 const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }
-/** The newest state of all there is. */
+/** Lists everything at the latest state. */
 const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
-/** Of taking a disruption that others change all the while. */
+/** Maximum attempts to update a contended budget. */
 const MOST_ATTEMPTS = 20
-/** Evictions whose pods have not gone yet. */
+/** Maximum evicted pods that have not terminated yet. */
 const MOST_DISRUPTED = 2000
-/** Seconds after which a refused eviction may be tried again. */
+/** Seconds after which a rejected eviction may be retried. */
 const RETRY_AFTER = 10
 
-/** As policy/v1 has them, in which an empty selector is every pod. */
+/** Uses the semantics of policy/v1, where an empty selector selects every pod. */
 export async function budgetsOf (store: ResourceStore, { metadata: { namespace = '', labels } }: Pod): Promise<PodDisruptionBudget[]> {
   const { entries } = await list(store, { ...EVERYTHING, namespace })
   const fromStored = store.type.representations.find(({ version }) => version === 'v1')?.conversion?.fromStored
   const budgets = entries.map(entry => {
     const stored = store.readStored(entry)
-    return (fromStored?.(stored) ?? stored) as PodDisruptionBudget // of the store of budgets
+    return (fromStored?.(stored) ?? stored) as PodDisruptionBudget // from the store of budgets
   })
   return budgets.filter(({ spec }) => selects(spec.selector, labels) === true)
 }
 
-/** True where a pod that is not ready may go without a word: enough others are. */
+/** True if enough pods are healthy to evict an unready one without using the budget. */
 export const isMet = ({ status }: PodDisruptionBudget): boolean => (status.desiredHealthy ?? 0) > 0 && (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0)
 
-/** Without a time to wait nobody tries again unasked: whoever drains a node tells of it and looks again when they like. */
+/** Without Retry-After clients do not retry on their own: a node drain reports the refusal and retries at its own pace. */
 const refuseEviction = (why: string, seconds?: number): StatusError => {
   const refused = tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", seconds)
   refused.status.details = { ...refused.status.details, causes: [{ reason: 'DisruptionBudget', message: why }] }
@@ -44,19 +44,19 @@ const refuseEviction = (why: string, seconds?: number): StatusError => {
 export const stillProcessed = (name: string): StatusError => refuseEviction(`The disruption budget ${name} is still being processed by the server.`, RETRY_AFTER)
 
 /**
- * Takes one disruption from the budget for the pod of that name; under dry run only looks whether there is one.
- * @throws StatusError 429 when there is none, 403 for a budget nobody keeps up, 504 when others change it all the while
+ * Takes one disruption from the budget for the named pod; under dry run only checks.
+ * @throws StatusError 429 if none is left, 403 for an inconsistent budget, 504 if conflicts persist
  */
 export async function takeDisruption (store: ResourceStore, name: string, pod: Pod, context: WriteContext): Promise<void> {
   const { namespace = '', name: podName = '' } = pod.metadata
   let attempts = 0
   await change(store, { namespace, name, subresource: 'status' }, { ...serverContext(context.caller.signal), dryRun: context.dryRun }, base => {
     if (++attempts > MOST_ATTEMPTS) throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
-    const budget = base.copy() as PodDisruptionBudget // of the store of budgets; the fields used are the same in all versions
+    const budget = base.copy() as PodDisruptionBudget // from the store of budgets; the fields used are the same in all versions
     check(budget)
     const { status } = budget
     status.disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1
-    // Until its controller has seen the pod go it counts as gone.
+    // The controller counts the pod as terminated until it observes the deletion.
     status.disruptedPods = { ...status.disruptedPods, [podName]: timestamp(Date.now()) }
     if (status.disruptionsAllowed === 0) setExhausted(budget)
     return budget

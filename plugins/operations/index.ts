@@ -1,6 +1,6 @@
 /**
- * What virtual resources and subresources do: reviews ask who somebody is and what they may do, a binding puts a pod on a node and an
- * eviction takes it off, a request for a token gives one, component statuses tell how the stores are. The registry is told of each before its type is served; routes find them there.
+ * Registers the operations of virtual types and subresources: access and token reviews, pod binding and eviction, token requests, component
+ * statuses. They must be registered before their types are served.
  */
 import fp from 'fastify-plugin'
 import { accessReviews } from './access-reviews.js'

@@ -1,4 +1,4 @@
-/** A Binding, posted to a pod or by itself: puts the pod on a node, once and for all. What a scheduler does. */
+/** Binding, posted to a pod or on its own: a scheduler assigns the pod to a node, permanently. */
 import { Binding } from '../../schemas/api/core/bindings.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { sameValue, timestamp } from '../../schemas/index.js'
@@ -19,7 +19,7 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
     const name = named === '' ? binding.metadata.name ?? '' : named
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
-    // One that is posted by itself has been admitted as what it is.
+    // A binding posted to a pod was already admitted by the route.
     const admission = subresource === '' ? undefined : admissionRequest(store, context, { namespace, name, subresource }, 'CREATE', binding, undefined, { kind: binding.kind })
     if (admission !== undefined) await store.admission.mutate(admission)
     if ((binding.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Binding object')
@@ -30,10 +30,10 @@ export const podBinding = (resources: ResourceRegistry): Operation => ({
     const target = { namespace, name, subresource: 'binding' }
     await change(store, target, context, (base, old) => {
       requireUid(store, binding, old, target)
-      const pod = base.copy() as Pod // of the store of pods
+      const pod = base.copy() as Pod // from the store of pods
       bind(pod, binding)
       return pod
-    }, function * () {}) // a binding is no update: the owners stay those there are, and nobody owns where a pod is
+    }, function * () {}) // no managed fields: a binding owns none
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })
@@ -49,7 +49,7 @@ function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }:
   const name = pod.metadata.name ?? ''
   if (pod.metadata.deletionTimestamp !== undefined) throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
   if (pod.spec.nodeName) throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
-  // Which one the binding means: the change compares it with what is there.
+  // The binding's resourceVersion is the precondition.
   if (resourceVersion === undefined) delete pod.metadata.resourceVersion
   else pod.metadata.resourceVersion = resourceVersion
   pod.spec.nodeName = target.name

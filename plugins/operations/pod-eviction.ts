@@ -1,6 +1,6 @@
 /**
- * An Eviction, posted to a pod: deletes it if its disruption budget has room. A pod that has ended, that never ran or that
- * goes already disrupts nothing, and goes without asking the budget.
+ * Eviction, posted to a pod: deletes the pod if its disruption budget allows it. Finished, pending and terminating pods are deleted without
+ * using the budget.
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import * as v1 from '../../schemas/api/policy/v1.js'
@@ -20,7 +20,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-budget.js'
 
 const PODS = { group: '', resource: 'pods' }
-/** Of a pod that others change all the while. */
+/** Maximum attempts to delete a pod that keeps changing. */
 const MOST_ATTEMPTS = 20
 
 export const podEviction = (resources: ResourceRegistry): Operation => ({
@@ -28,11 +28,11 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
   otherMessages: [v1beta1.Eviction],
   answer: Status,
   run: async (object, { namespace, name, subresource = '' }, context) => {
-    const eviction = object as v1.Eviction // decoded by its message, which is the same in both versions
+    const eviction = object as v1.Eviction // decoded by its message; both versions are alike
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
-    const asked = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
-    const admission = admissionRequest(store, asked, { namespace, name, subresource }, 'CREATE', eviction, undefined, { kind: eviction.kind })
+    const evictionContext = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
+    const admission = admissionRequest(store, evictionContext, { namespace, name, subresource }, 'CREATE', eviction, undefined, { kind: eviction.kind })
     await store.admission.mutate(admission)
     if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')
     const deleteOptions: Partial<DeleteOptions> = eviction.deleteOptions ?? {}
@@ -40,10 +40,10 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
       preconditions: deleteOptions.preconditions,
       propagationPolicy: propagationOf(deleteOptions.propagationPolicy, deleteOptions.orphanDependents),
       gracePeriodSeconds: gracePeriodOf(deleteOptions.gracePeriodSeconds),
-      admitted: true as const // as an eviction
+      admitted: true as const // admitted as an eviction
     }
     await store.admission.validate(admission)
-    await evict(store, resources.find('policy', 'poddisruptionbudgets'), { namespace, name }, request, asked)
+    await evict(store, resources.find('policy', 'poddisruptionbudgets'), { namespace, name }, request, evictionContext)
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })
@@ -51,7 +51,7 @@ export const podEviction = (resources: ResourceRegistry): Operation => ({
 async function evict (pods: ResourceStore, budgets: ResourceStore | undefined, target: Target, request: DeleteRequest, context: WriteContext): Promise<void> {
   const entry = await removeUnprotected(pods, target, request, context)
   if (entry === undefined) return
-  const pod = pods.readStored(entry) as Pod // of the store of pods
+  const pod = pods.readStored(entry) as Pod // from the store of pods
   const [budget, ...others] = budgets === undefined ? [] : await budgetsOf(budgets, pod)
   if (others.length > 0) throw new StatusError(undefined, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
   if (budgets === undefined || budget === undefined) {
@@ -60,24 +60,24 @@ async function evict (pods: ResourceStore, budgets: ResourceStore | undefined, t
   }
   const { name = '' } = budget.metadata
   if (isReady(pod) || !isMet(budget)) {
-    // What the preconditions refuse takes nothing of the budget.
+    // Check preconditions first, so that a failure does not use the budget.
     if (request.preconditions !== undefined) await remove(pods, target, request, { ...context, dryRun: true })
     await takeDisruption(budgets, name, pod, context)
     await remove(pods, target, request, context)
     return
   }
-  // It may have become ready since it was looked at.
+  // Precondition: the pod may have become ready since the read.
   await remove(pods, target, atVersion(request, entry), context).catch((error: unknown) => {
     throw isStatusError(error, 'Conflict') && request.preconditions?.resourceVersion === undefined ? stillProcessed(name) : error
   })
 }
 
-/** Removes a pod that no budget protects; else returns it. @throws StatusError 404, 409 */
+/** Deletes the pod if no budget applies, otherwise returns it. @throws StatusError 404, 409 */
 async function removeUnprotected (pods: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Entry | undefined> {
   for (let attempt = 1; ; attempt++) {
     const entry = await current(pods, pods.key(target.namespace, target.name))
     if (entry === undefined) throw notFound(PODS, target.name)
-    const { metadata, status: { phase } } = pods.readStored(entry) as Pod // of the store of pods
+    const { metadata, status: { phase } } = pods.readStored(entry) as Pod // from the store of pods
     const isOver = phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined
     if (!isOver && phase !== 'Pending') return entry
     const named = request.preconditions?.resourceVersion !== undefined

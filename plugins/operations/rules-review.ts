@@ -1,4 +1,4 @@
-/** SelfSubjectRulesReview: what the authorizers list of what who asks may do in a namespace. It may be less than they would allow. */
+/** SelfSubjectRulesReview: lists the caller's rules in a namespace. The list may be incomplete. */
 import type { SelfSubjectRulesReview } from '../../schemas/api/authorization/rulesreviews.js'
 import type { Authorizer } from '../../auth/authorizer.js'
 import { badRequest } from '../../schemas/status.js'
@@ -7,7 +7,7 @@ import type { Operation } from '../../registry/resource-registry.js'
 
 export const rulesReview = (authorizer: Authorizer): Operation => ({
   run: async (object, _target, { user }) => {
-    const { kind, apiVersion, spec } = object as SelfSubjectRulesReview // performed for this kind alone
+    const { kind, apiVersion, spec } = object as SelfSubjectRulesReview // registered for this kind only
     if (user === undefined) throw badRequest('no user present on request')
     const namespace = spec.namespace ?? ''
     if (namespace === '') throw badRequest('no namespace on request')

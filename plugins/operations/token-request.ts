@@ -1,7 +1,6 @@
 /**
- * A TokenRequest, posted to a service account: a token of it, for audiences and for a time, that may be bound to a Pod that
- * runs under the account, or to a Secret, and ends with it.
- *
+ * TokenRequest, posted to a service account: issues a token for audiences and a lifetime, optionally bound to a Pod of the account or a
+ * Secret; a bound token ends with that object.
  * @see interface, '--service-account-max-token-expiration', '--service-account-extend-token-expiration'
  */
 import { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
@@ -16,10 +15,10 @@ import type { Operation, ResourceRegistry } from '../../registry/resource-regist
 
 const SHORTEST = 600
 const LONGEST = 2 ** 32
-/** Seconds that clients ask for which refresh the tokens they inject into pods; those of whom tokens may be extended. */
+/** Seconds that node agents request for tokens injected into pods; only such tokens may be extended. */
 const INJECTED = 3607
 const A_YEAR = 365 * 24 * 3600
-/** Characters; a token of more would not be accepted anywhere. */
+/** Maximum total characters of audiences, so that the token fits in a header. */
 const MOST_AUDIENCES = 16 * 1024
 const ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const REQUEST = { group: 'authentication.orch.io', kind: 'TokenRequest' }
@@ -53,7 +52,7 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
       context.warn(`requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`)
       seconds = maxExpirationSeconds
     }
-    // Programs that never read their token again have a year until that fails them, and their uses are counted.
+    // Programs that never reload their token keep working for a year; their uses are counted as stale.
     const extended = extendExpiration && bound.pod !== undefined && seconds === INJECTED && audiences.every(audience => tokens.audiences.includes(audience))
     const milliseconds = now()
     const token = await signer.issue({
@@ -87,18 +86,18 @@ function refuse (name: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(REQUEST, name, errors)
 }
 
-/** @throws StatusError 400 for what no token is bound to, 404, 409 for another one of that name */
+/** @throws StatusError 400 for an unsupported reference, 404, 409 if the UID differs */
 async function boundTo (resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
   if (reference == null) return {}
-  const { apiVersion = '', kind = '', name = '', uid: wanted = '' } = reference
+  const { apiVersion = '', kind = '', name = '', uid: expectedUid = '' } = reference
   if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
   if (name === '') throw noName()
   const plural = kind === 'Pod' ? 'pods' : 'secrets'
   const object = await find(resources, plural, namespace, name) as ApiObject & { spec?: { serviceAccountName?: string } }
   if (kind === 'Pod' && object.spec?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`)
   const { uid = '' } = object.metadata
-  if (wanted !== '' && wanted !== uid) {
-    throw conflict({ group: '', resource: kind }, name, `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`)
+  if (expectedUid !== '' && expectedUid !== uid) {
+    throw conflict({ group: '', resource: kind }, name, `the UID in the bound object reference (${expectedUid}) does not match the UID in record. The object might have been deleted and then recreated`)
   }
   return kind === 'Pod' ? { pod: { name, uid } } : { secret: { name, uid } }
 }

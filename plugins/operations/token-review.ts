@@ -1,7 +1,4 @@
-/**
- * TokenReview: whose token is this? The chain of the server is asked, for the audiences of the review or else for those of
- * the server; a token that is for none of them is nobody's.
- */
+/** TokenReview: authenticates a token for the review's audiences, or else the server's. A token for none of them is invalid. */
 import type { TokenReview, TokenReviewStatus } from '../../schemas/api/authentication/tokenreviews.js'
 import { tokenCredentials } from '../../auth/authenticator.js'
 import type { Authenticator } from '../../auth/authenticator.js'
@@ -9,19 +6,19 @@ import { badRequest, isStatusError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { Operation } from '../../registry/resource-registry.js'
 
-/** Of a token that nobody knows, and before the reason of whoever refused it. */
+/** Error for unknown tokens, and prefix of an authenticator's error. */
 const INVALID = 'invalid bearer token'
 
 /** @param own audiences of this server */
 export const tokenReview = (authenticator: Authenticator, own: readonly string[] = []): Operation => {
   const answer = async ({ token = '', audiences = [] }: TokenReview['spec']): Promise<TokenReviewStatus> => {
-    const asked = audiences.length === 0 ? own : audiences
+    const requested = audiences.length === 0 ? own : audiences
     try {
-      const user = await authenticator.authenticate(tokenCredentials(token, asked.length === 0 ? undefined : asked))
+      const user = await authenticator.authenticate(tokenCredentials(token, requested.length === 0 ? undefined : requested))
       if (user === undefined) return { user: {}, error: INVALID }
       const { username, uid, groups, extra, audiences: known = [] } = user
-      const shared = asked.filter(audience => known.includes(audience))
-      if (asked.length > 0 && shared.length === 0) return { user: {}, error: 'the token is for none of the audiences' }
+      const shared = requested.filter(audience => known.includes(audience))
+      if (requested.length > 0 && shared.length === 0) return { user: {}, error: 'the token is for none of the audiences' }
       return {
         authenticated: true,
         user: { username, uid, groups: [...groups], extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) },
@@ -33,7 +30,7 @@ export const tokenReview = (authenticator: Authenticator, own: readonly string[]
   }
   return {
     run: async object => {
-      const review = object as TokenReview // performed for this kind alone
+      const review = object as TokenReview // registered for this kind only
       if ((review.spec.token ?? '') === '') throw badRequest('token is required for TokenReview in authentication')
       return { ...review, status: await answer(review.spec) }
     }

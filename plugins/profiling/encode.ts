@@ -1,4 +1,4 @@
-/** Profiles of V8 in the format of pprof, compressed as its tools take them. */
+/** Encodes V8 profiles in gzipped pprof format. */
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -6,7 +6,7 @@ import { Function as ProfiledFunction, Line, Location, Profile, Sample, StringTa
 
 const compress = promisify(gzip)
 
-/** A place in the code, and who called it. */
+/** A code location and its caller. */
 interface Frame { readonly callFrame: Runtime.CallFrame, readonly parent: Frame | undefined }
 
 interface Measured { readonly frame: Frame, readonly values: readonly number[] }
@@ -19,7 +19,7 @@ interface Shape {
   readonly milliseconds: number
 }
 
-/** @returns where the processor was, by samples and nanoseconds */
+/** @returns CPU time by stack, in samples and nanoseconds */
 export async function encodeCpu ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, startedAt: Date, milliseconds: number, interval: number): Promise<Buffer> {
   const parents = new Map<number, number>()
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
@@ -46,7 +46,7 @@ export async function encodeCpu ({ nodes, samples = [], timeDeltas = [] }: Profi
   return await encode(measured, { types: [['samples', 'count'], ['cpu', 'nanoseconds']], period: interval * 1000, startedAt, milliseconds })
 }
 
-/** @returns what was allocated and is still in use, by bytes */
+/** @returns live allocations by stack, in bytes */
 export async function encodeHeap ({ head }: HeapProfiler.SamplingHeapProfile, startedAt: Date, milliseconds: number, interval: number): Promise<Buffer> {
   const measured: Measured[] = []
   const waiting: Array<readonly [HeapProfiler.SamplingHeapProfileNode, Frame | undefined]> = [[head, undefined]]
@@ -76,7 +76,7 @@ async function encode (measured: readonly Measured[], { types, period, startedAt
   }
   const stackOf = (frame: Frame): number[] => {
     const stack: number[] = []
-    // The root stands for the whole and is no call.
+    // Skip the root: it is not a call.
     for (let at: Frame | undefined = frame; at?.parent !== undefined; at = at.parent) stack.push(locationOf(at.callFrame))
     return stack
   }

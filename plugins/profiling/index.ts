@@ -1,7 +1,5 @@
 /**
- * `/debug/pprof/`: where the server spends its time and memory, for `go tool pprof` and its kin, and what it is doing, for people.
- * Authorized like any path.
- *
+ * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. Authorized like any path.
  * @see interface, `--profiling`, `--contention-profiling`
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
@@ -12,15 +10,15 @@ import { stateOf, stateText } from '../../registry/state.js'
 import type { ProfileKind } from './profiles.js'
 
 export interface ProfilingOptions {
-  /** Whether the delay of the event loop is measured, `--contention-profiling`. Default false. */
+  /** Measures the event loop delay, `--contention-profiling`. Default false. */
   readonly contention?: boolean
-  /** Milliseconds a request may take, and so a profile. Default 60,000. */
+  /** Maximum duration of a request, and thus of a profile, in milliseconds. Default 60,000. */
   readonly requestTimeout?: number | undefined
 }
 
 const ROOT = '/debug/pprof'
 const DEFAULT_SECONDS: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 5 }
-/** Milliseconds between the end of a profile and that of its request. */
+/** Milliseconds between the end of a profile and the request timeout. */
 const MARGIN = 5000
 
 const PAGES = {

@@ -1,23 +1,23 @@
-/** Profiles of this process, taken by V8 for so many seconds. One at a time: each slows the server a little. */
+/** Records V8 profiles of this process. Only one at a time, because each slows the server. */
 import { Session } from 'node:inspector/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeCpu, encodeHeap } from './encode.js'
 
-/** Microseconds between two looks at the processor. */
+/** Microseconds between CPU samples. */
 const CPU_INTERVAL = 1000
-/** Bytes between two looks at allocations, on average. */
+/** Average bytes between heap samples. */
 const HEAP_INTERVAL = 64 * 1024
 
 export type ProfileKind = 'profile' | 'heap'
 
-/** @param signal ends it early: what there is until then is what is answered */
+/** @param signal ends the profile early; it then covers the time until the abort */
 export async function takeProfile (kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<Buffer> {
   const session = new Session()
   session.connect()
   const startedAt = new Date()
   const since = performance.now()
   const wait = async (): Promise<number> => {
-    await sleep(seconds * 1000, undefined, { signal }).catch(() => {}) // whoever waited has gone
+    await sleep(seconds * 1000, undefined, { signal }).catch(() => {}) // aborted: the client has disconnected
     return performance.now() - since
   }
   try {

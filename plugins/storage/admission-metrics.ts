@@ -1,4 +1,4 @@
-/** How long admission takes and how often it refuses, by plugin and altogether, under the conventional names. */
+/** Admission durations and rejections, by plugin and in total, with upstream's names. */
 import type { ObserveAdmission, Phase } from '../../admission/chain.js'
 import type { Operation } from '../../registry/admission.js'
 import type { Histogram } from '../metric-series.js'
@@ -10,7 +10,7 @@ export function observeAdmission ({ histogram, summary }: OrchServer['metrics'])
   const plugins = histogram('apiserver_admission_controller_admission_duration_seconds', 'Seconds an admission plugin took, by plugin, operation, type and whether it refused.', SECONDS, ['name', 'operation', 'rejected', 'type'])
   const steps = histogram('apiserver_admission_step_admission_duration_seconds', 'Seconds all admission plugins took together, by operation, type and whether one refused.', SECONDS, ['type', 'operation', 'rejected'])
   const quantiles = summary('apiserver_admission_step_admission_duration_seconds_summary', 'Seconds all admission plugins took together in the last five hours, by operation, type and whether one refused.', ['type', 'operation', 'rejected'])
-  /** Of plugins that did not refuse: to put their labels together takes as long as most of them do. */
+  /** Cached series of accepting plugins: a label lookup takes as long as most plugins. */
   const accepted = new Map<string, { admit: Partial<Record<Operation, Histogram>>, validate: Partial<Record<Operation, Histogram>> }>()
   const passed = (plugin: string, phase: Phase, operation: Operation): Histogram => {
     let known = accepted.get(plugin)

@@ -1,4 +1,4 @@
-/** How many addresses of services are taken and free, and how often one was to be had, by range, under the conventional names. */
+/** Metrics of service address allocation by range, with upstream's names. */
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
 import type { PoolObserver } from '../../registry/services/pool.js'
 import type { OrchServer } from '../server.js'

@@ -1,7 +1,6 @@
 /**
- * The store behind the routes: opens the back end, offers the registry that routes add their resource types
- * to, and compacts the history at its interval. It boots before the routes and loads the caches when all of them
- * are there.
+ * Opens the back end and the resource registry, to which routes add their types; compacts the history periodically. Starts before the
+ * routes, and loads the watch caches after all of them are registered.
  */
 import fp from 'fastify-plugin'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
@@ -23,32 +22,29 @@ import { outboundCallers, type OutboundOptions } from './outbound.js'
 import { observePodSecurity } from './pod-security-metrics.js'
 import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
 
-/** Where objects are kept and how: a kind of back end with its options, memory without one, or a `Backend` of the host's own. */
+/** A back end with its options (default memory), or the host's own `Backend`. */
 export type StorageOptions = (BackendOptions | Backend) & {
-  /** Of all keys in the store, `--etcd-prefix`. Default `/registry`. */
+  /** Prefix of all keys, `--etcd-prefix`. Default `/registry`. */
   readonly prefix?: string
   /** `--storage-media-type`. Default `application/vnd.orch.protobuf`. */
   readonly mediaType?: StorageMediaType
-  /** Milliseconds; 0 never compacts. Default 5 minutes. */
+  /** Milliseconds; 0 disables compaction. Default 5 minutes. */
   readonly compactionInterval?: number
-  /** Milliseconds the store may take to prove that it answers, `--etcd-healthcheck-timeout`. Default 2,000. */
+  /** Maximum milliseconds for a health check of the store, `--etcd-healthcheck-timeout`. Default 2,000. */
   readonly healthcheckTimeout?: number
-  /** Milliseconds that Events stay, `--event-ttl`. Default one hour. */
+  /** Lifetime of Events in milliseconds, `--event-ttl`. Default one hour. */
   readonly eventTtl?: number
-  /** For how long the lease of an Event is that of later ones, which it outlives by no more, and no more than a twentieth of their time. Default 60. */
+  /** Seconds during which new Events share a lease. They outlive their TTL by at most this, and by at most a twentieth of it. Default 60. */
   readonly leaseReuseSeconds?: number
-  /** Whether a garbage collector sees to what depends on a deleted object, `--enable-garbage-collector`. Default true. */
+  /** True if a garbage collector deletes dependents of deleted objects, `--enable-garbage-collector`. Default true. */
   readonly garbageCollection?: boolean
 }
 
-/** What of the store is kept in memory. */
+/** Watch cache settings. */
 export interface WatchCacheOptions {
-  /**
-   * Events kept per resource for watches before the back end is asked, at least; no fewer than 2,000 are. Default 100.
-   * With 0 nothing of a resource is kept in memory: the back end answers everything.
-   */
+  /** Minimum events kept per resource; at least 2,000. Default 100. 0 disables the watch cache: the back end serves everything. */
   readonly size?: number
-  /** The same for single resources, by `group/plural`, `/configmaps` for one of the core group. */
+  /** Overrides per resource by `group/plural`; `/configmaps` for the core group. */
   readonly sizes?: Readonly<Record<string, number>>
 }
 
@@ -81,7 +77,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     observePodSecurity: observePodSecurity(fastify.orch.metrics),
     note: text => { fastify.log.warn(text) }
   })
-  // A rule on objects: what breaks it is invalid, and of that nobody else has to judge.
+  // First: objects that violate this rule are invalid whatever the other plugins decide.
   if (!allowPrivileged) plugins.unshift((await import('../../admission/privileged-containers.js')).privilegedContainers)
   if (rbac !== undefined) plugins.push((await import('../../admission/plugins/rbac-escalation.js')).escalationCheck({ rbac, authorize: attributes => authorizer.authorize(attributes) }))
   const allocation = services === undefined ? undefined : new (await import('../../registry/services/allocation.js')).ServiceAllocation({ ...services, backend: stores.of('', 'services'), prefix, log, observe: observeAddresses(fastify.orch.metrics) })
@@ -91,7 +87,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     prefix,
     mediaType,
     windowSizeOf: (group, plural) => watchCache.sizes?.[`${group}/${plural}`] ?? watchCache.size ?? 100,
-    ttlSeconds: eventTtl === undefined ? undefined : eventTtl / 1000, // of the one type whose objects end by themselves
+    ttlSeconds: eventTtl === undefined ? undefined : eventTtl / 1000, // applies to Events only
     leaseReuseSeconds,
     garbageCollection,
     observerOf: observeStores(fastify.orch.metrics),
@@ -99,7 +95,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     reader: admissionReader(() => resources),
     log
   })
-  // What a busy minute has filled is given back when it is over.
+  // Release memory after a burst.
   const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
   const compactions = backends.map(backend => startCompaction(backend, compactionInterval, log))
 
@@ -116,7 +112,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout: healthcheckTimeout })
     metrics.trackStore(name, () => backend.status(), endpoint)
   })
-  // Of readiness alone: whoever restarted a server for a full disk would take away its reads and deletes.
+  // readyz only: a restart does not help against a full disk and would stop reads and deletes.
   if (backends.some(({ shortage }) => shortage !== undefined)) {
     health.add('storage-space', () => {
       for (const backend of backends) {

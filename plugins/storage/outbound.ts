@@ -1,4 +1,4 @@
-/** The calls that admission makes to others, and what they need of the server. */
+/** Outgoing calls of admission: webhooks and image review. */
 import { HttpClient } from '../../clients/http-client.js'
 import { endpointOf, readKubeconfig } from '../../clients/kubeconfig.js'
 import type { Material } from '../../clients/kubeconfig.js'
@@ -14,9 +14,9 @@ import { hookMetrics } from './webhook-metrics.js'
 import { callWords } from './webhook-messages.js'
 
 export interface OutboundOptions {
-  /** Shown to webhooks for which no kubeconfig has credentials, `--proxy-client-cert-file` and `--proxy-client-key-file`. */
+  /** Client certificate for webhooks without credentials in a kubeconfig, `--proxy-client-cert-file` and `--proxy-client-key-file`. */
   readonly client?: { readonly certificate: Material, readonly key: Material }
-  /** Calls an endpoint of a service that is ready, and not its cluster address, `--enable-aggregator-routing`. Default false. */
+  /** Calls a ready endpoint of a service instead of its cluster address, `--enable-aggregator-routing`. Default false. */
   readonly toEndpoints?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface OutboundContext extends OutboundOptions {
 }
 
 const MOST_REVIEW_BYTES = 64 * 1024
-const MOST_TOLD = 1000
+const MAX_MESSAGE = 1000
 
 export function outboundCallers ({ client, toEndpoints = false, resources, metrics, warn }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
@@ -57,15 +57,15 @@ export function outboundCallers ({ client, toEndpoints = false, resources, metri
 
 const MOST_HOOKS = 1000
 
-/** Each webhook that fails is told of once in a while. */
+/** Limits the log lines per webhook. */
 function byHook (warn: (text: string) => void): (hook: string, message: string) => void {
-  const tellers = new Map<string, (text: string) => void>()
+  const reporters = new Map<string, (text: string) => void>()
   return (hook, message) => {
-    let tell = tellers.get(hook)
-    if (tell === undefined) {
-      if (tellers.size >= MOST_HOOKS) tellers.clear()
-      tellers.set(hook, tell = occasionally(warn))
+    let report = reporters.get(hook)
+    if (report === undefined) {
+      if (reporters.size >= MOST_HOOKS) reporters.clear()
+      reporters.set(hook, report = occasionally(warn))
     }
-    tell(message.slice(0, MOST_TOLD))
+    report(message.slice(0, MAX_MESSAGE))
   }
 }

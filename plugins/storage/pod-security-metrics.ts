@@ -1,4 +1,4 @@
-/** What PodSecurity judged, under the conventional names. */
+/** Metrics of PodSecurity evaluations, with upstream's names. */
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { PodSecurityObserver } from '../../admission/pod-security/observer.js'
 import { RELEASE } from '../../schemas/meta/release.js'
@@ -6,11 +6,11 @@ import type { OrchServer } from '../server.js'
 
 const LABELS = ['request_operation', 'resource', 'subresource']
 
-/** All that has pods but is none is one kind. */
+/** Types with a pod template are all labelled controller. */
 const labelsOf = ({ operation, resource, subresource }: AdmissionRequest): string[] =>
   [operation.toLowerCase(), resource === 'pods' ? 'pod' : resource === 'namespaces' ? 'namespace' : 'controller', subresource]
 
-/** Versions that this release does not know of are one. */
+/** Versions later than this release share one label. */
 const versionOf = (minor: number): string => minor === Infinity ? 'latest' : minor > Number(RELEASE.minor) ? 'future' : `v1.${minor}`
 
 export function observePodSecurity ({ counter }: OrchServer['metrics']): PodSecurityObserver {

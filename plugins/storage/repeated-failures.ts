@@ -1,4 +1,4 @@
-/** Failures that many caches have at once for one reason, as when the store is away: the first of them is logged, the others are counted. */
+/** Deduplicates failures that many caches report at once for one reason, such as an unavailable store: logs the first and counts the rest. */
 import { reasonOf } from '../../storage/errors.js'
 
 type Log = (message: string, error: unknown) => void

@@ -1,4 +1,4 @@
-/** What becomes of each resource type in the store and in memory, under the conventional names, by type as `apiserver_storage_objects` has it. */
+/** Metrics of stores and watch caches by resource type, with upstream's names. */
 import type { ResourceType } from '../../schemas/index.js'
 import type { StoreObserver, StoreOperation } from '../../storage/observer.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -55,7 +55,7 @@ export function observeStores ({ counter, gauge, histogram }: OrchServer['metric
   }
 }
 
-/** What the caches hold. */
+/** Sizes of the watch caches. */
 export function observeCaches ({ gauge, beforeScrape }: OrchServer['metrics'], resources: ResourceRegistry): void {
   const capacities = gauge('watch_cache_capacity', 'Changes that a cache keeps for watches.', ['resource'])
   beforeScrape(() => {

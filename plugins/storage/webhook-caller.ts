@@ -1,6 +1,6 @@
 /**
- * Calls admission webhooks: one client, and so one set of connections, for each place that hooks are at, kept as long as a
- * configuration names it. Redirects are not followed, an answer is bounded in time and size.
+ * Calls admission webhooks. Each target has one client with its connections, kept while a configuration refers to it. Redirects are not
+ * followed; responses are bounded in time and size.
  */
 import { isClientError } from '../../clients/errors.js'
 import { HttpClient, type Answer, type HttpClientOptions } from '../../clients/http-client.js'
@@ -11,18 +11,18 @@ import { serviceAddress } from '../../admission/webhooks/service-address.js'
 import type { HookCall, HookCaller, HookTarget } from '../../admission/webhooks/target.js'
 import { hookFailure } from './webhook-messages.js'
 
-/** Of an answer: a patch may set all of an object, in base64. */
+/** Maximum bytes of a response: a patch may replace a whole object, in base64. */
 const MOST_ANSWER_BYTES = 6 * 1024 * 1024
-/** More than a webhook may take: what ends a call is its own deadline. */
+/** Longer than the maximum webhook timeout, so that the call's own deadline applies. */
 const LONGER_MS = 31_000
 
 export interface HookCallerOptions {
-  /** As whom a host is called, by `host:port`. */
+  /** Credentials for a host, by `host:port`. */
   readonly credentials: (hostPort: string) => CallerCredentials | undefined
   readonly reader: AdmissionReader
-  /** Calls an endpoint of a service in place of its address. */
+  /** Calls an endpoint of a service instead of its address. */
   readonly toEndpoints: boolean
-  /** Told of what calls come to. */
+  /** Observes the outcome of calls. */
   readonly observers?: Pick<HttpClientOptions, 'observe' | 'missingName' | 'weakSignature'>
 }
 
@@ -30,7 +30,7 @@ export interface ClosableHookCaller extends HookCaller { readonly close: () => P
 
 export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
   const clients = new Map<string, HttpClient>()
-  /** Those that have connections to keep. */
+  /** Clients with kept-alive connections. */
   const answered = new WeakSet<HttpClient>()
   const clientOf = (target: HookTarget): HttpClient => {
     let client = clients.get(target.key)
@@ -45,7 +45,7 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
       const attempt = (deadline: number): Promise<Answer> => client.call({ method: 'POST', path: `${target.url.pathname}${query}`, body, headers: HEADERS, deadline, signal, traceparent })
       try {
         const answer = await attempt(timeout).catch((error: unknown) => {
-          // A kept connection may be closed just when it is used again, which says nothing of the hook.
+          // Retry once if a kept-alive connection was closed as it was reused: not a failure of the webhook.
           if (isClientError(error) && error.unanswered && answered.has(client)) return attempt(Math.max(1, until - performance.now()))
           throw error
         })
@@ -60,7 +60,7 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
       for (const [key, client] of clients) {
         if (kept.has(key)) continue
         clients.delete(key)
-        client.retire().catch(() => {}) // its calls are told themselves
+        client.retire().catch(() => {}) // its calls report their own errors
       }
     },
     close: async () => {

@@ -1,4 +1,4 @@
-/** Why a webhook could not be called. */
+/** Error messages for failed webhook calls. */
 import { isClientError, reasonOf } from '../../clients/errors.js'
 import type { ClientError } from '../../clients/errors.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -6,16 +6,16 @@ import { HookFailure } from '../../admission/webhooks/target.js'
 
 const MOST_OF_BODY = 2048
 
-/** @param url as it was called, with its query */
+/** @param url the called URL, with its query */
 export function hookFailure (error: unknown, url: string): HookFailure {
   const [words, code] = callWords(error, url)
   const called = (why: string): string => `failed to call webhook: ${why}`
-  // What it answered stays out of the log, and with it the error that holds it.
+  // Keep the response body out of the client's message, and the error that contains it out of the log.
   if (isClientError(error, 'BadStatus')) return new HookFailure(called(words), code, { clientMessage: called(`Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}`) })
   return new HookFailure(called(words), code, { cause: error })
 }
 
-/** @returns an HTTP status beside, for metrics */
+/** @returns message and HTTP status, the latter for metrics */
 export function callWords (error: unknown, url: string): [words: string, code: number] {
   if (!isClientError(error)) return [error instanceof Error ? error.message : String(error), 500]
   return error.code === 'BadStatus' ? ofStatus(error) : [`Post ${JSON.stringify(url)}: ${ofConnection(error)}`, 400]
@@ -23,7 +23,7 @@ export function callWords (error: unknown, url: string): [words: string, code: n
 
 function ofConnection (error: ClientError): string {
   const { code, cause } = error
-  if (isStatusError(cause)) return cause.message // of looking up its service
+  if (isStatusError(cause)) return cause.message // service lookup failed
   if (code === 'Timeout') return 'the deadline has passed'
   return code === 'Unreachable' ? reasonOf(cause) : error.message
 }
@@ -41,11 +41,11 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request'
 }
 
-/** What it says itself counts where it says it as a Status. */
+/** Uses the message of a Status in the response, if any. */
 function ofStatus ({ status = 0, body }: ClientError): [words: string, code: number] {
   const text = body?.subarray(0, MOST_OF_BODY).toString().trim() ?? ''
-  const said = messageIn(text)
-  if (said !== undefined) return [said, status]
+  const statusMessage = messageIn(text)
+  if (statusMessage !== undefined) return [statusMessage, status]
   if (status === 403 || status === 415) return [text === '' ? 'unknown' : text, status]
   const known = STATUS_TEXTS[status]
   if (known !== undefined) return [known, status]

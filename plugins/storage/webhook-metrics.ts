@@ -1,9 +1,9 @@
-/** What webhooks of admission did, under the conventional names. */
+/** Metrics of admission webhooks, with upstream's names. */
 import type { HookMetrics } from '../../admission/webhooks/tools.js'
 import type { OrchServer } from '../server.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
-/** Codes above are one. */
+/** Higher codes share one label. */
 const MOST_CODE = 600
 
 export function hookMetrics ({ histogram, counter }: OrchServer['metrics']): HookMetrics {

@@ -1,14 +1,14 @@
-/** What the log and spans say of a request beside its steps. Without its query, which may hold secrets. */
+/** Fields of a request for the log and for spans. The query is omitted, because it may contain secrets. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Fields } from '../../registry/trace.js'
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
   get: 'Get', list: 'List', watch: 'Watch', create: 'Create', update: 'Update', patch: 'Patch', delete: 'Delete', deletecollection: 'Delete'
 }))
-/** Characters of what a client says of itself and of a path. */
+/** Maximum characters of client-supplied values. */
 const MOST_OF_VALUE = 1024
 
-/** What was done, as the log names it. */
+/** The operation's name in the log. */
 export const nameOf = ({ method, orch: { info } }: FastifyRequest): string => (info.isResourceRequest ? NAMES.get(info.verb) : undefined) ?? `HTTP ${method}`
 
 export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: FastifyRequest): Fields {
@@ -22,7 +22,7 @@ export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: Fastify
   }
 }
 
-/** Of a span, by the names that spans of HTTP servers had in that release. */
+/** Span attributes, with the names that HTTP servers used in OpenTelemetry at the time of this release. */
 export function attributesOf ({ method, headers, protocol, raw, ip, orch: { info, auditId } }: FastifyRequest, reply: FastifyReply): Fields {
   return {
     'http.method': method,
@@ -38,5 +38,5 @@ export function attributesOf ({ method, headers, protocol, raw, ip, orch: { info
   }
 }
 
-/** Of a client that has gone nothing is known where nobody had asked before. */
+/** Unknown if the client disconnected before the address was first read. */
 const clientOf = (ip: string | undefined): string => ip?.replace(/^::ffff:(?=\d+\.)/, '') ?? 'unknown'

@@ -1,11 +1,8 @@
 /**
- * What became of each request, step by step (`request.orch.trace`): the log tells of one that was slow, and where a receiver is
- * configured, spans of those that are sampled are sent to it. A caller who is known and sends a W3C traceparent has its trace
- * continued and its decision respected; of anybody else it is no more than linked to, as whoever reaches a server could otherwise
- * have all of its requests traced. Webhooks are told of the trace by the same header.
- *
- * It stands right behind request info. Long-running requests are never slow, and become spans when they end.
- *
+ * Traces each request step by step (`request.orch.trace`): logs slow ones and, if a receiver is configured, exports the spans of sampled
+ * ones. An authenticated caller's W3C traceparent is continued and its sampling decision respected; other callers' are only linked, so that
+ * strangers cannot force tracing. Webhooks receive the trace in the same header.
+ * Registered right after request info. Long-running requests are never slow; their spans are exported when they end.
  * @see interface, 'Server start-up options': --tracing-config-file
  */
 import { randomUUID } from 'node:crypto'
@@ -19,19 +16,19 @@ import type { ReceiverOptions } from './receiver-options.js'
 import { isSlow, slowLine } from './slow-line.js'
 
 export interface TracingOptions {
-  /** Where spans are sent. Default nowhere. */
+  /** Receiver of spans. Default none. */
   readonly receiver?: ReceiverOptions | undefined
-  /** Without a receiver, passes on what callers say of their traces, as it is. Default false. */
+  /** Without a receiver, forwards the callers' traceparent unchanged. Default false. */
   readonly passOn?: boolean | undefined
 }
 
 const MINUTE = 60_000
 const SECOND = 1000
-/** Slow requests that are logged in a second. */
+/** Maximum slow requests logged per second. */
 const MOST_SLOW = 10
-/** Of every span of a request, whatever was asked. */
+/** Name of all request spans. */
 const SPAN = 'OrchAPI'
-/** Characters of a header that is passed on. */
+/** Characters of a forwarded header. */
 const TRACEPARENT_LENGTH = 55
 
 async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: TracingOptions): Promise<void> {
@@ -40,10 +37,10 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   const failed = occasionally((reason: string) => { log.warn(`traces cannot be sent to ${reason}`) }, MINUTE)
   const spans = receiver === undefined ? undefined : new (await import('./open-telemetry.js')).OpenTelemetry(receiver, `orch-apiserver-${randomUUID()}`, failed)
 
-  // A server that has too much to do is slow with all of it, and should not write about each.
-  const tellOfSlow = atMost(MOST_SLOW, SECOND, (request: FastifyRequest, leftOut) => {
+  // An overloaded server is slow with every request and must not log each one.
+  const logSlow = atMost(MOST_SLOW, SECOND, (request: FastifyRequest, suppressed) => {
     log.info(slowLine(request.orch.trace, nameOf(request), fieldsOf(request), everything))
-    if (leftOut > 0) log.info(`${leftOut} slow requests before this one are not logged, as there were more than ${MOST_SLOW} in a second`)
+    if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MOST_SLOW} in a second`)
   })
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -56,7 +53,7 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
         const slow = isSlow(trace) && !isLongRunning(info)
         if (!slow && send === undefined) return
         trace.complete()
-        if (slow) tellOfSlow(request)
+        if (slow) logSlow(request)
         send?.()
       })
     }
@@ -65,14 +62,11 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   if (spans !== undefined) fastify.addHook('onClose', () => spans.close())
 }
 
-/**
- * Whether it is sampled is decided when that is first asked for, by who the caller is then known to be.
- * @returns what sends its spans when it is over
- */
+/** Decides sampling lazily, when the caller's identity is known. @returns exports the spans of the finished request */
 function follow (spans: OpenTelemetry, request: FastifyRequest, reply: FastifyReply): () => void {
   const { trace } = request.orch
   let decided: Sampled | undefined
-  const sampled = (): Sampled => decided ??= spans.sample({ traceparent: request.headers.traceparent as string | undefined, trusted: isKnown(request) }) // one of a kind: Node joins others
+  const sampled = (): Sampled => decided ??= spans.sample({ traceparent: request.headers.traceparent as string | undefined, trusted: isKnown(request) }) // Node joins repeated headers, so it is never an array
   trace.propagate = span => spans.traceparent(sampled(), span)
   return () => {
     if (!sampled().sampled) return
@@ -82,7 +76,7 @@ function follow (spans: OpenTelemetry, request: FastifyRequest, reply: FastifyRe
   }
 }
 
-/** Not anonymous, and not refused before that was found out. */
+/** True for authenticated callers; false if the request was rejected before authentication. */
 const isKnown = ({ orch: { user, impersonator } }: FastifyRequest): boolean => (impersonator ?? user)?.groups.includes('system:authenticated') === true
 
 function callerOf ({ headers: { traceparent } }: FastifyRequest): string | undefined {

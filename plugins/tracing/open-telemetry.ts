@@ -1,9 +1,7 @@
 /**
- * Traces as spans of OpenTelemetry, sent to a receiver of OTLP over gRPC. Loaded only where a receiver is configured, and in a file
- * of its own beside the launcher. A span becomes one of the library when its request is over, so nothing of it is on the way of a
- * request. What the receiver does not take is dropped: at most 2,048 spans wait for it.
- *
- * Neither tracestate nor baggage is read or passed on.
+ * Exports traces as OpenTelemetry spans by OTLP over gRPC. Loaded only if a receiver is configured; a separate file in the bundle. Spans
+ * are converted after the request has ended, so the library adds no latency. At most 2,048 spans wait for the receiver; more are dropped.
+ * tracestate and baggage are neither read nor forwarded.
  */
 import { credentials, logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace as traceApi, type HrTime, type SpanContext } from '@opentelemetry/api'
@@ -16,13 +14,13 @@ import type { Fields, Span, Trace } from '../../registry/trace.js'
 import type { ReceiverOptions } from './receiver-options.js'
 
 export interface Incoming {
-  /** The header as it was sent. */
+  /** The header as sent. */
   readonly traceparent: string | undefined
-  /** Whether whoever sent it is known. What a stranger says is linked to, and decides nothing. */
+  /** True if the caller is authenticated. Other callers' traces are linked and do not affect sampling. */
   readonly trusted: boolean
 }
 
-/** A trace under its ids. */
+/** Ids and sampling decision of a trace. */
 export interface Sampled {
   readonly traceId: string
   readonly sampled: boolean
@@ -32,7 +30,7 @@ export interface Sampled {
 
 const DEFAULT_ENDPOINT = 'localhost:4317'
 const MILLION = 1_000_000
-/** Characters of a header; one is 55 long, and later versions may be longer. */
+/** Maximum characters of the header; 55 today, later versions may be longer. */
 const MOST_OF_HEADER = 512
 const MOST_OF_REASON = 300
 
@@ -44,12 +42,9 @@ export class OpenTelemetry {
   readonly #resource: ReadableSpan['resource']
   readonly #timeout: number
 
-  /**
-   * @param instance of this server, another one at each start
-   * @param failed told of each batch that was not taken
-   */
+  /** @param instance unique per server start @param failed called for each batch that could not be sent */
   constructor ({ endpoint = DEFAULT_ENDPOINT, samplingRatePerMillion = 0, timeout = 5000 }: ReceiverOptions, instance: string, failed: (reason: string) => void) {
-    setLogVerbosity(logVerbosity.NONE) // it writes to standard error what a receiver sends
+    setLogVerbosity(logVerbosity.NONE) // grpc-js would write text from the receiver to standard error
     this.#sampler = new ParentBasedSampler({ root: samplingRatePerMillion > 0 ? new TraceIdRatioBasedSampler(samplingRatePerMillion / MILLION) : new AlwaysOffSampler() })
     this.#exporter = new OTLPTraceExporter({ url: endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`, credentials: credentials.createInsecure(), timeoutMillis: timeout })
     this.#processor = new BatchSpanProcessor(reportingExporter(this.#exporter, reason => { failed(`${endpoint}: ${reason}`) }), { exportTimeoutMillis: timeout })
@@ -69,7 +64,7 @@ export class OpenTelemetry {
 
   traceparent ({ traceId, sampled }: Sampled, span: Span): string { return `00-${traceId}-${this.#id(span)}-0${sampled ? 1 : 0}` }
 
-  /** Exports all spans of a trace that is over. */
+  /** Exports all spans of a finished trace. */
   export (trace: Trace, name: string, attributes: Fields, { traceId, parent, linked }: Sampled): void {
     const wall = Date.now() - performance.now()
     const time = (at: number): HrTime => millisToHrTime(wall + at)
@@ -103,11 +98,11 @@ export class OpenTelemetry {
     add(trace, parent)
   }
 
-  /** Sends what is left, for no longer than a moment. */
+  /** Sends the remaining spans, within the timeout. */
   async close (): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => { timer = setTimeout(resolve, this.#timeout) })
-    await Promise.race([this.#processor.shutdown().catch(() => {}), late]) // what failed has been told
+    await Promise.race([this.#processor.shutdown().catch(() => {}), late]) // failures were reported
     clearTimeout(timer)
     await this.#exporter.shutdown().catch(() => {})
   }
@@ -115,17 +110,17 @@ export class OpenTelemetry {
   #id (span: Span): string { return span.id ??= this.#ids.generateSpanId() }
 }
 
-/** Errors whose words are about other servers. Those of all others may be about an object, and have a part of it. */
-const TELLING = new Set(['HookFailure', 'StorageError'])
+/** Errors whose messages concern other servers. Messages of other errors may contain parts of objects. */
+const SAFE_MESSAGES = new Set(['HookFailure', 'StorageError'])
 
 function reasonOf (failure: unknown): string {
   if (!(failure instanceof Error)) return ''
-  if (TELLING.has(failure.name)) return failure.message
-  const { status } = failure as { status?: { reason?: unknown } } // what a client is told
+  if (SAFE_MESSAGES.has(failure.name)) return failure.message
+  const { status } = failure as { status?: { reason?: unknown } } // a StatusError
   return typeof status?.reason === 'string' ? status.reason : failure.name
 }
 
-/** The exporter, which tells why it failed. */
+/** Wraps the exporter to report failures. */
 const reportingExporter = (inner: SpanExporter, failed: (reason: string) => void): SpanExporter => ({
   export: (spans, done) => {
     inner.export(spans, result => {

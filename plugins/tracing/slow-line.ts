@@ -1,23 +1,17 @@
-/**
- * What the log says of a slow request, in the form that operators of such servers know: who asked for what, how long it took, and
- * the steps that took their share of it or more, all in one line.
- */
+/** Formats the log line of a slow request in upstream's form: the request, its duration, and the steps that took their share of it, in one line. */
 import { randomInt } from 'node:crypto'
 import type { Fields, Span, Trace } from '../../registry/trace.js'
 
-/** Milliseconds; what takes less is not told of. */
+/** Milliseconds from which a request is slow. */
 const SLOW = 500
-/** Characters of a value, such as the name of a client. */
+/** Maximum characters of a value, such as a client's name. */
 const MOST_OF_VALUE = 1024
-/** Random numbers tell the lines apart. */
+/** Range of the random number that identifies a line. */
 const NUMBERS = 2 ** 31
 
 export const isSlow = ({ startedAt, endedAt = startedAt, waited, allowance }: Trace): boolean => endedAt - startedAt - waited >= SLOW + allowance
 
-/**
- * @param name of what was done: `Get`, `List`
- * @param everything tells of all steps, however short
- */
+/** @param name of the operation: `Get`, `List` @param everything includes all steps, however short */
 export function slowLine (trace: Trace, name: string, fields: Fields, everything: boolean): string {
   const { startedAt, endedAt = startedAt, items = [], dropped } = trace
   const wall = Date.now() - performance.now()
@@ -26,7 +20,7 @@ export function slowLine (trace: Trace, name: string, fields: Fields, everything
   return `Trace[${randomInt(NUMBERS)}]: ${JSON.stringify(name)} ${fieldsText(fields)} (${day(wall + startedAt)}) (total time: ${total}ms):${stepsOf(trace, share, wall, endedAt)}${dropped === 0 ? '' : ` and ${dropped} more steps`} [${total}ms] END`
 }
 
-/** Those that took as long as `share`, each since the one before it; one that goes on took until `over`. */
+/** Steps that took at least `share`, measured from the previous one; a pending one lasts until `over`. */
 function stepsOf ({ startedAt, items = [] }: Span, share: number, wall: number, over: number): string {
   let text = ''
   let last = startedAt
@@ -48,7 +42,7 @@ const summary = (name: string, fields: Fields | undefined, took: number, at: num
 
 const fieldsText = (fields: Fields): string => Object.entries(fields).map(([name, value]) => `${name}:${quoted(String(value))}`).join(',')
 
-/** What has characters that this line is made of is quoted: a client says what it is called, and must not say what took how long. */
+/** Quotes values with special characters, so that client text cannot imitate parts of the line. */
 function quoted (value: string): string {
   const cut = value.length > MOST_OF_VALUE ? `${value.slice(0, MOST_OF_VALUE)}...TRUNCATED` : value
   return /^[\w./:;=*+@%&?~-]+$/.test(cut) ? cut : JSON.stringify(cut)

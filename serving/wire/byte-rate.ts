@@ -1,4 +1,4 @@
-/** How fast bytes may go: so many a second, with a second's worth at once. */
+/** A token bucket of bytes that holds one second's worth. */
 
 export class ByteRate {
   readonly perSecond: number
@@ -6,7 +6,7 @@ export class ByteRate {
   #left: number
   #at: number
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now monotonic clock, milliseconds */
   constructor (perSecond: number, now = performance.now.bind(performance)) {
     this.perSecond = perSecond
     this.#now = now
@@ -14,13 +14,13 @@ export class ByteRate {
     this.#at = now()
   }
 
-  /** @returns how many of these bytes may go as one piece, and the milliseconds until then; when there is no time to wait they count as gone */
+  /** @returns the size of the next piece and the milliseconds to wait for it; if 0, the piece is deducted */
   take (bytes: number): { readonly piece: number, readonly wait: number } {
     const now = this.#now()
     this.#left = Math.min(this.perSecond, this.#left + (now - this.#at) / 1000 * this.perSecond)
     this.#at = now
     const piece = Math.min(bytes, this.perSecond)
-    // Timers count whole milliseconds: what is missing by then is less than one's worth.
+    // Rounded up: timers count whole milliseconds.
     const wait = Math.ceil((piece - this.#left) / this.perSecond * 1000)
     if (wait > 0) return { piece, wait }
     this.#left -= piece

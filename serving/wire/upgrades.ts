@@ -1,17 +1,16 @@
 /**
- * Requests of HTTP/1.1 that ask for another protocol on their connection. Node hands such a connection over with the request
- * and makes no answer for it; here it gets one, so that it goes the way of every other request, through all hooks, and whoever
- * serves it takes the connection when it is time. For the launcher's listener and for the servers of hosts.
+ * HTTP/1.1 upgrade requests. Node hands over the connection without a response object; here the request gets one and passes all hooks, and
+ * its handler takes the connection. For the launcher's listener and for hosts' servers.
  */
 import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-const waiting = new WeakMap<IncomingMessage, Socket>()
+const connections = new WeakMap<IncomingMessage, Socket>()
 
 const noop = (): void => {}
 
-/** Milliseconds for a refusal to leave. */
-const LAST_WORDS = 5000
+/** Milliseconds to send a refusal. */
+const REFUSAL_TIMEOUT = 5000
 
 const refusal = (message: string): string => {
   const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: 'BadRequest', code: 400 })
@@ -21,18 +20,18 @@ const refusal = (message: string): string => {
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 
 /**
- * For a server's `upgrade` event. A request with a body is refused, as nothing says where that ends and the other protocol
- * begins. The connection ends with an answer that is none of switching.
- * @param busy whether answers to earlier requests are under way on the connection, amid which this one cannot be answered
+ * For a server's `upgrade` event. Requests with a body are rejected: the start of the other protocol would be undefined. The connection
+ * closes after a regular response.
+ * @param busy true if earlier responses are active on the connection; it is then destroyed
  */
 export function serveUpgrade (request: IncomingMessage, socket: Socket, head: Buffer, busy: boolean, serve: (request: IncomingMessage, response: ServerResponse) => void): void {
-  socket.on('error', noop) // its end says the same
+  socket.on('error', noop) // 'close' follows
   if (busy) {
     socket.destroy()
     return
   }
   if (hasBody(request)) {
-    const late = setTimeout(() => { socket.destroy() }, LAST_WORDS)
+    const late = setTimeout(() => { socket.destroy() }, REFUSAL_TIMEOUT)
     socket.once('close', () => { clearTimeout(late) })
     socket.end(refusal('a request that asks for an upgrade may have no body'), () => { socket.destroy() })
     return
@@ -42,9 +41,9 @@ export function serveUpgrade (request: IncomingMessage, socket: Socket, head: Bu
   response.shouldKeepAlive = false
   response.assignSocket(socket)
   response.once('finish', () => { socket.destroySoon() })
-  waiting.set(request, socket)
+  connections.set(request, socket)
   serve(request, response)
 }
 
-/** The connection of a request that asks for an upgrade; undefined of any other. Whoever writes to it answers in the place of the response. */
-export const connectionOf = (request: IncomingMessage): Socket | undefined => waiting.get(request)
+/** The connection of an upgrade request; undefined for others. Writing to it replaces the response. */
+export const connectionOf = (request: IncomingMessage): Socket | undefined => connections.get(request)

@@ -1,4 +1,4 @@
-/** Who a token is of, by its claims. (Interface: the --oidc-… flags.) */
+/** Maps the claims of an ID token to a user. (Interface: the --oidc-… flags.) */
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -6,12 +6,12 @@ export type Claims = Readonly<Record<string, unknown>>
 export interface ClaimOptions {
   /** `--oidc-username-claim`. Default sub. */
   readonly usernameClaim?: string
-  /** `--oidc-username-prefix`; - is none, blank is the issuer and # unless the claim is email. */
+  /** `--oidc-username-prefix`; - means none. Default: the issuer and #, or none for the email claim. */
   readonly usernamePrefix?: string
-  /** `--oidc-groups-claim`. Blank for no groups. */
+  /** `--oidc-groups-claim`. Default none. */
   readonly groupsClaim?: string
   readonly groupsPrefix?: string
-  /** `--oidc-required-claim`: texts that tokens must have. */
+  /** `--oidc-required-claim`: string claims that tokens must have. */
   readonly requiredClaims?: ReadonlyMap<string, string>
 }
 
@@ -43,7 +43,7 @@ export function userOf (claims: Claims, issuer: string, options: ClaimOptions): 
 
 export const own = (claims: Claims, name: string): unknown => Object.hasOwn(claims, name) ? claims[name] : undefined
 
-/** A text, or a list of texts. */
+/** Accepts a string or a list of strings. */
 function groupsOf (value: unknown, claim: string): readonly string[] {
   if (value === undefined || value === null) return []
   const list: unknown = typeof value === 'string' ? [value] : value

@@ -1,20 +1,20 @@
 /**
- * Groups that are too many for a token: it says where another token with them is to be had (`_claim_names`, `_claim_sources`). That
- * one has to be good by itself, of an issuer that is asked for its keys over https too.
+ * Resolves distributed groups claims: the token refers to an endpoint (`_claim_names`, `_claim_sources`) that returns a second token with
+ * the groups. That token is verified with its own issuer's keys, fetched over https.
  */
 import { decodeJwt } from 'jose'
 import { own, type Claims } from './claims.js'
 import { httpsUrl, type Outside } from './outside.js'
 
 export interface DistributedOptions {
-  /** The claim that may be somewhere else. */
+  /** The claim that may be distributed. */
   readonly claim: string
   readonly outside: Outside
-  /** The claims of a token of this issuer. @throws Error for one that is not good */
+  /** Verifies a token of this issuer and returns its claims. @throws Error if it is invalid */
   readonly verify: (issuer: string, token: string) => Promise<Claims>
 }
 
-/** The claims with the one that was somewhere else. @throws Error when it cannot be had */
+/** Returns the claims including the distributed one. @throws Error if it cannot be resolved */
 export async function resolveDistributed (claims: Claims, { claim, outside, verify }: DistributedOptions): Promise<Claims> {
   if (own(claims, claim) !== undefined) return claims
   const names = own(claims, '_claim_names')
@@ -24,7 +24,7 @@ export async function resolveDistributed (claims: Claims, { claim, outside, veri
   if (typeof source !== 'string') throw new Error('_claim_names is malformed')
   const found = own(fields(own(claims, '_claim_sources'), '_claim_sources'), source)
   const { endpoint, access_token: token } = fields(found, `the source of the claim ${claim}`)
-  if (endpoint === undefined || endpoint === '') return claims // it has the token in it, which is not what groups are taken from
+  if (endpoint === undefined || endpoint === '') return claims // an aggregated claim, which is not supported for groups
   if (token !== undefined && (typeof token !== 'string' || !/^[!-~]*$/.test(token))) throw new Error('the access_token of a claim source is malformed')
   const answer = (await outside.text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
   const { iss } = decodeJwt(answer)

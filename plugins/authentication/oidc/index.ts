@@ -1,8 +1,7 @@
 /**
- * OpenID Connect: ID tokens of one issuer, sent as bearer tokens. Their signature, issuer, audience and times are verified with
- * the keys of the issuer; the server is no client of it and asks it about no token. (Interface: the service Connect.)
- *
- * What is verified is believed for ten seconds without verifying it again, and not longer than the token lasts.
+ * OpenID Connect: ID tokens of one issuer as bearer tokens. Signature, issuer, audience and times are verified with the issuer's public
+ * keys; the issuer is not called per token. (Interface: the service Connect.)
+ * Results are cached for ten seconds, at most until the token expires.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { decodeJwt } from 'jose'
@@ -27,11 +26,11 @@ export interface OidcOptions extends ClaimOptions {
   readonly clientId: string
   /** `--oidc-signing-algs`. Default RS256. */
   readonly algorithms?: readonly string[]
-  /** `--oidc-ca-file`. Default the roots of the platform. */
+  /** `--oidc-ca-file`. Default the system roots. */
   readonly authority?: Material
   /** For tests. */
   readonly client?: Partial<HttpClientOptions>
-  /** Milliseconds on a clock that never goes back. For tests. */
+  /** Monotonic clock, milliseconds. For tests. */
   readonly now?: () => number
 }
 
@@ -41,9 +40,9 @@ export interface OidcContext {
 }
 
 const CACHED_MS = 10_000
-/** Characters; more fit in no header. */
+/** Maximum characters of a token; headers cannot hold more. */
 const MOST_TOKEN = 64 * 1024
-/** Issuers of distributed claims whose keys are kept. */
+/** Maximum issuers of distributed claims with cached keys. */
 const MOST_ISSUERS = 16
 
 export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcContext): Authenticator {
@@ -83,7 +82,7 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcC
   }
 }
 
-/** Who a token says it is of, which nobody has verified. Undefined for what is no JWT. */
+/** Returns the unverified `iss` claim, or undefined if the token is no JWT. */
 function issuedBy (token: string): unknown {
   if (token.length > MOST_TOKEN || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined
   try {

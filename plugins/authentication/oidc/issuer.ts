@@ -1,27 +1,27 @@
 /**
- * An issuer of tokens: where its keys are is in a document below its URL, read when the server starts or as soon as the issuer
- * can be reached. Until then its tokens are nobody's, and everybody else is served.
+ * A token issuer. Its discovery document, which names its key set, is read at start-up and retried until the issuer is reachable. Until
+ * then its tokens are rejected; other requests are served.
  */
 import { decodeProtectedHeader, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose'
 import { KeySet } from './key-set.js'
 import { httpsUrl, type Outside } from './outside.js'
 
 export interface IssuerOptions {
-  /** As it stands in tokens, to the letter. */
+  /** Must match the `iss` claim exactly. */
   readonly url: string
   readonly outside: Outside
-  /** Who tokens must be for. */
+  /** Required audience. */
   readonly audience: string
   readonly algorithms: readonly string[]
-  /** Told of each time it could not be reached. */
+  /** Called each time the issuer cannot be reached. */
   readonly failed: (error: unknown) => void
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now?: () => number
 }
 
-/** Milliseconds between two attempts to read the document. */
+/** Minimum milliseconds between two discovery attempts. */
 const COOLDOWN = 10_000
-/** Seconds that clocks may differ. */
+/** Allowed clock skew in seconds. */
 const SKEW = 10
 
 export class Issuer {
@@ -38,7 +38,7 @@ export class Issuer {
     this.#options = options
   }
 
-  /** Tries until it is there, and waits for nothing. */
+  /** Starts discovery in the background and retries until it succeeds. */
   begin (): void {
     this.#discover().catch(() => {
       if (this.#closed) return
@@ -52,7 +52,7 @@ export class Issuer {
     clearTimeout(this.#timer)
   }
 
-  /** The claims of a token. @throws Error for one that is not good, or that nobody can tell of now */
+  /** Verifies a token and returns its claims. @throws Error if it is invalid or the issuer is unreachable */
   async verify (token: string): Promise<JWTPayload> {
     const keys = this.#keys ?? await this.#discovered()
     const { url, audience, algorithms } = this.#options
@@ -84,7 +84,7 @@ export class Issuer {
     })
     try {
       const document = await fetch(new URL(`${url.replace(/\/$/, '')}/.well-known/openid-configuration`))
-      const { issuer, jwks_uri: uri } = (document ?? {}) as Record<string, unknown> // anything else has neither
+      const { issuer, jwks_uri: uri } = (document ?? {}) as Record<string, unknown> // other types have neither member
       if (issuer !== url) throw new Error(`${url} says that it is another issuer`)
       const from = httpsUrl(uri, `jwks_uri of ${url}`)
       this.#keys = new KeySet({ fetch: () => fetch(from), now })

@@ -1,20 +1,20 @@
 /**
- * The keys of an issuer. They are fetched when first needed, looked at again in the background every ten minutes, and at once for
- * a token that none of them fits, as the issuer may have changed them; but never by two at a time nor twice in a few
- * seconds, whatever tokens say. Keys that are known stay in use while the issuer is down.
+ * An issuer's public keys: fetched on first use, refreshed in the background every ten minutes, and refetched when no key matches a token,
+ * because the issuer may have rotated them. Fetches are shared and at least ten seconds apart, so that tokens cannot trigger floods. Known
+ * keys stay in use while the issuer is down.
  */
 import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose'
 
 export interface KeySetOptions {
   readonly fetch: () => Promise<unknown>
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic clock, milliseconds. */
   readonly now?: () => number
 }
 
-/** Milliseconds between two fetches. */
+/** Minimum milliseconds between two fetches. */
 const COOLDOWN = 10_000
 const MOST_AGE = 600_000
-/** Keys that are tried for a token that names none. */
+/** Maximum keys tried for a token that names none. */
 const MOST_TRIED = 16
 
 type Keys = ReturnType<typeof createLocalJWKSet>
@@ -29,11 +29,7 @@ export class KeySet {
 
   constructor (options: KeySetOptions) { this.#options = options }
 
-  /**
-   * Tries the keys that may fit a token, then once more with new ones.
-   * @param verify throws for a key that does not fit
-   * @throws what the fetch or the last key has failed with
-   */
+  /** Tries matching keys, then refetches and retries once. @param verify throws if the key does not match @throws the error of the fetch or of the last key */
   async verify<T> (header: JWSHeaderParameters, token: FlattenedJWSInput, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
     const keys = await this.#current()
     try {
@@ -51,9 +47,9 @@ export class KeySet {
       if (this.#fetching === undefined && !this.#mayFetch()) throw this.#failure
       await this.#fetch()
     } else if (this.#now() - this.#fetchedAt > MOST_AGE && this.#mayFetch()) {
-      this.#fetch().catch(() => {}) // those that are there go on
+      this.#fetch().catch(() => {}) // keep the current keys
     }
-    return this.#keys as Keys // fetched now or before
+    return this.#keys as Keys // set by the fetch or before
   }
 
   #mayFetch (): boolean { return this.#fetching !== undefined || this.#now() - this.#triedAt >= COOLDOWN }
@@ -66,7 +62,7 @@ export class KeySet {
   async #read (): Promise<void> {
     this.#triedAt = this.#now()
     try {
-      this.#keys = createLocalJWKSet(await this.#options.fetch() as JSONWebKeySet) // it throws for anything else
+      this.#keys = createLocalJWKSet(await this.#options.fetch() as JSONWebKeySet) // throws for other types
       this.#fetchedAt = this.#now()
     } catch (error) {
       this.#failure = error

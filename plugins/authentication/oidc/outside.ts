@@ -1,21 +1,21 @@
-/** What is fetched from an issuer, and from those it refers to: over https alone, bounded in time and bytes, no redirect followed. */
+/** Fetches documents from issuers and claim sources: https only, with limits on time and size, without redirects. */
 import { HttpClient, type HttpClientOptions } from '../../../clients/http-client.js'
 import { NO_CREDENTIALS, type Material } from '../../../clients/kubeconfig.js'
 
 export interface OutsideOptions {
-  /** Who vouches for the peers; undefined for the roots of the platform. */
+  /** CA bundle of the peers; undefined for the system roots. */
   readonly authority: Material | undefined
-  /** How peers are called, where not as usual. */
+  /** Overrides for the HTTP client. */
   readonly client?: Partial<HttpClientOptions>
 }
 
-/** Of an answer: documents and key sets have a few thousand. */
+/** Maximum bytes of a response; documents and key sets have a few thousand. */
 const MOST_ANSWER_BYTES = 1024 * 1024
 const DEADLINE = 10_000
-/** Peers whose connections are kept. */
+/** Maximum peers with open connections. */
 const MOST_PEERS = 16
 
-/** @throws Error that says what the URL is of */
+/** @param what names the URL in errors. @throws Error for an invalid URL */
 export function httpsUrl (text: unknown, what: string): URL {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.protocol !== 'https:' || url.username !== '' || url.password !== '') throw new Error(`${what} is no https URL`)

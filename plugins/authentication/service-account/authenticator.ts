@@ -1,7 +1,7 @@
 /**
- * Tokens of service accounts: signed by a key of this server, by an issuer it knows, for an audience of its own, within their
- * time, of an account that is still there. A signature is verified once and remembered; all else is looked at with each
- * request, without a promise where the cache can answer. (Interface: Service account tokens.)
+ * Authenticates service account tokens: signed by a known key and issuer, for an accepted audience, within their validity, for an existing
+ * account. Verified signatures are cached; the rest is checked on every request, synchronously if the watch cache is current. (Interface:
+ * Service account tokens.)
  */
 import type { Authenticated, Authenticator, Credentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
@@ -14,16 +14,16 @@ import { VerifiedTokens } from './verified-tokens.js'
 
 export interface AuthenticatorOptions extends VerificationOptions {
   readonly issuers: ReadonlySet<string>
-  /** Of the server, for whoever asks for no others. */
+  /** Audiences of the server, the default for credentials that name none. */
   readonly audiences: readonly string[]
-  /** Told of each use. */
+  /** Called on each use of a token. */
   readonly counted: (kind: 'legacy' | 'stale' | 'valid') => void
 }
 
-/** Of whom a token is and for which of the audiences that were asked for. */
+/** The user of a token and the requested audiences it is valid for. */
 export interface Identified { readonly user: UserInfo, readonly audiences: readonly string[] }
 
-/** Characters of a header beside its token. */
+/** Maximum characters of a header besides its token. */
 const MOST_BESIDE = 16
 
 const userAlone = (found: Identified | undefined): Authenticated | undefined => found?.user
@@ -34,9 +34,9 @@ export class ServiceAccountAuthenticator implements Authenticator {
   readonly knowsAudiences = true
   readonly #options: AuthenticatorOptions
   readonly #known = new VerifiedTokens<Verified>()
-  /** The same by the header they came in, as far as it has hardly more than the token: spares the digest, which costs more than the rest. */
+  /** Cache by whole header, for headers with little besides the token: avoids the digest, the most expensive step. */
   readonly #headers = new VerifiedTokens<Verified>(1024)
-  /** By digest: of a token that comes many times at once the signature is verified once. */
+  /** Pending verifications by digest, shared by concurrent requests. */
   readonly #pending = new Map<string, Promise<Verified>>()
 
   constructor (options: AuthenticatorOptions) { this.#options = options }
@@ -47,23 +47,19 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const token = seen === undefined ? bearerToken(header) : ''
     if (token === undefined) return undefined
     const found = seen === undefined ? this.identify(token, credentials, typeof header === 'string' && header.length < token.length + MOST_BESIDE ? header : undefined) : this.#admit(seen, credentials)
-    // Whoever asks for no audiences wants the very same user each time.
+    // Callers without audiences rely on getting the same user object each time.
     const answer = credentials.audiences === undefined ? userAlone : asAuthenticated
     return found instanceof Promise ? found.then(answer) : answer(found)
   }
 
-  /**
-   * Undefined for what is no token of an issuer of ours.
-   * @param header under which it is remembered as well
-   * @throws Error for one that is and is not good, or rejects
-   */
-  identify (token: string, asked: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string): Identified | undefined | Promise<Identified> {
+  /** Undefined if the token is not from an accepted issuer. @param header also used as a cache key @throws Error or rejects if the token is invalid */
+  identify (token: string, requested: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string): Identified | undefined | Promise<Identified> {
     if (!mayBeCompact(token)) return undefined
     const digest = digestOf(token)
     const known = this.#known.get(digest, this.#options.now())
     if (known !== undefined) {
       if (header !== undefined) this.#headers.set(header, known, this.#options.now())
-      return this.#admit(known, asked)
+      return this.#admit(known, requested)
     }
     const parts = takeApart(token)
     const issuer = parts?.claims['iss']
@@ -73,7 +69,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       pending = this.#verify(token, digest, issuer, parts).finally(() => { this.#pending.delete(digest) })
       this.#pending.set(digest, pending)
     }
-    return pending.then(verified => this.#admit(verified, asked))
+    return pending.then(verified => this.#admit(verified, requested))
   }
 
   async #verify (token: string, digest: string, issuer: string, parts: Compact): Promise<Verified> {
@@ -82,13 +78,13 @@ export class ServiceAccountAuthenticator implements Authenticator {
     return verified
   }
 
-  #admit (verified: Verified, { audiences: wanted, annotate }: Pick<Credentials, 'audiences' | 'annotate'>): Identified | Promise<Identified> {
+  #admit (verified: Verified, { audiences: requested, annotate }: Pick<Credentials, 'audiences' | 'annotate'>): Identified | Promise<Identified> {
     const { audiences: own, counted, now } = this.#options
     checkTime(verified, now())
     const { user } = verified
-    const asked = wanted ?? own
-    const audiences = asked.filter(audience => (verified.audiences ?? own).includes(audience))
-    if (audiences.length === 0) throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target audiences ${audiencesText(asked)}`)
+    const target = requested ?? own
+    const audiences = target.filter(audience => (verified.audiences ?? own).includes(audience))
+    if (audiences.length === 0) throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target audiences ${audiencesText(target)}`)
     if (verified.audiences === undefined) {
       annotate?.('authentication.orch.io/legacy-token', user.username)
       counted('legacy')
@@ -108,5 +104,5 @@ export class ServiceAccountAuthenticator implements Authenticator {
   }
 }
 
-/** As clients know them: who misconfigured one end reads them in the answer. */
+/** Clients see this message, so list the audiences to help fix misconfigurations. */
 const audiencesText = (audiences: readonly string[]): string => `[${audiences.slice(0, 10).map(audience => JSON.stringify(audience.slice(0, 100))).join(' ')}]`

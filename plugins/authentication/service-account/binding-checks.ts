@@ -1,7 +1,6 @@
 /**
- * Whether what a token stands on still stands: its account, the object it is bound to, the Secret that keeps it. Asked with
- * each request, and answered at once from the watch cache. What a cache lacks, or has otherwise, may have changed a moment
- * ago on another server: before anybody is refused, the store is asked.
+ * Checks that the objects a token is bound to still exist: its account, its bound object, and the Secret that stores it. Runs on every
+ * request against the watch cache. The cache may lag behind other servers, so a rejection is confirmed in the store.
  */
 import { hash } from 'node:crypto'
 import type { ApiObject } from '../../../schemas/index.js'
@@ -10,7 +9,7 @@ import { current } from '../../../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ReadClaims } from './claims.js'
 
-/** Throws or rejects for a token that has nothing to stand on any more; a promise only where the store is asked. */
+/** Throws or rejects if the token is no longer valid; returns a promise only if it reads the store. */
 export type Check = () => Promise<void> | undefined
 
 export interface BindingCheckOptions {
@@ -19,15 +18,15 @@ export interface BindingCheckOptions {
   readonly now: () => number
 }
 
-/** Milliseconds for which clocks of servers may differ. */
+/** Allowed clock skew between servers, milliseconds. */
 export const LEEWAY = 60_000
 
 export const digestOf = (token: string): string => hash('sha256', token, 'base64')
 
-/** @param digest of the token, compared with what its Secret keeps */
+/** @param digest of the token, compared with the one stored in its Secret */
 export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions): Check[] {
   const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => () => check(resources(), plural, namespace, name, problem)
-  /** What is being deleted counts until it should be gone: pods have time to end. */
+  /** A terminating object counts until its deletion time: pods need their token to shut down. */
   const same = (uid: string) => ({ object: { metadata } }: Entry): string | undefined => {
     if (metadata.uid !== uid) return 'it is another one of that name'
     return metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) < now() - LEEWAY ? 'it is being deleted' : undefined
@@ -44,7 +43,7 @@ export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaim
   ]
 }
 
-/** All of them, in order. */
+/** Runs the checks in order. */
 export function passAll (checks: readonly Check[], from = 0): Promise<void> | undefined {
   for (let at = from; at < checks.length; at++) {
     const pending = checks[at]?.()
@@ -54,7 +53,7 @@ export function passAll (checks: readonly Check[], from = 0): Promise<void> | un
 }
 
 function keptDigest (entry: Entry): string {
-  const { data } = entry.read() as ApiObject & { data?: Record<string, string> | null } // it is a Secret
+  const { data } = entry.read() as ApiObject & { data?: Record<string, string> | null } // a Secret
   return digestOf(Buffer.from(data?.['token'] ?? '', 'base64').toString('latin1'))
 }
 
@@ -70,7 +69,7 @@ function check (resources: ResourceRegistry, plural: string, namespace: string, 
   if (cache?.loaded === true) {
     const entry = cache.get(key)
     if (entry !== undefined && problem(entry) === undefined) return undefined
-    if (cache.fresh() === undefined) return refuse(entry) as undefined // it is the newest
+    if (cache.fresh() === undefined) return refuse(entry) as undefined // the cache is current
   }
   return current(store, key).then(refuse)
 }

@@ -1,12 +1,12 @@
 /**
- * What tokens of service accounts say: those that are asked for end by themselves and say their audiences, those kept in
- * Secrets do neither. Reading is as strict as writing: every claim that decides something must be there, once, and of its type.
+ * Claims of service account tokens. Requested tokens expire and name their audiences; tokens stored in Secrets do neither. Parsing is
+ * strict: every relevant claim must be present and of its type.
  */
 import type { NamedObject, SecretTokenClaims, TokenClaims } from '../../../auth/service-account-tokens.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../../auth/service-account-names.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 
-/** Of tokens kept in Secrets, whatever issuers the server has. */
+/** Issuer of tokens stored in Secrets, whatever issuers are configured. */
 export const SECRET_ISSUER = 'orch/serviceaccount'
 const PRIVATE = 'orch.io'
 const KEPT = 'orch.io/serviceaccount'
@@ -15,18 +15,18 @@ const POD_UID = 'authentication.orch.io/pod-uid'
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** What a token says once it is read. Times in seconds since 1970. */
+/** Parsed claims. Times in seconds since 1970. */
 export interface ReadClaims {
   readonly namespace: string
   readonly account: NamedObject
-  /** Undefined: those of the server. */
+  /** Undefined means the server's audiences. */
   readonly audiences: readonly string[] | undefined
   readonly notBefore: number
   readonly expires: number
   readonly warnAfter: number | undefined
   readonly pod: NamedObject | undefined
   readonly secret: NamedObject | undefined
-  /** The Secret that has to have this very token. */
+  /** Name of the Secret that must contain this token. */
   readonly keptIn: string | undefined
 }
 
@@ -68,7 +68,7 @@ export const secretPayloadOf = ({ namespace, account, secretName }: SecretTokenC
   sub: serviceAccountUsername(namespace, account.name)
 })
 
-/** @param issuer of the claims, known to be accepted. @throws Error that names the claim */
+/** @param issuer the already accepted issuer. @throws Error that names the claim */
 export function readClaims (issuer: string, claims: Claims): ReadClaims {
   const times = { notBefore: Math.max(time(claims, 'nbf') ?? 0, time(claims, 'iat') ?? 0), expires: time(claims, 'exp') ?? Infinity }
   if (issuer === SECRET_ISSUER) {

@@ -1,4 +1,4 @@
-/** A token taken apart, before anything of it is believed: three parts, of which two are JSON. Bounded whatever comes. */
+/** Parses a token into header and claims without trusting either. Size and complexity are bounded. */
 import { parseJson } from '../../../schemas/index.js'
 
 type Members = Readonly<Record<string, unknown>>
@@ -6,19 +6,19 @@ type Members = Readonly<Record<string, unknown>>
 export interface Compact {
   readonly header: Members
   readonly claims: Members
-  /** True where a member occurs twice, so that readers may differ in what it says. */
+  /** True if a member is repeated, which parsers may interpret differently. */
   readonly ambiguous: boolean
 }
 
-/** Characters; more than any header of a request holds. Tokens that are issued stay below. */
+/** Maximum characters; headers cannot hold more. Issued tokens are shorter. */
 export const LONGEST_TOKEN = 64 * 1024
 const BOUNDS = { values: 10_000, members: 10_000, entries: 10_000 }
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** False, at little cost, for what is no token of ours: each begins with the brace of a JSON object. */
+/** Cheap pre-check: a JWT starts with the encoded brace of a JSON object. */
 export const mayBeCompact = (token: string): boolean => token.charCodeAt(0) === 0x65 && token.length <= LONGEST_TOKEN
 
-/** Undefined for what is not of this form. */
+/** Returns undefined if the text is not a compact JWS of JSON objects. */
 export function takeApart (token: string): Compact | undefined {
   if (!mayBeCompact(token) || !FORM.test(token)) return undefined
   const [first = '', second = ''] = token.split('.')

@@ -1,4 +1,4 @@
-/** Tokens of service accounts as one: options to who accepts them and what the rest of the server needs of them. */
+/** Builds the service account authenticator and the token issuer from the options. */
 import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { OrchServer } from '../../server.js'
@@ -7,28 +7,28 @@ import { payloadOf, secretPayloadOf } from './claims.js'
 import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type SigningKey, type TokenKey } from './keys.js'
 
 export interface ServiceAccountOptions {
-  /** Issuers that are accepted; the first one issues. `--service-account-issuer`. Default `https://orch.default.svc.cluster.local`. */
+  /** Accepted issuers; the first one issues. `--service-account-issuer`. Default `https://orch.default.svc.cluster.local`. */
   readonly issuers?: readonly string[]
-  /** PEM of a private key. Default none where `verificationKeys` are given, else a pair that lasts as long as the server. */
+  /** PEM of a private key. Default none if `verificationKeys` are given, otherwise a key generated at start-up. */
   readonly signingKey?: string
-  /** PEM, `--service-account-key-file`. Default that of the key that signs, which is among them anyhow. */
+  /** PEM, `--service-account-key-file`. The signing key's public key is always included. */
   readonly verificationKeys?: readonly string[]
-  /** Whether the Secrets of tokens without an end are looked up, `--service-account-lookup`. Default true. */
+  /** Requires tokens stored in Secrets to exist there, `--service-account-lookup`. Default true. */
   readonly lookup?: boolean
-  /** Longest life of a token that is asked for; 0 is no limit, the default. */
+  /** Maximum lifetime of requested tokens; 0, the default, means unlimited. */
   readonly maxExpirationSeconds?: number
-  /** Whether tokens injected into pods last a year. Default true. */
+  /** Extends tokens injected into pods to one year. Default true. */
   readonly extendExpiration?: boolean
-  /** `--service-account-jwks-uri`. Default that of this server. */
+  /** `--service-account-jwks-uri`. Default this server's. */
   readonly keysUri?: string
-  /** PEM of the authority by which clients verify this server, for Secrets with tokens. Default none. */
+  /** PEM of the CA bundle by which clients verify this server, stored in token Secrets. Default none. */
   readonly certificateAuthority?: string
 }
 
 export const DEFAULT_ISSUER = 'https://orch.default.svc.cluster.local'
 
 export interface ServiceAccountSetup extends ServiceAccountOptions {
-  /** Of this server. Default its issuers. */
+  /** Audiences of this server. Default its issuers. */
   readonly audiences: readonly string[] | undefined
   readonly resources: () => ResourceRegistry
   readonly metrics: Pick<OrchServer['metrics'], 'counter'>
@@ -38,7 +38,7 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
 
 export interface ServiceAccounts { readonly authenticator: ServiceAccountAuthenticator, readonly tokens: ServiceAccountTokens }
 
-/** @throws Error saying what is wrong with a key */
+/** @throws Error for an invalid key */
 export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   const { issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true, resources, metrics, now = Date.now } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
@@ -48,9 +48,9 @@ export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   const byId = new Map<string, TokenKey>()
   for (const key of [...(signingKey === undefined ? [] : [signingKey]), ...(verificationKeys ?? []).flatMap(parseTokenKeys)]) if (!byId.has(key.id)) byId.set(key.id, key)
   const keys = [...byId.values()]
-  // It takes longer to load than all else here, and nobody waits for it before the first token.
+  // Load in the background: slow, and not needed before the first token.
   const jws = import('./jws.js')
-  jws.catch(() => {}) // whoever needs it is told
+  jws.catch(() => {}) // reported to callers that await it
   const counters = {
     legacy: metrics.counter('serviceaccount_legacy_tokens_total', 'Uses of ServiceAccount tokens without an audience and an expiration.').with(),
     stale: metrics.counter('serviceaccount_stale_tokens_total', 'Uses of ServiceAccount tokens after the time at which clients should have renewed them.').with(),

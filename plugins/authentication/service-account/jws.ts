@@ -1,4 +1,4 @@
-/** Signatures of tokens, by the library for them. In a module of its own, as loading it takes time that no start waits for. */
+/** Signs and verifies tokens with jose. A separate module, so that start-up need not wait for the import. */
 import { CompactSign } from 'jose/jws/compact/sign'
 import { compactVerify } from 'jose/jws/compact/verify'
 import type { SigningKey, TokenKey } from './keys.js'
@@ -7,7 +7,7 @@ export async function sign (payload: object, { algorithm, id, privateKey }: Sign
   return await new CompactSign(Buffer.from(JSON.stringify(payload))).setProtectedHeader({ alg: algorithm, kid: id }).sign(privateKey)
 }
 
-/** @throws Error unless the key has signed it, by the algorithm that the key is for */
+/** @throws Error unless the key, with its own algorithm, signed the token */
 export async function verify (token: string, { algorithm, publicKey }: TokenKey): Promise<void> {
   await compactVerify(token, publicKey, { algorithms: [algorithm] })
 }

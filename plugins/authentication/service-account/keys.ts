@@ -1,12 +1,9 @@
-/**
- * Keys of service account tokens: PEM to what signs and verifies. RSA and ECDSA alone, and each key is for one algorithm, so
- * that a token can't choose how it is verified.
- */
+/** Parses PEM keys of service account tokens. RSA and ECDSA only, and one algorithm per key, so that a token cannot choose how it is verified. */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto'
 import type { JsonWebKey } from '../../../auth/service-account-tokens.js'
 
 export interface TokenKey {
-  /** Of the public key, the same on every server: `kid` in the header of tokens. */
+  /** Derived from the public key, identical on every server: `kid` in token headers. */
   readonly id: string
   readonly algorithm: string
   readonly publicKey: KeyObject
@@ -15,24 +12,24 @@ export interface TokenKey {
 export interface SigningKey extends TokenKey { readonly privateKey: KeyObject }
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g
-/** By the names of Node. */
+/** By Node's curve names. */
 const CURVES: ReadonlyMap<string | undefined, string> = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp521r1', 'ES512']])
-/** What the standard of these signatures asks for. */
+/** Minimum for RS256 (RFC 7518, 3.3). */
 const FEWEST_BITS = 2048
 
-/** The public keys of a PEM text of public or private keys or certificates. @throws Error saying what is wrong with it */
+/** Public keys of a PEM text with public keys, private keys or certificates. @throws Error for an invalid or missing key */
 export function parseTokenKeys (pem: string): TokenKey[] {
   refuseEncrypted(pem)
   const keys: TokenKey[] = []
   for (const [block, label = ''] of pem.matchAll(BLOCK)) {
-    if (label === 'EC PARAMETERS') continue // stands before a key, which says the same
+    if (label === 'EC PARAMETERS') continue // precedes a key, which includes the parameters
     keys.push(tokenKey(publicKeyOf(block, label, keys.length + 1)))
   }
   if (keys.length === 0) throw new Error('it has no RSA or ECDSA key in PEM')
   return keys
 }
 
-/** @throws Error saying what is wrong with it */
+/** @throws Error for an invalid key */
 export function parseSigningKey (pem: string): SigningKey {
   refuseEncrypted(pem)
   let privateKey: KeyObject
@@ -44,10 +41,10 @@ export function parseSigningKey (pem: string): SigningKey {
   return { ...tokenKey(createPublicKey(privateKey)), privateKey }
 }
 
-/** A new private key in PEM. */
+/** Generates a private key in PEM. */
 export const makeSigningKey = (): string => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** As others are told of it. */
+/** The public key as published. */
 export const publicJwk = ({ id, algorithm, publicKey }: TokenKey): JsonWebKey => ({ use: 'sig', ...publicKey.export({ format: 'jwk' }), kid: id, alg: algorithm })
 
 function refuseEncrypted (pem: string): void {

@@ -1,4 +1,4 @@
-/** What is looked at once for each token: that it is signed by a key of this server and says all that it has to. */
+/** Verifies a token's signature and claims, once per token. */
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { readClaims, userOf } from './claims.js'
 import type { Compact } from './compact.js'
@@ -8,14 +8,14 @@ import type { BindingCheckOptions } from './binding-checks.js'
 
 export interface VerificationOptions extends BindingCheckOptions {
   readonly keys: readonly TokenKey[]
-  /** False: tokens kept in Secrets are good without either, `--service-account-lookup`. */
+  /** False accepts tokens stored in Secrets without checking Secret and account, `--service-account-lookup`. */
   readonly lookup: boolean
   readonly verify: (token: string, key: TokenKey) => Promise<void>
 }
 
 export interface Verified {
   readonly user: UserInfo
-  /** Undefined: those of the server. */
+  /** Undefined means the server's audiences. */
   readonly audiences: readonly string[] | undefined
   /** Seconds since 1970. */
   readonly notBefore: number
@@ -24,17 +24,17 @@ export interface Verified {
   readonly checks: readonly Check[]
 }
 
-/** Members of a header that say where a key is to be had, or that the rest is to be read otherwise. */
+/** Header members that name another key or change how the token is parsed. */
 const FOREIGN = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip']
 
-/** @param issuer of its claims, known to be accepted. @throws Error unless it is good */
+/** @param issuer the already accepted issuer. @throws Error if the token is invalid */
 export async function verifyToken (token: string, digest: string, issuer: string, { header, claims, ambiguous }: Compact, options: VerificationOptions): Promise<Verified> {
   if (ambiguous) throw new Error('the token has a member twice')
   const foreign = FOREIGN.find(name => header[name] !== undefined)
   if (foreign !== undefined) throw new Error(`the header of the token has ${foreign}, which is not supported`)
   const read = readClaims(issuer, claims)
   const { keys, verify, lookup, now } = options
-  checkTime(read, now()) // what is over costs no verification
+  checkTime(read, now()) // before the expensive signature check
   const { alg, kid } = header
   const able = keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
   if (able.length === 0) throw new Error('the token is signed by no key of this server')
@@ -44,7 +44,7 @@ export async function verifyToken (token: string, digest: string, issuer: string
   return { user: userOf(read), audiences, notBefore, expires, warnAfter, checks }
 }
 
-/** @param now milliseconds since 1970. @throws Error outside of its time */
+/** @param now milliseconds since 1970. @throws Error outside the token's validity */
 export function checkTime ({ notBefore, expires }: Pick<Verified, 'notBefore' | 'expires'>, now: number): void {
   if (now >= expires * 1000) throw new Error('the token has expired')
   if (now < notBefore * 1000 - LEEWAY) throw new Error('the token is not valid yet')

@@ -1,8 +1,8 @@
-/** Tokens whose signatures were verified lately, under a digest of each: bounded in number, and each in time. */
+/** A cache of verified tokens by digest, bounded in number and time. */
 
 interface Kept<T> { readonly value: T, readonly until: number }
 
-/** Milliseconds. What else a token depends on is looked at whenever it is used. */
+/** Milliseconds. Bindings are checked on every use, independently of this cache. */
 const LONGEST = 600_000
 
 export class VerifiedTokens<T extends { readonly expires: number }> {
@@ -21,7 +21,7 @@ export class VerifiedTokens<T extends { readonly expires: number }> {
     return undefined
   }
 
-  /** @param value with its end, in seconds since 1970 */
+  /** @param value its `expires` is in seconds since 1970 */
   set (digest: string, value: T, now: number): void {
     if (this.#kept.size >= this.#most) {
       const [oldest] = this.#kept.keys()
