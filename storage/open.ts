@@ -60,12 +60,12 @@ const isBackend = (options: BackendOptions | Backend): options is Backend => 'wa
 
 /**
  * @param given the host's own back end, or options to open one
- * @param common options for all kinds of back ends
+ * @param common the prefix of all keys, and where notes go unless `given` says otherwise
  * @throws StorageError as `openBackend`
  */
 export async function openStores (given: BackendOptions | Backend, common: { readonly prefix: string, readonly note: (text: string) => void }): Promise<Stores> {
   if (isBackend(given)) return { all: [{ backend: given, name: given.name, endpoint: undefined }], of: () => given, close: async () => {} }
-  const options: BackendOptions = { ...common, ...given }
+  const options: BackendOptions = Object.assign({ note: common.note }, given, { prefix: common.prefix })
   const main = await openBackend(options)
   const all: Store[] = [{ backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }]
   const overrideBackends = new Map<string, Backend>()
