@@ -1,4 +1,4 @@
-/** Features of the interface that are not implemented. Flags that request them end the start; nothing is silently ignored. */
+/** Features of the interface that are not implemented. A flag that asks for one makes the start fail, so that none is silently ignored. */
 import { changedGates } from './feature-gates.js'
 import { FlagError } from './flag.js'
 import { FLAGS, type FlagName } from './flags/index.js'

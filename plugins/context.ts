@@ -86,7 +86,7 @@ export interface RequestContext {
   readonly signal: AbortSignal
   /** Calls `onEnd`, then aborts `signal`. */
   end: () => void
-  /** Set by the body receiver while it reads. An AbortController per body would cost more than reading a small one. */
+  /** Set while the body is read. A callback: an AbortController for each body would cost more than reading a small one. */
   onEnd: (() => void) | undefined
   /**
    * Called by the sender when the response has been written, with the bytes that the client has yet to read. The last call counts. For a

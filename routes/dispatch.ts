@@ -11,14 +11,11 @@ export interface DispatchOptions { readonly handlerOf: (store: ResourceStore) =>
 
 export default async function dispatch (fastify: FastifyInstance, { handlerOf }: DispatchOptions): Promise<void> {
   const { resources } = fastify.orch
-  const handlers = new WeakMap<ResourceStore, Handler>()
   const handle: Handler = (request, reply) => {
     const { info } = request.orch
     const store = info.isResourceRequest ? resources.lookup(info) : undefined
     if (store === undefined) throw noSuchPath()
-    let handler = handlers.get(store)
-    if (handler === undefined) handlers.set(store, handler = handlerOf(store))
-    return handler(request, reply)
+    return handlerOf(store)(request, reply)
   }
   /** HEAD and OPTIONS are valid only for proxied paths. */
   const handleProxied: Handler = (request, reply) => {

@@ -32,7 +32,7 @@ function isVerbAllowed ({ verb, namespace, name, selected, subresource }: Reques
   return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && representation.verbs.includes('create'))
 }
 
-/** Creates the handlers of resource requests; verb and names come from the request info. */
+/** Returns the handler of a resource's requests, one per store; verb and names come from the request info. */
 export function resourceHandlers (fastify: FastifyInstance): (store: ResourceStore) => Handler {
   const { settings, shutdown, resources, connections, metrics } = fastify.orch
   const noteDeprecation = deprecations(metrics.gauge)
@@ -73,7 +73,7 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
     return new Map([['', pick(verbs, all)], ...subresources.map(one => [one.name, pick(one.verbs, subresourceVerbs(one))] as const)])
   }
 
-  return store => {
+  const handlerFor = (store: ResourceStore): Handler => {
     const { namespaced } = store.type
     const { deprecation, group, version, plural } = store.representation
     let handlers: Map<string, Verbs> | undefined // created on demand: most resources get no requests
@@ -93,5 +93,12 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)
     }
+  }
+
+  const known = new WeakMap<ResourceStore, Handler>()
+  return store => {
+    let handler = known.get(store)
+    if (handler === undefined) known.set(store, handler = handlerFor(store))
+    return handler
   }
 }

@@ -2,7 +2,7 @@
  * Traces each request step by step (`request.orch.trace`): logs slow ones and, if a receiver is configured, exports the spans of sampled
  * ones. An authenticated caller's W3C traceparent is continued and its sampling decision respected; other callers' are only linked, so that
  * strangers cannot force tracing. Webhooks receive the trace in the same header.
- * Registered right after request info. Long-running requests are never slow; their spans are exported when they end.
+ * Registered right after request info. Long-running requests are not logged as slow; their spans are exported when they end.
  * @see interface, 'Server start-up options': --tracing-config-file
  */
 import { randomUUID } from 'node:crypto'

@@ -10,7 +10,7 @@ import type { Backend, Revision, WriteOptions, WriteResult } from '../../storage
 import { StorageError } from '../../storage/errors.js'
 import { storeOf } from '../../storage/observer.js'
 
-/** Retries of the compensating delete. */
+/** How often a compensating delete is retried. */
 const MAX_ATTEMPTS = 20
 
 /** As `Backend.create`; fails with `current` undefined when the precondition has changed. */

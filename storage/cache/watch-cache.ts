@@ -123,7 +123,7 @@ export class WatchCache {
 
   get snapshot (): Snapshot { return { revision: this.revision, map: this.#map } }
 
-  /** Undefined if the map contains every acknowledged write, else a promise for that. */
+  /** Returns undefined if the map already contains every acknowledged write, otherwise a promise that resolves when it does. */
   fresh (): Promise<void> | undefined {
     const { backend } = this.#options
     if (this.#loaded && backend.revisionNow() !== undefined) return undefined

@@ -15,7 +15,7 @@ const POD_UID = 'authentication.orch.io/pod-uid'
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** Parsed claims. Times in seconds since 1970. */
+/** The claims of a token. Times are in seconds since 1970. */
 export interface ReadClaims {
   readonly namespace: string
   readonly account: NamedObject
