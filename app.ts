@@ -6,7 +6,8 @@
  *
  * Not wrapped by fastify-plugin, so that decorators, parsers and the error handler stay out of the host.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
+import { checkOptions } from './config/checks/index.js'
 import { featureGates } from './config/feature-gates.js'
 import type { ServerOptions } from './config/server-options.js'
 import audit from './plugins/audit/index.js'
@@ -48,7 +49,9 @@ export { pluginFor } from './registry/admission.js'
 export type { AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest } from './registry/admission.js'
 export { StatusError } from './schemas/status.js'
 
-export default async function orch (fastify: FastifyInstance, options: ServerOptions = {}): Promise<void> {
+/** The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened. */
+const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, options = {}) {
+  checkOptions(options)
   const { limits = {}, api = {} } = options
   const gates = featureGates(options.featureGates)
   // Each member is set by its plugin, all registered below.
@@ -101,3 +104,5 @@ export default async function orch (fastify: FastifyInstance, options: ServerOpt
   if (options.profiling !== undefined) await fastify.register(profiling, { ...options.profiling, requestTimeout: limits.requestTimeout })
   await fastify.register(routes)
 }
+
+export default orch

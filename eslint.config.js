@@ -12,6 +12,7 @@ export default [
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
+      'no-duplicate-imports': 'error',
       'no-void': ['error', { allowAsStatement: true }],
       'no-return-assign': 'off',
       // A type and the value it is derived from share a name; the compiler finds real doubles.
@@ -23,7 +24,7 @@ export default [
   {
     // What is made for each request: V8 gives each object literal with a getter a hidden class of its own, in its old generation,
     // and that holds all that the getter can reach until a full collection.
-    files: ['admission', 'auth', 'clients', 'controllers', 'flow-control', 'plugins', 'registry', 'routes', 'serving', 'storage'].map(room => `${room}/**/*.ts`),
+    files: ['admission', 'auth', 'clients', 'controllers', 'flow-control', 'plugins', 'registry', 'routes', 'serving', 'storage'].map(folder => `${folder}/**/*.ts`),
     rules: {
       'no-restricted-syntax': ['error', { selector: 'ObjectExpression > Property[kind=/^[gs]et$/]', message: 'Use a class with a getter: an object literal with one holds the whole request until the next full collection.' }]
     }

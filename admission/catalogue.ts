@@ -2,8 +2,7 @@
  * All admission plugins in execution order. Flag values and help texts derive from this list. Each plugin has a file in `plugins/`, imported at start-up if
  * it is enabled.
  */
-import { ConfigurationError } from './configuration.js'
-import type { PluginConfiguration } from './configuration.js'
+import { ConfigurationError, type PluginConfiguration } from './configuration.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
 import type { AdmissionOptions, AdmissionTools } from './options.js'
 import { kubeconfigIn } from './webhooks/configuration.js'

@@ -97,7 +97,7 @@ export class AdmissionChain implements Admission {
   }
 
   #mutateWith (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): void | Promise<void> {
-    const done = this.#ofHost.has(plugin) ? request.claim?.() : undefined
+    const done = this.#ofHost.has(plugin) ? request.trackOwnership?.() : undefined
     const pending = this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
     if (done === undefined) return pending
     return pending === undefined ? done() : pending.then(done)

@@ -1,6 +1,5 @@
 /** Plugin configurations: documents of `--admission-control-config-file` or values of the host, decoded strictly. Errors name plugin, file and field. */
-import { applyDefaults, decode, isDecodeError, validateMessage, UNBOUNDED } from '../schemas/index.js'
-import type { Message } from '../schemas/index.js'
+import { decode, isDecodeError, applyDefaults, validateMessage, UNBOUNDED, type Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/declare.js'
 import { describe } from '../schemas/status.js'
 

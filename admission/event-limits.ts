@@ -1,7 +1,6 @@
 /** The configuration of EventRateLimit. */
 import { apiPackage, int32, list, string } from '../schemas/language/declare.js'
-import { ConfigurationError, readConfiguration } from './configuration.js'
-import type { PluginConfiguration } from './configuration.js'
+import { readConfiguration, ConfigurationError, type PluginConfiguration } from './configuration.js'
 
 const NAME = 'EventRateLimit'
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const

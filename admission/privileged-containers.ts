@@ -3,8 +3,7 @@
  * flag holds for one server, while validation is shared by all servers in a process.
  */
 import type { PodSpec } from '../schemas/api/core/pod-spec.js'
-import { invalid } from '../schemas/status.js'
-import type { FieldError } from '../schemas/status.js'
+import { invalid, type FieldError } from '../schemas/status.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
 import { podIn, podSpecPath } from './pod-templates.js'
 

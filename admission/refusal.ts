@@ -1,5 +1,4 @@
-import { forbidden } from '../schemas/status.js'
-import type { StatusError } from '../schemas/status.js'
+import { forbidden, type StatusError } from '../schemas/status.js'
 import type { TypedRequest } from '../registry/admission.js'
 import type { ApiObject } from '../schemas/index.js'
 

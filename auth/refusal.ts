@@ -1,5 +1,4 @@
-import { forbidden } from '../schemas/status.js'
-import type { StatusError } from '../schemas/status.js'
+import { forbidden, type StatusError } from '../schemas/status.js'
 import type { Attributes } from './authorizer.js'
 
 /**

@@ -11,6 +11,14 @@ import { fileURLToPath } from 'node:url'
 import { cachedDataVersionTag } from 'node:v8'
 import { Script } from 'node:vm'
 
+/** As `engines` of package.json has it. Checked here, where an old Node has read nothing yet that it cannot parse. */
+const [MAJOR, MINOR] = [20, 19]
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < MAJOR || (major === MAJOR && minor < MINOR)) {
+  process.stderr.write(`orch-apiserver: needs Node ${MAJOR}.${MINOR} or newer, this is ${process.versions.node}\n`)
+  process.exit(1)
+}
+
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
 /** The code cache file. */

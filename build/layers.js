@@ -1,4 +1,4 @@
-// Import rules: the layers of docs/architecture.md. Imports between rooms are denied unless listed, for new rooms and files too.
+// Import rules: the layers of docs/architecture.md. Imports between folders are denied unless listed, for new folders and files too.
 // test/lint.test.ts covers each line.
 import { dirname, relative, resolve } from 'node:path'
 import { cycles } from './cycles.js'
@@ -7,36 +7,37 @@ const root = resolve(import.meta.dirname, '..')
 const type = 'problem'
 
 /** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
-const OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
+const PLUGIN_OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
   ['health', 'request-log', 'security-headers', 'shutdown'].map(name => `plugins/${name}`),
   ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name => `plugins/authentication/${name}`),
   ['plugins/authorization/webhook', 'plugins/storage/outbound'])
 
-/** Rooms in ascending order. Each may import those before it in its list. */
-const STATE = ['schemas', 'storage']
-const RIGHTS = [...STATE, 'auth']
-const OBJECTS = [...RIGHTS, 'flow-control', 'registry']
-const RULES = [...OBJECTS, 'admission']
-const LOOPS = [...RULES, 'controllers']
-const KNOWS = {
+/** The folders up to one, in ascending order. */
+const UP_TO_STORAGE = ['schemas', 'storage']
+const UP_TO_AUTH = [...UP_TO_STORAGE, 'auth']
+const UP_TO_REGISTRY = [...UP_TO_AUTH, 'flow-control', 'registry']
+const UP_TO_ADMISSION = [...UP_TO_REGISTRY, 'admission']
+const UP_TO_CONTROLLERS = [...UP_TO_ADMISSION, 'controllers']
+/** What each folder may import. */
+const MAY_IMPORT = {
   schemas: [],
   storage: ['schemas'],
-  auth: STATE,
-  'flow-control': RIGHTS,
-  registry: RIGHTS,
-  admission: OBJECTS,
-  controllers: RULES,
-  routes: [...OBJECTS, 'plugins/context', 'serving/wire'],
-  plugins: [...LOOPS, 'clients', 'serving/wire'],
-  clients: ['schemas'], // passed to callers of other servers
-  config: [...LOOPS, 'clients', ...OPTIONS],
+  auth: UP_TO_STORAGE,
+  'flow-control': UP_TO_AUTH,
+  registry: UP_TO_AUTH,
+  admission: UP_TO_REGISTRY,
+  controllers: UP_TO_ADMISSION,
+  routes: [...UP_TO_REGISTRY, 'plugins/context', 'serving/wire'],
+  plugins: [...UP_TO_CONTROLLERS, 'clients', 'serving/wire'],
+  clients: ['schemas'],
+  config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
   serving: ['config', 'clients/watched-files', 'storage/folder', 'auth/authorities', 'schemas/limits'],
-  app: ['config/feature-gates', 'config/server-options', 'plugins', 'routes', ...OBJECTS],
-  build: [], // it loads the bundle of cli
+  app: ['config/checks/index', 'config/feature-gates', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
+  build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/launch']
 }
 /** Exempt from the rules. */
-const FREE = ['test', 'examples']
+const EXEMPT = ['test', 'examples']
 
 /** Shared files of plugins/. No plugin may import any other file of another plugin. */
 const SHARED = ['accept', 'audit-id', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-responses', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
@@ -64,23 +65,23 @@ const PACKAGES = [
 
 const isIn = (file, place) => file === place || file.startsWith(`${place}/`)
 const isInAny = (file, places) => places.some(place => isIn(file, place))
-const roomOf = file => file.split('/')[0]
+const folderOf = file => file.split('/')[0]
 
 /** Why a file may not import a specifier, or undefined. Paths are relative to the root, without extension. */
-export function complaint (from, specifier) {
-  if (FREE.includes(roomOf(from))) return undefined
+function violation (from, specifier) {
+  if (EXEMPT.includes(folderOf(from))) return undefined
   if (!specifier.startsWith('.')) {
     const places = PACKAGES.find(([name]) => name.test(specifier))?.[1]
-    return places === undefined || isInAny(from, places) ? undefined : `${specifier} is known to ${places.join(', ')} alone`
+    return places === undefined || isInAny(from, places) ? undefined : `${specifier} may be imported only by ${places.join(', ')}`
   }
   const to = relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, '')
   const backEnd = Object.keys(BACK_ENDS).find(folder => isIn(to, folder))
-  if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) return `${backEnd} is a back end, known to ${BACK_ENDS[backEnd].join(', ')} alone: use storage/backend.js`
-  if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) return 'serving/wire is a lowest layer: it imports nothing of ours'
-  if (roomOf(from) !== roomOf(to)) return isInAny(to, KNOWS[roomOf(from)] ?? []) ? undefined : `${roomOf(from)} may not import ${to}: see build/layers.js`
-  if (roomOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it declares the types of the plugins' decorators
-  const folder = from.split('/').slice(0, 2).join('/')
-  return SHARED.includes(to) || to.startsWith(`${folder}/`) ? undefined : 'plugins import no other plugin: they meet in decorators'
+  if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) return `${backEnd} is a back end, which only ${BACK_ENDS[backEnd].join(', ')} may import: use storage/backend.js`
+  if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) return 'serving/wire is a lowest layer: it may import no other folder'
+  if (folderOf(from) !== folderOf(to)) return isInAny(to, MAY_IMPORT[folderOf(from)] ?? []) ? undefined : `${folderOf(from)} may not import ${to}: see build/layers.js`
+  if (folderOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it declares the types of the plugins' decorators
+  const plugin = from.split('/').slice(0, 2).join('/')
+  return SHARED.includes(to) || to.startsWith(`${plugin}/`) ? undefined : 'plugins import no other plugin: they meet in decorators'
 }
 
 const layers = {
@@ -88,7 +89,7 @@ const layers = {
   create (context) {
     const from = relative(root, context.filename).replace(/\.ts$/, '')
     const check = source => {
-      const message = typeof source?.value === 'string' ? complaint(from, source.value) : undefined
+      const message = typeof source?.value === 'string' ? violation(from, source.value) : undefined
       if (message !== undefined) context.report({ node: source, message })
     }
     return {

@@ -6,7 +6,7 @@ import type * as Undici from 'undici'
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-export interface Whole {
+export interface Response {
   readonly status: number
   readonly headers: Headers
   /** Undefined if it exceeds the limit. */
@@ -14,7 +14,7 @@ export interface Whole {
 }
 
 /** Cancellation of a call, with its reason. */
-export class Ending {
+export class Cancellation {
   ended = false
   reason: unknown
   /** Cancels the pending step. */
@@ -28,30 +28,30 @@ export class Ending {
   }
 }
 
-/** @param most maximum body bytes by status. Rejects with the cancellation reason or undici's error */
-export function exchange (pool: Undici.Pool, question: Omit<Undici.Dispatcher.DispatchOptions, 'origin'>, most: (status: number) => number, ending: Ending): Promise<Whole> {
+/** @param maxBytes maximum body bytes by status. Rejects with the cancellation reason or undici's error */
+export function exchange (pool: Undici.Pool, request: Omit<Undici.Dispatcher.DispatchOptions, 'origin'>, maxBytes: (status: number) => number, ending: Cancellation): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const handler = new Exchange(most, ending, resolve, reject)
+    const handler = new Exchange(maxBytes, ending, resolve, reject)
     if (ending.ended) reject(ending.reason)
-    else pool.dispatch(question as Undici.Dispatcher.DispatchOptions, handler) // a pool has its own origin
+    else pool.dispatch(request as Undici.Dispatcher.DispatchOptions, handler) // a pool has its own origin
   })
 }
 
 class Exchange implements Undici.Dispatcher.DispatchHandlers {
-  readonly #most: (status: number) => number
-  readonly #ending: Ending
-  readonly #resolve: (whole: Whole) => void
+  readonly #maxBytes: (status: number) => number
+  readonly #ending: Cancellation
+  readonly #resolve: (whole: Response) => void
   readonly #reject: (error: unknown) => void
   #abort: ((error?: Error) => void) | undefined
   #settled = false
   #status = 0
   #headers: Headers = {}
-  #bound = 0
+  #limit = 0
   #bytes = 0
   readonly #chunks: Buffer[] = []
 
-  constructor (most: (status: number) => number, ending: Ending, resolve: (whole: Whole) => void, reject: (error: unknown) => void) {
-    this.#most = most
+  constructor (maxBytes: (status: number) => number, ending: Cancellation, resolve: (whole: Response) => void, reject: (error: unknown) => void) {
+    this.#maxBytes = maxBytes
     this.#ending = ending
     this.#resolve = resolve
     this.#reject = reject
@@ -71,15 +71,15 @@ class Exchange implements Undici.Dispatcher.DispatchHandlers {
     if (status < 200) return true
     this.#status = status
     this.#headers = headersOf(raw)
-    this.#bound = this.#most(status)
-    if (Number(this.#headers['content-length'] ?? 0) > this.#bound) this.#tooLarge()
+    this.#limit = this.#maxBytes(status)
+    if (Number(this.#headers['content-length'] ?? 0) > this.#limit) this.#tooLarge()
     return true
   }
 
   onData (chunk: Buffer): boolean {
     if (this.#settled) return false
     this.#bytes += chunk.length
-    if (this.#bytes > this.#bound) this.#tooLarge()
+    if (this.#bytes > this.#limit) this.#tooLarge()
     else this.#chunks.push(chunk)
     return true
   }
@@ -114,8 +114,8 @@ export class Unanswered extends Error {
   constructor (cause: Error) { super(cause.message, { cause }) }
 }
 
-const LOST: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
-const isLost = (error: Error): boolean => 'code' in error && LOST.has(error.code)
+const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+const isLost = (error: Error): boolean => 'code' in error && CONNECTION_ERRORS.has(error.code)
 
 /** By lower-case name; repeated headers are arrays. */
 function headersOf (raw: readonly Buffer[]): Headers {

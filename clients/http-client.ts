@@ -6,7 +6,7 @@
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError, classify } from './errors.js'
-import { Ending, exchange, Unanswered, type Headers } from './exchange.js'
+import { Cancellation, exchange, Unanswered, type Headers } from './exchange.js'
 import type { Endpoint } from './kubeconfig.js'
 import { Transport, type Dial } from './transport.js'
 
@@ -23,7 +23,7 @@ export interface HttpClientOptions {
   /** Milliseconds for a call with all attempts and pauses. Default 30,000. */
   readonly deadline?: number
   /** Maximum bytes of a response. Default 3 MiB. */
-  readonly maxAnswerBytes?: number
+  readonly maxResponseBytes?: number
   /** Maximum concurrent connections; further calls wait. Default 64. */
   readonly connections?: number
   /** Resolves the address to connect to; the certificate must still match the endpoint's host. */
@@ -85,9 +85,9 @@ export interface Answer {
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 /** Maximum bytes of an error response. */
-const MOST_OF_FAILURE = 16 * 1024
+const MAX_ERROR_BYTES = 16 * 1024
 const OVERLOADED: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
-const MOST_RETRY_AFTER_SECONDS = 3600
+const MAX_RETRY_AFTER_SECONDS = 3600
 
 export class HttpClient {
   readonly #options: HttpClientOptions
@@ -125,7 +125,7 @@ export class HttpClient {
     signal?.throwIfAborted()
     const until = this.#now() + deadline
     this.#calls++
-    const ending = new Ending()
+    const ending = new Cancellation()
     const timer = setTimeout(() => { ending.end(new ClientError('Timeout', `${this.#call}: no whole answer within ${deadline} ms`)) }, deadline)
     const cancel = (): void => { ending.end(signal?.reason) }
     signal?.addEventListener('abort', cancel, { once: true })
@@ -160,14 +160,14 @@ export class HttpClient {
     }
   }
 
-  async #pause (milliseconds: number, ending: Ending): Promise<void> {
+  async #pause (milliseconds: number, ending: Cancellation): Promise<void> {
     const waiting = new AbortController()
     ending.onEnd = () => { waiting.abort() }
     await (this.#options.pause ?? paused)(milliseconds, waiting.signal)
     ending.onEnd = undefined
   }
 
-  async #attempt (call: Call, ending: Ending): Promise<Answer> {
+  async #attempt (call: Call, ending: Cancellation): Promise<Answer> {
     const since = this.#now()
     let code = 'Canceled'
     try {
@@ -184,8 +184,8 @@ export class HttpClient {
     }
   }
 
-  async #send (call: Call, ending: Ending): Promise<Answer> {
-    const { maxAnswerBytes = 3 * 1024 * 1024, userAgent = 'orch-apiserver' } = this.#options
+  async #send (call: Call, ending: Cancellation): Promise<Answer> {
+    const { maxResponseBytes = 3 * 1024 * 1024, userAgent = 'orch-apiserver' } = this.#options
     const { pool, authorization } = await this.#transport.connected()
     const { status, headers, body } = await exchange(pool, {
       method: call.method,
@@ -197,11 +197,11 @@ export class HttpClient {
         ...(call.traceparent !== undefined && TRACEPARENT.test(call.traceparent) ? { traceparent: call.traceparent } : {})
       },
       body: call.body ?? null
-    }, status => isSuccess(status) ? maxAnswerBytes : MOST_OF_FAILURE, ending)
+    }, status => isSuccess(status) ? maxResponseBytes : MAX_ERROR_BYTES, ending)
     if (!isSuccess(status)) throw this.#badStatus(status, headers, body)
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') throw new ClientError('BadAnswer', `${this.#call}: the answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`)
-    if (body === undefined) throw new ClientError('TooLarge', `${this.#call}: the answer has more than ${maxAnswerBytes} bytes`)
+    if (body === undefined) throw new ClientError('TooLarge', `${this.#call}: the answer has more than ${maxResponseBytes} bytes`)
     return { status, headers, body }
   }
 
@@ -211,7 +211,7 @@ export class HttpClient {
     return new ClientError('BadStatus', `${this.#call}: ${what}`, {
       status,
       ...(body === undefined ? {} : { body }),
-      ...(seconds >= 0 ? { retryAfter: Math.min(seconds, MOST_RETRY_AFTER_SECONDS) * 1000 } : {})
+      ...(seconds >= 0 ? { retryAfter: Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000 } : {})
     })
   }
 }

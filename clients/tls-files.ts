@@ -22,8 +22,8 @@ export class TlsFiles {
   readonly #now: () => number
   #texts = ''
   #context: SecureContext | undefined
-  #lookedAt = -Infinity
-  #looking: Promise<SecureContext> | undefined
+  #readAt = -Infinity
+  #reloading: Promise<SecureContext> | undefined
 
   /** @param now monotonic clock, milliseconds */
   constructor (paths: TlsFilePaths, now: () => number = () => performance.now()) {
@@ -40,12 +40,12 @@ export class TlsFiles {
 
   /** @throws ClientError 'Config' if the files could never be read */
   async current (): Promise<SecureContext> {
-    if (this.#context !== undefined && this.#now() - this.#lookedAt < CHECK_INTERVAL) return this.#context
-    this.#looking ??= this.#look().finally(() => { this.#looking = undefined })
-    return await this.#looking
+    if (this.#context !== undefined && this.#now() - this.#readAt < CHECK_INTERVAL) return this.#context
+    this.#reloading ??= this.#reload().finally(() => { this.#reloading = undefined })
+    return await this.#reloading
   }
 
-  async #look (): Promise<SecureContext> {
+  async #reload (): Promise<SecureContext> {
     let context = this.#context
     try {
       // Sequentially, so that the first error is reported consistently.
@@ -59,7 +59,7 @@ export class TlsFiles {
       if (context === undefined) throw cause instanceof ClientError ? cause : new ClientError('Config', `the CA bundle, certificate and key do not fit: ${reasonOf(cause)}`, { cause })
     }
     this.#context = context
-    this.#lookedAt = this.#now()
+    this.#readAt = this.#now()
     return context
   }
 }

@@ -52,8 +52,8 @@ export interface Connected { readonly pool: Undici.Pool, readonly authorization:
 export class Transport {
   readonly #options: TransportOptions
   #known: Known | undefined
-  #lookedAt = -Infinity
-  #looking: Promise<Known> | undefined
+  #readAt = -Infinity
+  #reloading: Promise<Known> | undefined
   #pool: Undici.Pool | undefined
   #closed = false
 
@@ -76,12 +76,12 @@ export class Transport {
 
   async #fresh (): Promise<Known> {
     const known = this.#known
-    if (known !== undefined && this.#options.now() - this.#lookedAt < CHECK_INTERVAL) return known
-    this.#looking ??= this.#look().finally(() => { this.#looking = undefined })
-    return await this.#looking
+    if (known !== undefined && this.#options.now() - this.#readAt < CHECK_INTERVAL) return known
+    this.#reloading ??= this.#reload().finally(() => { this.#reloading = undefined })
+    return await this.#reloading
   }
 
-  async #look (): Promise<Known> {
+  async #reload (): Promise<Known> {
     const before = this.#known
     try {
       const known = await this.#read()
@@ -95,7 +95,7 @@ export class Transport {
     } catch (error) {
       if (before === undefined) throw error
     }
-    this.#lookedAt = this.#options.now()
+    this.#readAt = this.#options.now()
     return this.#known as Known // set above or before
   }
 

@@ -30,8 +30,8 @@ export interface WatchedFilesOptions {
   readonly after?: (milliseconds: number, then: () => void) => () => void
 }
 
-const MOST_LINKS = 40
-const MOST_SETTLES = 20
+const MAX_LINKS = 40
+const MAX_SETTLES = 20
 
 export class WatchedFiles {
   readonly #options: WatchedFilesOptions
@@ -40,7 +40,7 @@ export class WatchedFiles {
   #digest = ''
   #failing = false
   #closed = false
-  #looking: Promise<void> | undefined
+  #checking: Promise<void> | undefined
   #again = false
   #cancelSettle: (() => void) | undefined
   #cancelPoll: (() => void) | undefined
@@ -63,7 +63,7 @@ export class WatchedFiles {
     }
     files.#opened = true
     files.#poll()
-    if (files.#again) void files.look()
+    if (files.#again) void files.check()
     return files
   }
 
@@ -71,12 +71,12 @@ export class WatchedFiles {
   get contents (): Contents { return this.#contents }
 
   /** Checks now; resolves after `onChange` has run. */
-  async look (): Promise<void> {
-    if (this.#looking !== undefined || !this.#opened) {
+  async check (): Promise<void> {
+    if (this.#checking !== undefined || !this.#opened) {
       this.#again = true
-      return await this.#looking
+      return await this.#checking
     }
-    await (this.#looking = this.#lookAll())
+    await (this.#checking = this.#checkAll())
   }
 
   close (): void {
@@ -87,13 +87,13 @@ export class WatchedFiles {
     this.#folders.clear()
   }
 
-  async #lookAll (): Promise<void> {
+  async #checkAll (): Promise<void> {
     do {
       this.#again = false
       await this.#follow()
       await this.#compare()
     } while (this.#again && !this.#closed)
-    this.#looking = undefined // synchronously with the last check of #again
+    this.#checking = undefined // synchronously with the last check of #again
   }
 
   async #compare (): Promise<void> {
@@ -169,17 +169,17 @@ export class WatchedFiles {
     const now = performance.now()
     if (this.#cancelSettle === undefined) this.#firstEventAt = now
     // Limits the delay under constant events.
-    else if (now - this.#firstEventAt > MOST_SETTLES * settle) return
+    else if (now - this.#firstEventAt > MAX_SETTLES * settle) return
     this.#cancelSettle?.()
     this.#cancelSettle = this.#after(settle, () => {
       this.#cancelSettle = undefined
-      void this.look()
+      void this.check()
     })
   }
 
   #poll (): void {
     this.#cancelPoll = this.#after(this.#options.poll ?? 60_000, () => {
-      void this.look().finally(() => { if (!this.#closed) this.#poll() })
+      void this.check().finally(() => { if (!this.#closed) this.#poll() })
     })
   }
 
@@ -201,7 +201,7 @@ const unreadable = (path: string, cause: unknown): ClientError => new ClientErro
 /** The folders of a path and of its link targets. */
 async function foldersOf (path: string): Promise<Set<string>> {
   const folders = new Set<string>()
-  for (let at = resolve(path), links = 0; links < MOST_LINKS; links++) {
+  for (let at = resolve(path), links = 0; links < MAX_LINKS; links++) {
     folders.add(dirname(at))
     const target = await readlink(at).catch(() => undefined)
     if (target === undefined) break

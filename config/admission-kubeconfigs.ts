@@ -1,10 +1,8 @@
 /** Validates kubeconfigs of admission plugins, including the files they name, at start-up. */
 import { isClientError } from '../clients/errors.js'
 import { HttpClient } from '../clients/http-client.js'
-import { credentialsOf, endpointOf, readKubeconfig } from '../clients/kubeconfig.js'
-import type { Endpoint } from '../clients/kubeconfig.js'
-import { ConfigurationError } from '../admission/configuration.js'
-import type { PluginConfiguration } from '../admission/configuration.js'
+import { credentialsOf, endpointOf, readKubeconfig, type Endpoint } from '../clients/kubeconfig.js'
+import { ConfigurationError, type PluginConfiguration } from '../admission/configuration.js'
 import { imagePolicyIn } from '../admission/plugins/image-policy-configuration.js'
 import { kubeconfigIn } from '../admission/webhooks/configuration.js'
 

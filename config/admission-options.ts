@@ -4,12 +4,10 @@
  * @see interface, `--admission-control-config-file`
  */
 import { dirname, resolve } from 'node:path'
-import { apiPackage, list, one, string } from '../schemas/language/declare.js'
-import type { Static } from '../schemas/language/declare.js'
+import { one, string, list, apiPackage, type Static } from '../schemas/language/declare.js'
 import { RawExtension } from '../schemas/meta/runtime.js'
 import { CATALOGUE, checkConfiguration, isOn } from '../admission/catalogue.js'
-import { ConfigurationError } from '../admission/configuration.js'
-import type { PluginConfiguration } from '../admission/configuration.js'
+import { ConfigurationError, type PluginConfiguration } from '../admission/configuration.js'
 import type { AdmissionOptions } from '../admission/options.js'
 import { checkKubeconfigs } from './admission-kubeconfigs.js'
 import { documentIn, readDocument } from './documents.js'

@@ -37,7 +37,7 @@ const isSet = (value: Values[FlagName]): boolean => Array.isArray(value) ? value
 
 /** @throws FlagError */
 export function checkCombinations ({ values, given }: Parsed): void {
-  const refuse = (name: FlagName, mend: string): never => { throw new FlagError(name, given.get(name), mend) }
+  const refuse = (name: FlagName, problem: string): never => { throw new FlagError(name, given.get(name), problem) }
   for (const [one, other] of TOGETHER) {
     if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
     if (isSet(values[other]) && !isSet(values[one])) refuse(other, `needs --${one} beside it`)
@@ -91,7 +91,7 @@ export const storeOverrides = (texts: readonly string[]): StoreOverride[] => tex
 export const storeServers = (servers: readonly string[]): string[] => servers.map(server => server.replace(/\/$/, ''))
 
 /** All servers of a cluster must use the same scheme; certificates require https. */
-function checkStores (values: Values, refuse: (name: FlagName, mend: string) => never): void {
+function checkStores (values: Values, refuse: (name: FlagName, problem: string) => never): void {
   const overrides = storeOverrides(values['etcd-servers-overrides'])
   const clusters = [['etcd-servers', values['etcd-servers']] as const, ...overrides.map(({ servers }) => ['etcd-servers-overrides', servers] as const)]
   const isSecure = (server: string): boolean => server.startsWith('https:')
@@ -118,11 +118,11 @@ function idleFairness ({ values }: Parsed): string[] {
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
   const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
-  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleBeside(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
+  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleRefinements(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
 }
 
 /** Flags that only refine another flag. */
-const BESIDE: ReadonlyArray<readonly [isEnabled: (values: Values) => boolean, flags: readonly FlagName[], without: string]> = [
+const REFINEMENTS: ReadonlyArray<readonly [isEnabled: (values: Values) => boolean, flags: readonly FlagName[], without: string]> = [
   [values => values['authentication-token-webhook-config-file'] !== '', ['authentication-token-webhook-cache-ttl', 'authentication-token-webhook-version'], '--authentication-token-webhook-config-file'],
   [values => values['authorization-webhook-config-file'] !== '', ['authorization-webhook-cache-authorized-ttl', 'authorization-webhook-cache-unauthorized-ttl', 'authorization-webhook-version'], '--authorization-webhook-config-file'],
   [values => values['oidc-issuer-url'] !== '', ['oidc-username-claim', 'oidc-username-prefix', 'oidc-groups-claim', 'oidc-groups-prefix', 'oidc-required-claim', 'oidc-ca-file', 'oidc-signing-algs'], '--oidc-issuer-url'],
@@ -132,8 +132,8 @@ const BESIDE: ReadonlyArray<readonly [isEnabled: (values: Values) => boolean, fl
   [values => isOn(values, 'APIServerIdentity'), ['identity-lease-duration-seconds', 'identity-lease-renew-interval-seconds'], '--feature-gates=APIServerIdentity=true']
 ]
 
-function idleBeside ({ values, given }: Parsed): string[] {
-  return BESIDE.flatMap(([isEnabled, flags, without]) => isEnabled(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
+function idleRefinements ({ values, given }: Parsed): string[] {
+  return REFINEMENTS.flatMap(([isEnabled, flags, without]) => isEnabled(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
 }
 
 /** True if Node's `reusePort` option works here. */

@@ -49,6 +49,7 @@ export function parseArguments (args: readonly string[], form = SERVE): Parsed {
     throw error instanceof CommanderError ? mistake(error) : error
   }
   const [stray] = args.includes('--') ? ['--'] : parser.args
+  if (stray === 'help' || stray === 'version') throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
   if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: the server takes flags only, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
   const values = Object.fromEntries(Object.entries(FLAGS).map(([name, flag]) => [name, isFlagName(name) ? given.get(name)?.value ?? flag.default : flag.default]))
   return {

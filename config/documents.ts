@@ -1,6 +1,5 @@
 /** Reads configuration files in YAML or JSON strictly. Errors name the flag, the file and the field. */
-import { isDecodeError, parseYaml } from '../schemas/index.js'
-import type { Message } from '../schemas/index.js'
+import { isDecodeError, parseYaml, type Message } from '../schemas/index.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { readFile } from './files.js'
 import { FlagError } from './flag.js'

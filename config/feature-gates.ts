@@ -4,6 +4,7 @@
  */
 import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
+import { meant } from './meant.js'
 
 export interface Gate {
   readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated'
@@ -72,7 +73,7 @@ const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 export function gateProblem (name: string, value: string): string | undefined {
   if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
   const gate = GATES.get(name)
-  if (gate === undefined) return GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out`
+  if (gate === undefined) return GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out${meant(name, [...GATES.keys(), ...GROUPS.keys()])}`
   return gate.stage === 'GA' && !isOn(value) ? `${name} is GA and cannot be switched off; leave it out` : undefined
 }
 

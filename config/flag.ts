@@ -4,6 +4,7 @@
  * @see interface, 'Server start-up options' and the flag tables of its other parts
  */
 import { isIP } from 'node:net'
+import { meant } from './meant.js'
 
 export interface Flag<T> {
   /** Displayed in `--help`. */
@@ -17,17 +18,22 @@ export interface Flag<T> {
   readonly bare: boolean
   /** Parses one occurrence; `before` is the value of earlier ones. @throws Problem */
   readonly parse: (text: string, before: T | undefined) => T
+  /** Checks a host's value for the option of the same meaning (`option.ts`), in the same words. @throws Problem */
+  readonly accept: (value: unknown) => void
   /** The default as on the command line; empty for none, and for empty lists and maps. */
   readonly defaultText: string
 }
 
 /** An invalid value and its remedy, without the flag's name. */
-export class Problem extends Error {}
+export class Problem extends Error {
+  /** @param at which item of a list is invalid, and its value */
+  constructor (mend: string, readonly at?: { readonly index: number, readonly value: unknown }) { super(mend) }
+}
 
 /** Ends the start with one line: flag, value and remedy. */
 export class FlagError extends Error {
-  constructor (readonly flag: string, value: string | undefined, mend: string, options?: ErrorOptions) {
-    super(`--${flag}${value === undefined ? '' : `=${printable(value)}`}: ${printable(mend, 1200)}`, options)
+  constructor (readonly flag: string, value: string | undefined, problem: string, options?: ErrorOptions) {
+    super(`--${flag}${value === undefined ? '' : `=${printable(value)}`}: ${printable(problem, 1200)}`, options)
     this.name = 'FlagError'
   }
 }
@@ -44,8 +50,32 @@ export function printable (text: string, limit = 300): string {
 /** Describes an invalid value; undefined if valid. */
 export type Check = (value: string) => string | undefined
 
-const scalar = <T>(type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T): Flag<T> =>
-  ({ type, default: initial, help, defaultText, bare: false, parse: text => parse(text) })
+const scalar = <T>(type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T, accept: (value: unknown) => void): Flag<T> =>
+  ({ type, default: initial, help, defaultText, bare: false, parse: text => parse(text), accept })
+
+function aString (value: unknown): string {
+  if (typeof value !== 'string') throw new Problem('must be a string')
+  return value
+}
+
+function aNumber (value: unknown, form: string): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Problem(`must be ${form}`)
+  return value
+}
+
+/** Checks each item. */
+export function eachItem (value: unknown, accept: (item: unknown) => void): void {
+  if (!Array.isArray(value)) throw new Problem('must be a list')
+  for (const [index, item] of value.entries()) {
+    try {
+      accept(item)
+    } catch (error) {
+      throw error instanceof Problem ? new Problem(error.message, error.at ?? { index, value: item }) : error
+    }
+  }
+}
+
+const strings = (check?: Check) => (value: unknown): void => { eachItem(value, item => checked(aString(item), check)) }
 
 function checked (value: string, check: Check | undefined): string {
   const problem = value === '' ? undefined : check?.(value)
@@ -55,7 +85,7 @@ function checked (value: string, check: Check | undefined): string {
 
 /** Any string; `check` applies to non-empty ones. */
 export const text = (initial: string, help: string, check?: Check): Flag<string> =>
-  scalar('string', initial, help, initial, value => checked(value, check))
+  scalar('string', initial, help, initial, value => checked(value, check), value => checked(aString(value), check))
 
 /** A file or folder. */
 export const path = (help: string, initial = ''): Flag<string> => ({
@@ -64,15 +94,17 @@ export const path = (help: string, initial = ''): Flag<string> => ({
 
 /** One of a closed set. */
 export function choice<const V extends string> (values: readonly V[], initial: V, help: string): Flag<V> {
-  return scalar(values.filter(value => value !== '').join('|'), initial, help, initial, value => {
+  const read = (value: unknown): V => {
     const found = values.find(known => known === value)
-    if (found === undefined) throw new Problem(`must be ${oneOf(values.filter(known => known !== ''))}`)
+    if (found === undefined) throw new Problem(notAmong(value, values.filter(known => known !== '')))
     return found
-  })
+  }
+  return scalar(values.filter(value => value !== '').join('|'), initial, help, initial, read, read)
 }
 
-const oneOf = (values: readonly string[]): string =>
-  values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`
+/** Describes a value outside a closed set. */
+export const notAmong = (value: unknown, values: readonly string[]): string =>
+  `must be ${values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`}${meant(value, values)}`
 
 export interface Range { readonly min?: number, readonly max?: number, readonly why?: string }
 
@@ -88,13 +120,16 @@ export const int = (initial: number, help: string, range: Range = {}): Flag<numb
     const number = Number(value)
     if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number)) throw new Problem('must be a whole number')
     return inRange(number, range)
+  }, value => {
+    if (!Number.isSafeInteger(value)) throw new Problem('must be a whole number')
+    inRange(Number(value), range)
   })
 
 export const float = (initial: number, help: string, range: Range = {}): Flag<number> =>
   scalar('float', initial, help, String(initial), value => {
     if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) throw new Problem('must be a number such as 0.001')
     return inRange(Number(value), range)
-  })
+  }, value => inRange(aNumber(value, 'a number such as 0.001'), range))
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
@@ -107,7 +142,12 @@ function readBool (value: string): boolean {
 
 /** `--flag`, `--flag=true`, `--flag=false`. */
 export const bool = (initial: boolean, help: string): Flag<boolean> =>
-  ({ ...scalar('bool', initial, help, String(initial), readBool), bare: true })
+  ({
+    ...scalar('bool', initial, help, String(initial), readBool, value => {
+      if (typeof value !== 'boolean') throw new Problem('must be true or false')
+    }),
+    bare: true
+  })
 
 const UNITS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
@@ -132,16 +172,20 @@ export function showDuration (milliseconds: number): string {
 export interface DurationRange { /** Milliseconds. */ readonly min?: number, readonly max?: number, readonly why?: string }
 
 /** Milliseconds, by default at least 0 and at most the longest timer. */
-export const duration = (initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}): Flag<number> =>
-  scalar('duration', initial, help, showDuration(initial), value => {
-    const milliseconds = readDuration(value)
-    if (milliseconds === undefined) throw new Problem('must be a duration such as 1m30s, 500ms or 0')
+export function duration (initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}): Flag<number> {
+  const within = (milliseconds: number): number => {
     if (milliseconds < min) throw new Problem(`must be at least ${showDuration(min)}${why === undefined ? '' : `, ${why}`}`)
     if (milliseconds > max) throw new Problem(`must be at most ${showDuration(max)}${why === undefined ? '' : `, ${why}`}`)
     return milliseconds
-  })
+  }
+  return scalar('duration', initial, help, showDuration(initial), value => {
+    const milliseconds = readDuration(value)
+    if (milliseconds === undefined) throw new Problem('must be a duration such as 1m30s, 500ms or 0')
+    return within(milliseconds)
+  }, value => within(aNumber(value, 'a duration in milliseconds')))
+}
 
-/** Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. Surrounding spaces are trimmed. */
+/** Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. Surrounding spaces are trimmed. `check` does not quote the item. */
 export const list = (initial: readonly string[], help: string, check?: Check): Flag<readonly string[]> => ({
   type: 'strings',
   default: initial,
@@ -151,9 +195,12 @@ export const list = (initial: readonly string[], help: string, check?: Check): F
   parse: (value, before = []) => {
     const items = value.trim() === '' ? [] : value.split(',').map(item => item.trim())
     if (items.includes('')) throw new Problem('has an empty value between its commas')
-    return [...before, ...items.map(item => checked(item, check))]
-  }
+    return [...before, ...items.map(item => checked(item, check && (one => quoted(one, check(one)))))]
+  },
+  accept: strings(check)
 })
+
+const quoted = (value: string, problem: string | undefined): string | undefined => problem && `${printable(JSON.stringify(value))} ${problem}`
 
 /** One whole value per occurrence, commas included. */
 export const repeated = (help: string, check?: Check): Flag<readonly string[]> => ({
@@ -165,7 +212,8 @@ export const repeated = (help: string, check?: Check): Flag<readonly string[]> =
   parse: (value, before = []) => {
     if (value === '') throw new Problem('needs a value')
     return [...before, checked(value, check)]
-  }
+  },
+  accept: strings(check)
 })
 
 export interface PairOptions {
@@ -195,26 +243,35 @@ export const pairs = (help: string, { type = 'key=value,...', bareValue, check }
       map.set(key, given)
     }
     return map
+  },
+  accept: value => {
+    if (!(value instanceof Map) || ![...value].flat().every(part => typeof part === 'string')) throw new Problem('must be a Map of strings')
+    for (const [key, given] of value as Map<string, string>) checked(key, () => check?.(key, given))
   }
 })
 
 export interface PortRange { readonly from: number, readonly to: number }
 
+const isPort = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 65535
+
 /** `N1-N2`, inclusive. */
-export const portRange = (from: number, to: number, help: string): Flag<PortRange> =>
-  scalar('N1-N2', { from, to }, help, `${from}-${to}`, value => {
-    const match = /^(\d{1,5})-(\d{1,5})$/.exec(value)
-    const range = { from: Number(match?.[1]), to: Number(match?.[2]) }
-    if (match === null || range.from < 1 || range.to > 65535 || range.from > range.to) throw new Problem('must be two ports N1-N2 with 1 <= N1 <= N2 <= 65535')
+export function portRange (from: number, to: number, help: string): Flag<PortRange> {
+  const ordered = (range: PortRange): PortRange => {
+    if (!isPort(range.from) || !isPort(range.to) || range.from > range.to) throw new Problem('must be two ports N1-N2 with 1 <= N1 <= N2 <= 65535')
     return range
-  })
+  }
+  return scalar('N1-N2', { from, to }, help, `${from}-${to}`, value => {
+    const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(value) ?? []
+    return ordered({ from: Number(first), to: Number(last) })
+  }, value => ordered(Object(value) as PortRange)) // its members may be anything
+}
 
 export function cidrProblem (value: string): string | undefined {
   const [address = '', bits = '', ...rest] = value.split('/')
   const family = isIP(address)
   const width = family === 4 ? 32 : 128
   return family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > width
-    ? `${printable(JSON.stringify(value))} must be a CIDR such as 10.0.0.0/24 or fd00::/108`
+    ? 'must be a CIDR such as 10.0.0.0/24 or fd00::/108'
     : undefined
 }
 
@@ -226,6 +283,6 @@ export const withShort = <T>(short: string, flag: Flag<T>): Flag<T> => ({ ...fla
 
 /** Rejects list values outside a closed set. */
 export const among = (values: readonly string[]): Check => value =>
-  values.includes(value) ? undefined : `${printable(JSON.stringify(value))} must be ${oneOf(values)}`
+  values.includes(value) ? undefined : notAmong(value, values)
 
 export const ipAddress: Check = value => isIP(value) === 0 ? 'must be an IP address' : undefined

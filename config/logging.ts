@@ -1,6 +1,6 @@
 /**
- * The log: one line of text per entry on standard error, with time, level, message and key=value fields. External input is quoted, cut and
- * stripped of control characters; fields whose names suggest secrets are omitted.
+ * The log: one line per entry on standard error, as text with time, level, message and key=value fields or as JSON with upstream's members. External input
+ * is quoted, cut and stripped of control characters; fields whose names suggest secrets are omitted.
  * @see interface, 'Server start-up options': --logging-format, -v
  */
 import type { FastifyBaseLogger } from 'fastify'
@@ -13,10 +13,13 @@ export interface LogOptions {
   readonly verbosity: number
   /** Verbosity per module; a module logs with a child logger whose `module` is its name. Default `verbosity`. */
   readonly verbosityOf?: Verbosity | undefined
+  /** Default text. */
+  readonly format?: 'text' | 'json'
   /** Writes a line. Default to standard error. */
   readonly write?: (line: string) => void
 }
 
+const [DEBUG, INFO, ERROR] = [20, 30, 50]
 const NAMES: Record<number, string> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO ', 40: 'WARN ', 50: 'ERROR', 60: 'FATAL' }
 const SECRET = /authorization|cookie|token|password|passwd|secret|private_?key/i
 /** Members added by pino. */
@@ -29,7 +32,8 @@ export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbo
 /** Removes secrets from a URL. */
 export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
-export function createLog ({ verbosity, verbosityOf = () => verbosity, write = toStandardError }: LogOptions): FastifyBaseLogger {
+export function createLog ({ verbosity, verbosityOf = () => verbosity, format = 'text', write = toStandardError }: LogOptions): FastifyBaseLogger {
+  const render = format === 'json' ? jsonLine : textLine
   return pino({
     level: logLevel(verbosity),
     base: null,
@@ -43,7 +47,7 @@ export function createLog ({ verbosity, verbosityOf = () => verbosity, write = t
       req: (request: { method?: unknown, url?: unknown }) => `${String(request.method)} ${loggable(String(request.url))}`,
       res: (reply: { statusCode?: unknown }) => reply.statusCode
     }
-  }, { write: line => { write(textLine(line)) } })
+  }, { write: line => { write(render(line)) } })
 }
 
 /** Message, causes and stack frames of an error; a string for other values. */
@@ -56,23 +60,48 @@ function describeError (error: unknown): string {
   return [chain.join(' <- '), ...frames].join(' ')
 }
 
-/** Converts pino's JSON to a line of text. */
-export function textLine (json: string): string {
+interface Entry { readonly time: number, readonly level: number, readonly message: string, readonly fields: ReadonlyArray<readonly [name: string, value: unknown]> }
+
+/** Reads pino's JSON; undefined if it is none. */
+function entryOf (json: string): Entry | undefined {
   let entry: Record<string, unknown>
   try {
     entry = JSON.parse(json) as Record<string, unknown> // pino writes objects
   } catch {
-    return `${printable(json.trim(), MAX_VALUE)}\n`
+    return undefined
   }
-  const head = `${new Date(Number(entry['time'])).toISOString()} ${NAMES[Number(entry['level'])] ?? 'INFO '} ${loggable(printable(String(entry['msg'] ?? ''), MAX_VALUE))}`
-  const fields = Object.entries(entry).filter(([key]) => !OWN.has(key)).map(([key, value]) => ` ${printable(key)}=${SECRET.test(key) ? '…' : loggableValue(value)}`)
-  return `${head}${fields.join('')}\n`
+  return {
+    time: Number(entry['time']),
+    level: Number(entry['level']),
+    message: safe(String(entry['msg'] ?? '')),
+    fields: Object.entries(entry).filter(([name]) => !OWN.has(name)).map(([name, value]) => [printable(name), SECRET.test(name) ? '…' : value])
+  }
 }
 
-function loggableValue (value: unknown): string {
-  const text = typeof value === 'string' ? value : withoutSecrets(value)
-  const safe = loggable(printable(text, MAX_VALUE))
-  return safe === text && /^[^\s"=]+$/.test(text) ? text : `"${safe.replaceAll('"', '\\"')}"`
+/** Converts pino's JSON to a line of text. */
+export function textLine (json: string): string {
+  const entry = entryOf(json)
+  if (entry === undefined) return `${printable(json.trim(), MAX_VALUE)}\n`
+  const fields = entry.fields.map(([name, value]) => ` ${name}=${textOf(value)}`)
+  return `${new Date(entry.time).toISOString()} ${NAMES[entry.level] ?? 'INFO '} ${entry.message}${fields.join('')}\n`
+}
+
+/** Converts pino's JSON to a line with upstream's members: `ts` in milliseconds, `v` except for errors, `msg`. */
+export function jsonLine (json: string): string {
+  const entry = entryOf(json) ?? { time: Date.now(), level: 30, message: printable(json.trim(), MAX_VALUE), fields: [] }
+  const own = { ts: entry.time, ...(entry.level >= ERROR ? {} : { v: entry.level >= INFO ? 0 : entry.level >= DEBUG ? 4 : 6 }), msg: entry.message }
+  const fields = entry.fields.filter(([name]) => !Object.hasOwn(own, name)).map(([name, value]) => [name, typeof value === 'number' || typeof value === 'boolean' ? value : safe(plain(value))])
+  return `${JSON.stringify({ ...own, ...Object.fromEntries(fields) })}\n`
+}
+
+/** Escaped, cut and without secrets. */
+const safe = (text: string): string => loggable(printable(text, MAX_VALUE))
+const plain = (value: unknown): string => typeof value === 'string' ? value : withoutSecrets(value)
+
+function textOf (value: unknown): string {
+  const text = plain(value)
+  const shown = safe(text)
+  return shown === text && /^[^\s"=]+$/.test(text) ? text : `"${shown.replaceAll('"', '\\"')}"`
 }
 
 const withoutSecrets = (value: unknown): string =>

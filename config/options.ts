@@ -19,8 +19,9 @@ import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers }
 import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
-import type { FlagName, Values } from './flags/index.js'
+import type { Values } from './flags/index.js'
 import { parseArguments, type Parsed } from './command-line.js'
+import { withLocalDefaults } from './local.js'
 import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
 import { disabledApis } from './runtime-config.js'
 import type { ServerOptions } from './server-options.js'
@@ -32,8 +33,9 @@ import { idleRules } from './verbosity.js'
 
 /** Parses and validates flags without accessing files. @throws FlagError, ArgumentError */
 export function checkedFlags (args: readonly string[]): Parsed {
-  const parsed = parseArguments(args)
-  if (parsed.values.help || parsed.values.version) return parsed
+  const given = parseArguments(args)
+  if (given.values.help || given.values.version) return given
+  const parsed = given.values.local ? withLocalDefaults(given) : given
   checkCombinations(parsed)
   refuseUnbuilt(parsed)
   return parsed
@@ -43,6 +45,8 @@ export interface Configuration {
   readonly options: ServerOptions
   /** For the log. */
   readonly warnings: readonly string[]
+  /** For the log of a cluster with nodes: what its pods would miss. */
+  readonly serviceWarnings: readonly string[]
   /** CA bundles of client certificates, to be reloaded. */
   readonly authorities: readonly AuthoritiesFile[]
 }
@@ -72,7 +76,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     },
     watchCache: values['watch-cache'] ? { size: values['default-watch-cache-size'], sizes: await watchCacheSizes(parsed) } : { size: 0 },
     authentication: {
-      anonymous: values['anonymous-auth'],
+      anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],
       ...serviceAccountOptions(values),
       ...(values['token-auth-file'] === '' ? {} : { tokens: await tokens(values['token-auth-file']) }),
       ...(values['oidc-issuer-url'] === '' ? {} : { oidc: oidc(values) }),
@@ -125,7 +129,8 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   }
   return {
     options,
-    warnings: [...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed), ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values), ...serviceAccountWarnings(values), ...proxyWarnings(values, clients, proxies), ...own.warnings],
+    warnings: [...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed), ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values), ...serviceAccountWarnings(values), ...proxyWarnings(values, clients, proxies)],
+    serviceWarnings: own.warnings,
     authorities: [clients, proxies].filter(file => file !== undefined)
   }
 }
@@ -216,7 +221,11 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
     return { kind: 'embedded', directory, minFree: values['data-dir-min-free'] * MEBIBYTE }
   }
   const overrides = storeOverrides(values['etcd-servers-overrides'])
-  if (overrides.length > 0) await checkResources('etcd-servers-overrides', given.get('etcd-servers-overrides'), overrides.map(({ resource }) => resource), (group, plural) => `${group}/${plural}`)
+  for (const { resource } of overrides) {
+    const { groupAndPlural, resourceProblem } = await import('./resource-names.js')
+    const problem = resourceProblem(resource, groupAndPlural)
+    if (problem !== undefined) throw new FlagError('etcd-servers-overrides', given.get('etcd-servers-overrides'), `${resource} ${problem}`)
+  }
   return {
     kind: 'etcd',
     servers: storeServers(servers),
@@ -229,13 +238,8 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
 /** Describes the store for the log. */
 export const storeText = (values: Values): string => values['etcd-servers'].length === 0 ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
 
-/** Checks that a flag names existing resources. @throws FlagError */
-async function checkResources (flag: FlagName, given: string | undefined, names: readonly string[], nameOf: (group: string, plural: string) => string): Promise<void> {
-  const { types } = await import('../schemas/resources.js')
-  const known = new Set(types.map(({ group, plural }) => nameOf(group, plural)))
-  const unknown = names.find(name => !known.has(name))
-  if (unknown !== undefined) throw new FlagError(flag, given, `${unknown} is no resource of this version; leave it out or name one of ${[...known].sort().join(', ')}`)
-}
+/** Of a resource as the flag writes it: `plural.group`. */
+const groupOf = (name: string): string => name.split('.').slice(1).join('.')
 
 /** Sizes by `group/plural`. */
 async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<string, number>> {
@@ -244,10 +248,14 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
     return { name, size: Number(size) }
   })
   if (sizes.length === 0) return {}
-  await checkResources('watch-cache-sizes', given.get('watch-cache-sizes'), sizes.map(({ name }) => name), (group, plural) => group === '' ? plural : `${plural}.${group}`)
+  const { cachedProblem } = await import('./resource-names.js')
+  for (const { name } of sizes) {
+    const problem = cachedProblem(name, (group, plural) => group === '' ? plural : `${plural}.${group}`, groupOf)
+    if (problem !== undefined) throw new FlagError('watch-cache-sizes', given.get('watch-cache-sizes'), `${name} ${problem}`)
+  }
   return Object.fromEntries(sizes.map(({ name, size }) => {
-    const [plural = '', ...group] = name.split('.')
-    return [`${group.join('.')}/${plural}`, size]
+    const [plural = ''] = name.split('.')
+    return [`${groupOf(name)}/${plural}`, size]
   }))
 }
 

@@ -3,10 +3,10 @@
  * core group), or a resource of a version (`apps/v1/daemonsets`). The most specific key counts.
  * @see interface, 'API groups and versions' 2 and 'Served versions removed', last sentence
  */
-import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { stageOf, STAGES } from '../schemas/groups.js'
 import { API_VERSIONS, representations } from '../schemas/resources.js'
 import { FlagError } from './flag.js'
+import { apiProblem } from './resource-names.js'
 
 /**
  * Returns disabled versions (`rbac.authorization.orch.io/v1`, `v1`) and disabled resources of enabled versions (`apps/v1/daemonsets`).
@@ -16,8 +16,9 @@ export function disabledApis (settings: ReadonlyMap<string, string>, text: strin
   const on = new Map([...settings].map(([key, value]) => [key.replace(/^api\/v1(?=$|\/)/, 'v1'), value.toLowerCase() === 'true']))
   const resources = representations.map(({ apiVersion, plural }) => ({ apiVersion, name: `${apiVersion}/${plural}` }))
   for (const key of on.keys()) {
-    if (key === 'api/all' || STAGES.some(stage => key === `api/${stage}`) || API_VERSIONS.includes(key) || resources.some(({ name }) => name === key)) continue
-    throw new FlagError('runtime-config', text, `${key} is no API version of release ${RELEASE_NAME}; name one as GROUP/VERSION, a resource as GROUP/VERSION/RESOURCE, or api/all, api/ga, api/beta, api/alpha`)
+    if (key === 'api/all' || STAGES.some(stage => key === `api/${stage}`)) continue
+    const problem = apiProblem(key)
+    if (problem !== undefined) throw new FlagError('runtime-config', text, `${key} ${problem}, or api/all, api/ga, api/beta, api/alpha`)
   }
   const isEnabled = (apiVersion: string): boolean => {
     const stage = stageOf(apiVersion)

@@ -1,6 +1,5 @@
 /** Maps IANA names of TLS versions and cipher suites to Node's. Suites that Node lacks are rejected. */
 import { getCiphers, type SecureVersion } from 'node:tls'
-import { printable } from './flag.js'
 
 const VERSIONS = {
   VersionTLS10: 'TLSv1', VersionTLS11: 'TLSv1.1', VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'
@@ -47,13 +46,13 @@ const known = (name: string): string | undefined => Object.hasOwn(SUITES, name) 
 /** TLS 1.3 suites name no key exchange. */
 export const belongsToTls13 = (name: string): boolean => !name.includes('_WITH_')
 
-let offered: ReadonlySet<string> | undefined
+let available: ReadonlySet<string> | undefined
 
 export function cipherProblem (name: string): string | undefined {
   const suite = known(name)
-  if (suite === undefined) return `"${printable(name)}" is not a known cipher suite; they have names such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256`
-  offered ??= new Set(getCiphers())
-  return offered.has(suite.toLowerCase()) ? undefined : `${name} is not offered by this runtime; leave it out`
+  if (suite === undefined) return 'is not a known cipher suite; they have names such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'
+  available ??= new Set(getCiphers())
+  return available.has(suite.toLowerCase()) ? undefined : 'is not offered by this runtime; leave it out'
 }
 
 /** OpenSSL's cipher string; undefined for the default. TLS below 1.2 uses SHA-1 signatures, which need security level 0. */

@@ -12,7 +12,7 @@ export function tracingOptions (path: string): TracingOptions {
   return { receiver: { endpoint: endpoint === undefined ? undefined : addressOf(endpoint, path), samplingRatePerMillion } }
 }
 
-const LARGEST_PORT = 65_535
+const MAX_PORT = 65_535
 
 /**
  * Parses a gRPC name: `host:port`, `dns:///host:port`, `unix:path`, `unix:///path`; the default port is 443, as in gRPC. The client library
@@ -28,5 +28,5 @@ function addressOf (endpoint: string, path: string): string {
   const named = /^dns:/i.test(endpoint) ? endpoint.slice('dns:'.length).replace(/^\/\/\//, '') : endpoint
   if (named.startsWith('//')) return refuse('names a server of names, which is not supported by this version; use dns:///HOST:PORT')
   const [host, port = '443'] = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i.exec(named) ?? []
-  return host !== undefined && Number(port) >= 1 && Number(port) <= LARGEST_PORT ? named : refuse('must have a host and a port: HOST:PORT')
+  return host !== undefined && Number(port) >= 1 && Number(port) <= MAX_PORT ? named : refuse('must have a host and a port: HOST:PORT')
 }

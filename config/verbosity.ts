@@ -21,8 +21,8 @@ const RULE = /^([^=,\s]+)=(\d{1,9})$/
 /** Describes an invalid rule; undefined if valid. */
 export function ruleProblem (text: string): string | undefined {
   const pattern = RULE.exec(text)?.[1]
-  if (pattern === undefined) return `"${text}" must have the form pattern=N`
-  if (globOf(pattern) === undefined) return `"${text}" has a pattern that cannot be read: [ and ] hold characters or ranges, and a \\ stands before the character it is for`
+  if (pattern === undefined) return 'must have the form pattern=N'
+  if (globOf(pattern) === undefined) return 'has a pattern that cannot be read: [ and ] hold characters or ranges, and a \\ stands before the character it is for'
   return undefined
 }
 

@@ -2,25 +2,21 @@
  * Empties terminating namespaces and removes their finalizer, so that no controller manager is required. Beside one it is harmless: each step uses the
  * current state and treats conflicts as another's success. See `namespace-defaults.ts` for other namespaces.
  */
-import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
-import type { ApiObject } from '../schemas/index.js'
+import { NO_LABELS, NO_FIELDS, type ApiObject } from '../schemas/index.js'
 import { NAMESPACE_FINALIZER, ORPHAN_FINALIZER } from '../schemas/meta/metadata-rules.js'
 import { isStatusError, notFound } from '../schemas/status.js'
 import { isStorageError } from '../storage/errors.js'
-import type { WriteContext } from '../registry/operations/context.js'
+import { serverContext, type WriteContext } from '../registry/operations/context.js'
 import { remove } from '../registry/operations/delete.js'
 import { list } from '../registry/operations/list.js'
 import { current, removable } from '../registry/operations/rewrite.js'
 import { change } from '../registry/operations/update.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { serverContext } from '../registry/operations/context.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
-import { conditionsOf, count } from './namespace-conditions.js'
-import type { Condition, Left } from './namespace-conditions.js'
-import { WorkQueue } from './work-queue.js'
-import type { Verdict } from './work-queue.js'
+import { conditionsOf, count, type Left, type Condition } from './namespace-conditions.js'
+import { WorkQueue, type Verdict } from './work-queue.js'
 
 /** Concurrent namespaces, and concurrent objects per namespace. */
 const WORKERS = 8

@@ -1,7 +1,6 @@
 /** The CA bundle with which pods verify the server, published in a ConfigMap of each namespace. */
 import { X509Certificate } from 'node:crypto'
-import type { ApiObject } from '../schemas/index.js'
-import { sameValue } from '../schemas/index.js'
+import { sameValue, type ApiObject } from '../schemas/index.js'
 
 export interface RootCA {
   /** PEM of one or more certificates. */

@@ -3,9 +3,8 @@ import type { ApiObject } from '../schemas/index.js'
 import { isStatusError } from '../schemas/status.js'
 import { create } from '../registry/operations/create.js'
 import { AtStart } from './at-start.js'
-import { objectExists } from './controller.js'
+import { objectExists, type ControllerOptions } from './controller.js'
 import { serverContext } from '../registry/operations/context.js'
-import type { ControllerOptions } from './controller.js'
 
 const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
 

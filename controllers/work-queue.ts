@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../storage/clock.js'
 export type Verdict = 'done' | 'again' | 'later'
 
 /** First and maximum delay in milliseconds. */
-export interface Backoff { readonly first: number, readonly most: number }
+export interface Backoff { readonly first: number, readonly max: number }
 
 export interface WorkQueueOptions {
   /** Concurrent keys. */
@@ -40,7 +40,7 @@ export interface WorkQueueObserver {
 }
 
 /** Creates the observer of a queue; `queue` may be read at any time. */
-export type ObserveQueue = (name: string, queue: Pick<WorkQueue, 'depth' | 'underWay'>) => WorkQueueObserver
+export type ObserveQueue = (name: string, queue: Pick<WorkQueue, 'depth' | 'inProgress'>) => WorkQueueObserver
 
 interface Waiting { readonly at: number, readonly cancel: () => void }
 
@@ -76,7 +76,7 @@ export class WorkQueue {
   /** Keys queued. */
   get depth (): number { return this.#ready.size }
   /** Milliseconds of unfinished work: total and longest. */
-  get underWay (): { readonly all: number, readonly longest: number } {
+  get inProgress (): { readonly all: number, readonly longest: number } {
     const now = this.#clock.elapsed()
     let all = 0
     let longest = 0
@@ -168,7 +168,7 @@ export class WorkQueue {
   }
 
   async #step (key: string): Promise<void> {
-    const { work, failed, backoff = { first: 50, most: 5000 }, retry = { first: 1000, most: 1000 } } = this.#options
+    const { work, failed, backoff = { first: 50, max: 5000 }, retry = { first: 1000, max: 1000 } } = this.#options
     const { signal } = this.#closing
     let verdict: Verdict
     try {
@@ -188,10 +188,10 @@ export class WorkQueue {
     if (verdict === 'again') this.add(key)
   }
 
-  #wait (key: string, times: Map<string, number>, { first, most }: Backoff): number {
+  #wait (key: string, times: Map<string, number>, { first, max }: Backoff): number {
     const before = times.get(key) ?? 0
     times.set(key, before + 1)
-    return Math.max(Math.min(first * 2 ** before, most), this.#reserve())
+    return Math.max(Math.min(first * 2 ** before, max), this.#reserve())
   }
 
   /** Milliseconds until the rate limit allows another return. */

@@ -5,10 +5,8 @@
  *     node dist/examples/embed.js        then: curl http://127.0.0.1:8080/cluster/api/v1/namespaces
  */
 import { pathToFileURL } from 'node:url'
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
-import orch, { StatusError } from '../app.js'
-import type { ServerOptions } from '../app.js'
+import Fastify, { type FastifyServerOptions, type FastifyInstance } from 'fastify'
+import orch, { StatusError, type ServerOptions } from '../app.js'
 
 /** Requests of the host's own clerks are known by a header it trusts. */
 const options: ServerOptions = {

@@ -7,11 +7,9 @@
  *       -d '{"reason":"on call","binding":{"metadata":{"name":"ann"},"roleRef":{"apiGroup":"rbac.authorization.orch.io","kind":"ClusterRole","name":"view"}}}'
  */
 import { pathToFileURL } from 'node:url'
-import Fastify from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { Type } from '@sinclair/typebox'
-import { rbacV1, toJson } from '../schemas/public.js'
-import type { Static } from '../schemas/public.js'
+import { rbacV1, toJson, type Static } from '../schemas/public.js'
 
 const Grant = Type.Object({
   reason: Type.String({ minLength: 1 }),

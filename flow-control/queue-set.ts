@@ -10,7 +10,7 @@
  * All calls are synchronous; times are the clock's.
  */
 import type { Clock } from '../storage/clock.js'
-import { begin, turnIsOver } from '../storage/turns.js'
+import { startLater, turnIsOver } from '../storage/turns.js'
 import { Queues } from './queues.js'
 import { EXPECTED_SECONDS, type Queue, type Refusal, type Ticket } from './queue.js'
 import { WaitingLine } from './waiting-line.js'
@@ -46,7 +46,7 @@ export interface Turns {
   readonly next: (run: () => void) => void
 }
 
-const TURNS: Turns = { isOver: turnIsOver, next: begin }
+const TURNS: Turns = { isOver: turnIsOver, next: startLater }
 
 export class QueueSet {
   readonly #clock: Clock
@@ -87,12 +87,12 @@ export class QueueSet {
    * Smallest and largest virtual start of the next requests of all queues, also reduced by the executing requests of the same queue; undefined if nothing
    * waits.
    */
-  get nextStarts (): { readonly least: number, readonly most: number, readonly leastDiscounted: number, readonly mostDiscounted: number } | undefined {
+  get nextStarts (): { readonly min: number, readonly max: number, readonly minDiscounted: number, readonly maxDiscounted: number } | undefined {
     if (!this.#queues.anyPending) return undefined
     const pending = this.#queues.all().filter(({ waiting }) => waiting.size > 0)
     const starts = pending.map(({ nextR }) => nextR)
     const discounted = pending.map(({ nextR, seatsInUse }) => nextR - seatsInUse * EXPECTED_SECONDS)
-    return { least: Math.min(...starts), most: Math.max(...starts), leastDiscounted: Math.min(...discounted), mostDiscounted: Math.max(...discounted) }
+    return { min: Math.min(...starts), max: Math.max(...starts), minDiscounted: Math.min(...discounted), maxDiscounted: Math.max(...discounted) }
   }
 
   configure (settings: QueueSettings): void {
@@ -173,7 +173,7 @@ export class QueueSet {
     const { queue, seats } = ticket
     if (queue !== undefined) {
       this.#observer.dispatched?.(this.#currentR, queue.nextR)
-      this.#queues.begin(ticket, queue)
+      this.#queues.startExecuting(ticket, queue)
     }
     if (ticket.state === 'waiting') this.#waitingLine.delete(ticket)
     ticket.state = 'executing'

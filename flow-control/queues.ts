@@ -68,7 +68,7 @@ export class Queues {
   }
 
   /** Starts a new or waiting request. */
-  begin (ticket: Ticket, queue: Queue): void {
+  startExecuting (ticket: Ticket, queue: Queue): void {
     if (queue.idle) this.busy++
     queue.executing++
     queue.nextR += ticket.expectedWork

@@ -15,10 +15,10 @@ const TRANSFORM_GROUPS = new Set<string | undefined>(['meta.orch.io', 'meta.k8s.
 
 interface Clause { readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number }
 
-const MOST_HEADER = 4096
+const MAX_HEADER_LENGTH = 4096
 
 /** Cuts an overlong header at the last complete clause. */
-const bounded = (header: string): string => header.length <= MOST_HEADER ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MOST_HEADER)))
+const bounded = (header: string): string => header.length <= MAX_HEADER_LENGTH ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MAX_HEADER_LENGTH)))
 
 /** Wildcard rank: among clauses of equal quality, more specific types come first. */
 const range = ({ type }: Clause): number => type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
@@ -40,7 +40,7 @@ function parseAccept (header: string): Clause[] {
 }
 
 /** What an endpoint can produce. JSON is always available. */
-export interface Offer {
+export interface Available {
   readonly protobuf: boolean
   readonly watch: boolean
   /** `metadata` allows all transforms except Table. */
@@ -48,13 +48,13 @@ export interface Offer {
 }
 
 /** Returns the first clause that can be served, or undefined when none can. A missing header means JSON. */
-export function negotiate (header: string | undefined, offer: Offer): Negotiated | undefined {
+export function negotiate (header: string | undefined, available: Available): Negotiated | undefined {
   const clauses = header === undefined || header.trim() === '' ? [{ type: '*/*', parameters: {}, quality: 1 }] : parseAccept(header)
   for (const clause of clauses) {
     if (clause.quality === 0) continue
     for (const type of named(clause.type)) {
       if (type !== clause.type && clauses.some(other => other.quality === 0 && other.type === type)) continue
-      const found = served({ ...clause, type }, offer)
+      const found = served({ ...clause, type }, available)
       if (found !== undefined) return found
     }
   }
@@ -64,16 +64,16 @@ export function negotiate (header: string | undefined, offer: Offer): Negotiated
 /** Concrete types that a media range matches, most preferred first. */
 const named = (type: string): readonly string[] => type === '*/*' || type === 'application/*' ? MEDIA_TYPES : [type]
 
-function served ({ type, parameters }: Clause, offer: Offer): Negotiated | undefined {
+function served ({ type, parameters }: Clause, available: Available): Negotiated | undefined {
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format === undefined) return undefined
-  if (format === 'protobuf' && !offer.protobuf) return undefined
-  if (offer.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
-  if (parameters.stream && (!offer.watch || parameters.stream !== 'watch')) return undefined
+  if (format === 'protobuf' && !available.protobuf) return undefined
+  if (available.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
+  if (parameters.stream && (!available.watch || parameters.stream !== 'watch')) return undefined
   const { as, g, v } = parameters
   if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: indents(parameters.pretty) }
-  if (!offer.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table' && (format === 'protobuf' || offer.transforms === 'metadata')) return undefined // Table has no protobuf form
+  if (!available.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
+  if (as === 'Table' && (format === 'protobuf' || available.transforms === 'metadata')) return undefined // Table has no protobuf form
   return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: indents(parameters.pretty) }
 }
 

@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-const MOST = 0xffffffff
+const MAX_COUNT = 0xffffffff
 
 let drawn = ''
-let count = MOST
+let count = MAX_COUNT
 
 /** Accepts client-supplied IDs without characters that delimit log fields. */
 const NAME = /^[\w.:/+=@-]{1,256}$/
@@ -21,7 +21,7 @@ export function auditIdOf (headers: IncomingHttpHeaders): string {
 }
 
 export function nextAuditId (): string {
-  if (count === MOST) {
+  if (count === MAX_COUNT) {
     drawn = randomUUID().slice(0, -8)
     count = 0
   }

@@ -37,7 +37,7 @@ export interface ObjectRecorder {
 }
 
 /** A request's hold on a concurrency limit. */
-export interface HeldPlace {
+export interface LimitPlace {
   /** @see RequestContext.handedOver */
   readonly handedOver: (bytes: number) => void
   /** The request has ended, successfully or not. */
@@ -94,7 +94,7 @@ export interface RequestContext {
    */
   handedOver: (bytes: number) => void
   /** Registers the request's place in the concurrency limit. A request has at most one. */
-  occupy: (place: HeldPlace) => void
+  occupy: (place: LimitPlace) => void
   /** Runs callbacks in order when the response or its connection has closed, or immediately if it already has. Cheaper than one listener each. */
   onClosed: (then: () => void) => void
 }

@@ -8,16 +8,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
-import { isStorageError, reasonOf } from '../storage/errors.js'
-import type { StorageError } from '../storage/errors.js'
+import { isStorageError, reasonOf, type StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './accept.js'
 
-/** Status for a storage error that no operation has translated. */
-function statusOfStorage (error: StorageError): StatusError {
+/** Milliseconds a request waits for the store before its client gets no Retry-After: kubectl would repeat it ten times, and wait as often. */
+const LONG_WAIT = 1000
+
+/** Status for a storage error that no operation has translated. @param waited milliseconds since the request arrived */
+function statusOfStorage (error: StorageError, waited: number): StatusError {
   switch (error.code) {
     case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
     // A client error, not a store failure: do not log it.
@@ -29,7 +31,10 @@ function statusOfStorage (error: StorageError): StatusError {
     case 'NoSpace': return new StatusError('ServiceUnavailable', 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on', { cause: error })
     case 'TooLarge': return tooLarge(error.message)
     case 'Unavailable':
-    case 'Closed': return new StatusError('ServiceUnavailable', 'the store of the cluster state does not answer; nothing was changed', { details: { retryAfterSeconds: 1 }, cause: error })
+    case 'Closed': {
+      const answers = error.since === undefined ? 'does not answer' : `has not answered since ${new Date(error.since).toISOString()}`
+      return new StatusError('ServiceUnavailable', `the store of the cluster state ${answers}; nothing was changed`, { details: waited < LONG_WAIT ? { retryAfterSeconds: 1 } : {}, cause: error })
+    }
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
     case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
     case 'NotFound': return internalError(error) // a lease, which only the server requests
@@ -38,11 +43,11 @@ function statusOfStorage (error: StorageError): StatusError {
 
 interface FastifyFailure extends Error { code?: string, statusCode?: number }
 
-/** Converts any thrown value to the Status for the client. */
-export function statusOf (error: unknown): StatusError {
+/** Converts any thrown value to the Status for the client. @param waited milliseconds since the request arrived */
+export function statusOf (error: unknown, waited = 0): StatusError {
   if (error instanceof StatusError) return error
   if (isDecodeError(error)) return badRequest(error.message)
-  if (isStorageError(error)) return statusOfStorage(error)
+  if (isStorageError(error)) return statusOfStorage(error, waited)
   const { code, statusCode, message } = error as FastifyFailure
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('the Content-Type header is not a media type')
   if (code === 'FST_ERR_BAD_URL') return badRequest('the request path is not valid')
@@ -91,7 +96,7 @@ export default fp(async fastify => {
   }
 
   fastify.setErrorHandler((error, request, reply) => {
-    const failure = statusOf(error)
+    const failure = statusOf(error, request.orch === undefined ? 0 : Date.now() - request.orch.receivedAt.getTime())
     if (request.orch !== undefined) {
       request.orch.failure = failure
       request.orch.defect = failure.status.reason === 'InternalError' && failure.cause === error && !isStorageError(error)

@@ -12,7 +12,7 @@ import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
 import { continueInTurn, isAnswering, readAsStream } from '../serving/wire/pipelines.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
-import { MOST_BODY_BYTES } from '../schemas/limits.js'
+import { MAX_BODY_BYTES } from '../schemas/limits.js'
 
 /** Mount prefixes, stored on each HTTP server: one host may mount several API servers. */
 const PREFIXES = Symbol('prefixes of the API')
@@ -43,7 +43,7 @@ function attach (server: Served, prefix: string): void {
     if (server.listenerCount('checkContinue') > 1) return
     const { url = '' } = request
     let mostBytes = Infinity
-    for (const one of prefixes) if (isBelow(one, url)) mostBytes = MOST_BODY_BYTES
+    for (const one of prefixes) if (isBelow(one, url)) mostBytes = MAX_BODY_BYTES
     continueInTurn(request, response, mostBytes)
     server.emit('request', request, response)
   })

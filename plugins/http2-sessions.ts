@@ -14,9 +14,9 @@ export interface Http2SessionsOptions {
 }
 
 /** Unanswered pings after which the session is destroyed. */
-const MOST_UNANSWERED = 3
+const MAX_UNANSWERED = 3
 
-interface Followed { underWay: number, unanswered: number }
+interface Followed { active: number, unanswered: number }
 
 /** Destroys a stream that its client cancelled without an error code: Node would wait forever for it to flush. */
 function ended (this: ServerHttp2Stream): void {
@@ -34,7 +34,7 @@ export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) =
 
   const pingAll = (): void => {
     for (const [session, followed] of sessions) {
-      if (session.destroyed || followed.unanswered >= MOST_UNANSWERED) {
+      if (session.destroyed || followed.unanswered >= MAX_UNANSWERED) {
         sessions.delete(session)
         session.destroy()
         continue
@@ -52,11 +52,11 @@ export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) =
       stream.on('end', ended)
       raw.destroy = cutOff
       if (session !== undefined) {
-        const followed = sessions.get(session) ?? { underWay: 0, unanswered: 0 }
-        followed.underWay++
+        const followed = sessions.get(session) ?? { active: 0, unanswered: 0 }
+        followed.active++
         sessions.set(session, followed)
         pingTimer ??= setInterval(pingAll, interval).unref()
-        request.orch.onClosed(() => { if (--followed.underWay === 0) sessions.delete(session) })
+        request.orch.onClosed(() => { if (--followed.active === 0) sessions.delete(session) })
       }
     }
     done()

@@ -11,10 +11,10 @@ import fp from 'fastify-plugin'
 import { READ_ONLY, type RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { tooManyRequests } from '../schemas/status.js'
-import type { HeldPlace } from './context.js'
+import type { LimitPlace } from './context.js'
 import { requestKinds, type KindSeries } from './in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
-import { NOWHERE, UnsentResponses, type UnsentResponse } from './unsent-responses.js'
+import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './unsent-responses.js'
 
 export interface InFlightOptions {
   /** Concurrent reads; 0 means unlimited. Default 400. */
@@ -35,9 +35,9 @@ export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnl
 interface Pool { readonly limit: number, used: number, readonly kind: KindSeries }
 
 /** One request's place, released once: early if the response waits only for its client, otherwise when the request ends. */
-class Place implements UnsentResponse, HeldPlace {
+class Place implements UnsentResponse, LimitPlace {
   readonly reply: FastifyReply
-  at = NOWHERE
+  at = NOT_LISTED
   bytes = 0
   readonly #pool: Pool
   readonly #unsent: UnsentResponses
@@ -53,16 +53,16 @@ class Place implements UnsentResponse, HeldPlace {
   }
 
   handedOver (bytes: number): void {
-    if (!this.#over && this.#unsent.hold(this, bytes)) this.give()
+    if (!this.#over && this.#unsent.hold(this, bytes)) this.release()
   }
 
   closed (): void {
     this.#over = true
     this.#unsent.drop(this)
-    this.give()
+    this.release()
   }
 
-  give (): void {
+  release (): void {
     if (this.#free) return
     this.#free = true
     this.#pool.used--

@@ -3,33 +3,35 @@ import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
-import { MEDIA_TYPES, indents, negotiate } from './accept.js'
-import type { Offer } from './accept.js'
+import { negotiate, MEDIA_TYPES, indents, type Available } from './accept.js'
 import type { Negotiated } from './context.js'
 import { isConnection } from './request-kinds.js'
 
-const OBJECT: Offer = { protobuf: true, watch: false, transforms: true }
-const STREAM: Offer = { protobuf: true, watch: true, transforms: true }
+const OBJECT: Available = { protobuf: true, watch: false, transforms: true }
+const STREAM: Available = { protobuf: true, watch: true, transforms: true }
 /** Types defined at run time have no protobuf form. */
-const TEXT: Offer = { protobuf: false, watch: false, transforms: true }
-const TEXT_STREAM: Offer = { protobuf: false, watch: true, transforms: true }
+const TEXT: Available = { protobuf: false, watch: false, transforms: true }
+const TEXT_STREAM: Available = { protobuf: false, watch: true, transforms: true }
 /** Virtual types, which have no Table form. */
-const OPERATION: Offer = { protobuf: true, watch: false, transforms: 'metadata' }
-const DOCUMENT: Offer = { protobuf: false, watch: false, transforms: false }
+const OPERATION: Available = { protobuf: true, watch: false, transforms: 'metadata' }
+const DOCUMENT: Available = { protobuf: false, watch: false, transforms: false }
 const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
 
 const MAX_CACHED = 100
 
+/** Browsers show JSON as it is sent. */
+const isBrowser = (accept = ''): boolean => accept.includes('text/html')
+
 export default fp(async fastify => {
   // Clients repeat a few headers; results are cached, up to a limit.
-  const cache = new Map<Offer, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
-    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT].map(offer => [offer, [new Map(), new Map()]]))
-  const choose = (header: string | undefined, offer: Offer, pretty: boolean): Negotiated | undefined => {
-    const all = cache.get(offer)?.[pretty ? 1 : 0]
+  const cache = new Map<Available, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
+    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT].map(available => [available, [new Map(), new Map()]]))
+  const choose = (header: string | undefined, available: Available, pretty: boolean): Negotiated | undefined => {
+    const all = cache.get(available)?.[pretty ? 1 : 0]
     const known = all?.get(header ?? '')
     if (known !== undefined) return known ?? undefined
-    const found = negotiate(header, offer)
+    const found = negotiate(header, available)
     const made = found === undefined || !pretty ? found : { ...found, pretty: true }
     if (all !== undefined && all.size < MAX_CACHED && (header ?? '').length < 1000) all.set(header ?? '', made ?? null)
     return made
@@ -43,16 +45,17 @@ export default fp(async fastify => {
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { info, query } = request.orch
-    const offer = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
-    if (offer === undefined) return done()
-    const pretty = query.size === 0 ? null : query.get('pretty')
-    let accept = choose(request.headers.accept, offer, indents(pretty))
+    const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
+    if (available === undefined) return done()
+    const asked = query.size === 0 ? null : query.get('pretty')
+    const pretty = asked === null ? available !== STREAM && isBrowser(request.headers.accept) : indents(asked)
+    let accept = choose(request.headers.accept, available, pretty)
     // Look up the resource only if the response would be protobuf.
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false
-    if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, indents(pretty))
-    if (textOnly) accept = choose(request.headers.accept, offer === STREAM ? TEXT_STREAM : TEXT, indents(pretty))
+    if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, pretty)
+    if (textOnly) accept = choose(request.headers.accept, available === STREAM ? TEXT_STREAM : TEXT, pretty)
     // The pod or node chooses the format of a proxied response.
-    if (accept === undefined && !isConnection(info)) return done(notAcceptable(offer.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
+    if (accept === undefined && !isConnection(info)) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
     request.orch.accept = accept
     done()
   })

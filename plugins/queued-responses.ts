@@ -15,7 +15,7 @@ interface Connection extends Socket { [QUEUED]?: Set<ServerResponse> }
 /** Milliseconds between checks of connections with queued responses. */
 const CHECK_INTERVAL = 1000
 /** Consecutive idle checks after which a connection is destroyed. */
-const MOST_IDLE_CHECKS = 15
+const MAX_IDLE_CHECKS = 15
 /** Connections that have queued responses, with the bytes sent at the last check. */
 const tracked = new Map<Connection, { sent: number, idleChecks: number }>()
 let checking: NodeJS.Timeout | undefined
@@ -25,7 +25,7 @@ function check (): void {
     const sent = sentBytes(connection)
     state.idleChecks = connection.isPaused() && (connection[QUEUED]?.size ?? 0) > 0 && sent === state.sent ? state.idleChecks + 1 : 0
     state.sent = sent
-    if (state.idleChecks >= MOST_IDLE_CHECKS) connection.destroy()
+    if (state.idleChecks >= MAX_IDLE_CHECKS) connection.destroy()
   }
 }
 

@@ -10,9 +10,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { MOST_BODY_BYTES as MOST_BYTES } from '../schemas/limits.js'
+import { MAX_BODY_BYTES as MAX_BYTES } from '../schemas/limits.js'
 import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type StatusError } from '../schemas/status.js'
 import { isAdministrator, isConnection } from './request-kinds.js'
+import { quote } from '../schemas/quote.js'
 
 export interface RequestBodiesOptions {
   /** Bytes of all concurrent bodies; several times the largest body. Default 256 MiB. */
@@ -70,14 +71,14 @@ class Receiving {
     this.#administrator = isAdministrator(request.orch.user)
     this.#declared = declared
     this.#done = done
-    request.orch.onClosed(() => { this.#giveBack() })
+    request.orch.onClosed(() => { this.#release() })
     request.orch.onEnd = this.#stop
     payload.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError)
   }
 
   readonly #onData = (chunk: Buffer): void => {
     const length = this.#length + chunk.length
-    if (length > MOST_BYTES) return this.#finish(largerThanAllowed())
+    if (length > MAX_BYTES) return this.#finish(largerThanAllowed())
     if (length > this.#bytes.length && !this.#grow(length)) return this.#finish(noRoom())
     chunk.copy(this.#bytes, this.#length)
     this.#length = length
@@ -95,8 +96,8 @@ class Receiving {
   }
 
   #grow (length: number): boolean {
-    const most = this.#declared >= length ? this.#declared : MOST_BYTES
-    const size = Math.min(most, Math.max(length, this.#bytes.length * 2, FIRST_BYTES))
+    const max = this.#declared >= length ? this.#declared : MAX_BYTES
+    const size = Math.min(max, Math.max(length, this.#bytes.length * 2, FIRST_BYTES))
     if (!this.#budget.take(size - this.#bytes.length, this.#administrator)) return false
     const grown = Buffer.allocUnsafe(size)
     this.#bytes.copy(grown, 0, 0, this.#length)
@@ -107,7 +108,7 @@ class Receiving {
   /** The request ended without its body; discard late data. */
   readonly #stop = (): void => {
     this.#leave()
-    this.#giveBack()
+    this.#release()
   }
 
   /** The payload keeps flowing, and is discarded. */
@@ -119,11 +120,11 @@ class Receiving {
   #finish (error: StatusError | null): void {
     this.#leave()
     const body = this.#bytes.subarray(0, this.#length)
-    if (error !== null) this.#giveBack()
+    if (error !== null) this.#release()
     this.#done(error, error === null ? body : undefined)
   }
 
-  #giveBack (): void {
+  #release (): void {
     this.#budget.give(this.#bytes.length)
     this.#bytes = NOTHING
     this.#length = 0
@@ -132,7 +133,7 @@ class Receiving {
 
 const NOTHING = Buffer.alloc(0)
 
-const largerThanAllowed = () => tooLarge(`limit is ${MOST_BYTES}`)
+const largerThanAllowed = () => tooLarge(`limit is ${MAX_BYTES}`)
 const noRoom = () => tooManyRequests('the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS)
 
 /**
@@ -161,10 +162,10 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
     if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers
     if (encoding !== undefined && encoding !== 'identity') {
-      return done(unsupportedMediaType(`Content-Encoding ${JSON.stringify(encoding.slice(0, 100))} is not supported on requests; send the body as it is`))
+      return done(unsupportedMediaType(`Content-Encoding ${quote(encoding)} is not supported on requests; send the body as it is`))
     }
     const declared = Number(length ?? NaN)
-    if (declared > MOST_BYTES) return done(largerThanAllowed())
+    if (declared > MAX_BYTES) return done(largerThanAllowed())
     const report: Done = (error, body) => {
       if (error?.status.reason === 'TooManyRequests') refused.add()
       done(error, body)

@@ -13,7 +13,7 @@ import { nameSelected } from '../schemas/selectors/fields.js'
 import { badRequest, noSuchPath, StatusError } from '../schemas/status.js'
 import { Trace } from '../registry/trace.js'
 import { auditIdOf } from './audit-id.js'
-import type { HeldPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
+import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
 import { hostFault } from './host-header.js'
 import { endWithConnection } from './queued-responses.js'
 import { endWithAnswer } from './unread-bodies.js'
@@ -28,6 +28,13 @@ const unnamed = (segment: string): boolean => segment === '' || segment === '.' 
 const nonResource = (method: string, path: string): RequestInfo => ({
   path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
 })
+
+/**
+ * kubectl from 1.27 lists the definitions under upstream's group before it creates an object of a type that cannot be patched, and fails without an answer.
+ * That list alone is served, and authorized, as the one of this server's group.
+ */
+const UPSTREAM_DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const DEFINITIONS_GROUP = 'apiextensions.orch.io'
 
 /** The server's part of a proxied path; the rest belongs to the proxy target and may contain any segments. */
 const PROXIED = /^\/api\/[^/]+\/(?:nodes|namespaces\/[^/]+\/(?:pods|services))\/[^/]+\/proxy(?=\/|$)/
@@ -62,7 +69,7 @@ function parsePath (method: string, path: string, query: string): RequestInfo {
   if (parts.length > at + 3) return nonResource(method, plain)
   const { [at]: resource = '', [at + 1]: name = '', [at + 2]: subresource = '' } = parts
   const verb = watched ? 'watch' : verbOf(method, name, query)
-  const info = { path: plain, isResourceRequest: true, verb, group, version, resource, subresource, namespace, name }
+  const info = { path: plain, isResourceRequest: true, verb, group: plain === UPSTREAM_DEFINITIONS && verb === 'list' ? DEFINITIONS_GROUP : group, version, resource, subresource, namespace, name }
   const selected = name === '' && (verb === 'list' || verb === 'watch') && query.includes('metadata.name') ? selectedName(query) : undefined
   return selected === undefined ? info : { ...info, name: selected, selected: true }
 }
@@ -120,7 +127,7 @@ const NO_QUERY = new URLSearchParams()
 const NO_ANNOTATIONS = Object.freeze({})
 
 /** Abort reason of ended requests; shared, because most requests with a signal end with it. */
-const OVER = new Error('the request has ended')
+const ENDED = new Error('the request has ended')
 
 class Context implements RequestContext {
   readonly auditId: string
@@ -149,7 +156,7 @@ class Context implements RequestContext {
   /** Emptied on close to release references to the request. */
   #closed: Array<() => void> | undefined
   #released = false
-  #place: HeldPlace | undefined
+  #place: LimitPlace | undefined
 
   constructor (info: RequestInfo, search: string, auditId: string, raw: EventEmitter) {
     this.info = info
@@ -158,7 +165,7 @@ class Context implements RequestContext {
     this.#raw = raw
   }
 
-  occupy (place: HeldPlace): void {
+  occupy (place: LimitPlace): void {
     this.#place = place
     this.onClosed(() => { place.closed() })
   }
@@ -197,7 +204,7 @@ class Context implements RequestContext {
   get signal (): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#ended) this.#controller.abort(OVER)
+      if (this.#ended) this.#controller.abort(ENDED)
       else this.onClosed(() => { this.end() })
     }
     return this.#controller.signal
@@ -206,7 +213,7 @@ class Context implements RequestContext {
   end (): void {
     this.#ended = true
     this.onEnd?.()
-    this.#controller?.abort(OVER)
+    this.#controller?.abort(ENDED)
   }
 }
 

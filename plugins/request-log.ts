@@ -17,7 +17,7 @@ export interface RequestLogOptions {
 
 const WITH_HEADERS = 8
 /** Maximum object characters by verbosity. */
-const LONGEST: Readonly<Record<number, number>> = { 9: 1000, 10: 10_000 }
+const MAX_LENGTHS: Readonly<Record<number, number>> = { 9: 1000, 10: 10_000 }
 /** Headers whose values are or may contain credentials. */
 const MASKED = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'sec-websocket-protocol'])
 /** Resources whose objects contain secrets or tokens. */
@@ -26,7 +26,7 @@ const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 interface Kept { request?: string, response?: string }
 
 export default fp<RequestLogOptions>(async (fastify, { verbosity, safe }) => {
-  const longest = LONGEST[verbosity] ?? 0
+  const longest = MAX_LENGTHS[verbosity] ?? 0
   const bodies = new WeakMap<FastifyRequest, Kept>()
 
   fastify.addHook('onRequest', (request, reply, done) => {

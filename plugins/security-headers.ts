@@ -6,8 +6,7 @@
  * matched by RE2, in linear time. As upstream, an expression matches anywhere in the origin unless anchored.
  * @see interface, 'Server start-up options': --cors-allowed-origins, --strict-transport-security-directives
  */
-import helmet from '@fastify/helmet'
-import type { FastifyHelmetOptions } from '@fastify/helmet'
+import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
@@ -92,7 +91,7 @@ export async function securityHeadersOf (fastify: FastifyInstance, { strictTrans
 
 /** Longest accepted origin: a host name and a port. */
 const MAX_ORIGIN = 300
-const REMEMBERED = 1000
+const MAX_CACHED = 1000
 
 /** Returns a predicate for allowed origins; positive results are cached. @throws Error for an invalid expression */
 export async function originMatcher (expressions: readonly string[]): Promise<(origin: string) => boolean> {
@@ -109,7 +108,7 @@ export async function originMatcher (expressions: readonly string[]): Promise<(o
     if (origin.length > MAX_ORIGIN) return false
     if (allowed.has(origin)) return true
     if (!patterns.some(pattern => pattern.matcher(origin).find())) return false
-    if (allowed.size < REMEMBERED) allowed.add(origin)
+    if (allowed.size < MAX_CACHED) allowed.add(origin)
     return true
   }
 }

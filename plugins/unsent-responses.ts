@@ -1,7 +1,7 @@
 /**
- * Bounds responses that wait for slow clients. While more than `MANY` bytes wait, a check each half second destroys the connections that
+ * Bounds responses that wait for slow clients. While more than `HIGH_BYTES` wait, a check each half second destroys the connections that
  * hold the most, until no more than that remains. It spares clients that read: those that, at their last speed, would receive everything
- * within a minute. A connection's bytes are those of its responses when they were last reported. Beyond `MOST`, which a burst may reach
+ * within a minute. A connection's bytes are those of its responses when they were last reported. Beyond `MAX_BYTES`, which a burst may reach
  * between checks, responses keep their places in the concurrency limit.
  * Most responses close immediately and cost two array operations; connections are examined only above the limit.
  */
@@ -13,18 +13,18 @@ import { IndexedList } from './indexed-list.js'
 export interface UnsentResponse {
   readonly reply: FastifyReply
   bytes: number
-  /** NOWHERE until added. */
+  /** NOT_LISTED until added. */
   at: number
   /** Releases the place in the concurrency limit. */
-  give: () => void
+  release: () => void
 }
 
-export const NOWHERE = -1
-const MANY = 64 * 1024 * 1024
-const MOST = 2 * MANY
+export const NOT_LISTED = -1
+const HIGH_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 2 * HIGH_BYTES
 const CHECK_INTERVAL = 500
-/** Checks within which a reading client receives everything. */
-const SLOWEST = 60_000 / CHECK_INTERVAL
+/** A client that reads receives everything within this many checks. */
+const CHECKS_PER_MINUTE = 60_000 / CHECK_INTERVAL
 
 /** An HTTP/1 socket or an HTTP/2 session. */
 interface Connection { readonly destroyed: boolean, destroy: () => void }
@@ -42,16 +42,16 @@ export class UnsentResponses {
 
   /** False if the response must keep its place, because too many bytes wait. */
   hold (answer: UnsentResponse, bytes: number): boolean {
-    if (answer.at === NOWHERE) this.#answers.add(answer)
+    if (answer.at === NOT_LISTED) this.#answers.add(answer)
     this.#bytes += bytes - answer.bytes
     answer.bytes = bytes
-    if (this.#bytes <= MANY) return true
+    if (this.#bytes <= HIGH_BYTES) return true
     this.#timer ??= setInterval(() => { this.#check() }, CHECK_INTERVAL).unref()
-    return this.#bytes <= MOST
+    return this.#bytes <= MAX_BYTES
   }
 
   drop (answer: UnsentResponse): void {
-    if (answer.at === NOWHERE) return
+    if (answer.at === NOT_LISTED) return
     this.#answers.remove(answer)
     this.#bytes -= answer.bytes
     answer.bytes = 0
@@ -64,23 +64,23 @@ export class UnsentResponses {
   }
 
   #check (): void {
-    if (this.#bytes > MANY) {
+    if (this.#bytes > HIGH_BYTES) {
       const holders = this.#holders()
       this.#end(holders)
       this.#seen = new Map([...holders].map(([connection, { sent }]) => [connection, sent]))
     } else this.close()
-    if (this.#bytes <= MOST) for (const answer of this.#answers.filter(() => true)) answer.give()
+    if (this.#bytes <= MAX_BYTES) for (const answer of this.#answers.filter(() => true)) answer.release()
   }
 
   #end (holders: Map<Connection, Holder>): void {
     const idle = [...holders].filter(([connection, { bytes, sent }]) => {
       const before = this.#seen.get(connection)
-      return before !== undefined && (sent - before) * SLOWEST < bytes
+      return before !== undefined && (sent - before) * CHECKS_PER_MINUTE < bytes
     }).sort(([, one], [, other]) => other.bytes - one.bytes)
     let left = this.#bytes
     let ended = 0
     for (const [connection, { bytes }] of idle) {
-      if (left <= MANY) break
+      if (left <= HIGH_BYTES) break
       left -= bytes
       ended++
       holders.delete(connection)

@@ -70,7 +70,7 @@ export interface AdmissionRequest {
    * On CREATE, for the server's own plugins: call it before foreign code changes the object, and call the function it returns afterwards. The creator owns
    * the difference. Nobody owns the other changes that plugins make to a new object.
    */
-  readonly claim?: (() => () => void) | undefined
+  readonly trackOwnership?: (() => () => void) | undefined
   /** Reports how long a webhook call took. `together` is true for calls that ran in parallel. */
   readonly waited?: ((milliseconds: number, together: boolean) => void) | undefined
 }

@@ -1,8 +1,6 @@
 /** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
-import type { ApiObject, Message, Representation, ResourceType, Subresource } from '../schemas/index.js'
-import { compareGroups, compareVersions } from '../schemas/index.js'
-import { ResourceStore } from './resource-store.js'
-import type { ResourceStoreOptions } from './resource-store.js'
+import { compareVersions, compareGroups, type Subresource, type Representation, type ApiObject, type ResourceType, type Message } from '../schemas/index.js'
+import { ResourceStore, type ResourceStoreOptions } from './resource-store.js'
 import type { Backend } from '../storage/backend.js'
 import type { Allocation } from './operations/allocation.js'
 import type { StoreObserver } from '../storage/observer.js'

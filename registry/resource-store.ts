@@ -2,10 +2,8 @@
  * One resource type at run time: its strategy, keys and encoding, and the cache that serves reads. Operations are functions of a store and work on the stored
  * version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
-import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, fieldValues, parseExactly, PROTOBUF_MAGIC, splitJson, toJson, withoutNulls, UNBOUNDED } from '../schemas/index.js'
-import type { ApiObject, Representation, ResourceType, Strategy } from '../schemas/index.js'
-import { JSON_TYPE } from '../schemas/media-types.js'
-import type { PROTOBUF_TYPE } from '../schemas/media-types.js'
+import { decode, encodeProtobuf, decodeProtobuf, fieldValues, applyDefaults, splitJson, parseExactly, withoutNulls, PROTOBUF_MAGIC, UNBOUNDED, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
+import { JSON_TYPE, type PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
 import type { Backend, KeyValue, Revision, WriteOptions } from '../storage/backend.js'

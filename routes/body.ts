@@ -1,7 +1,6 @@
 /** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
 import type { FastifyRequest } from 'fastify'
-import { applyDefaults, decode, decodeProtobuf, findingsOfJson, findingsOfYaml, OF_BODIES, parseJson, parseYamlBody, strictFindings, stringify, toJson, warningsOf } from '../schemas/index.js'
-import type { Message, Parsed } from '../schemas/index.js'
+import { parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults, findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
+import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { sendValue } from './respond.js'
@@ -10,7 +11,7 @@ import { withSlash } from './with-slash.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
 
-function apiResources (stores: readonly ResourceStore[], offered: (store: ResourceStore) => readonly Subresource[]): object[] {
+function apiResources (stores: readonly ResourceStore[], subresourcesOf: (store: ResourceStore) => readonly Subresource[]): object[] {
   return stores.flatMap(store => {
     const { representation, type } = store
     const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
@@ -24,7 +25,7 @@ function apiResources (stores: readonly ResourceStore[], offered: (store: Resour
       ...(categories.length > 0 ? { categories } : {}),
       ...(type.virtual ? {} : { storageVersionHash })
     }
-    const subresources = offered(store).map(({ name, verbs, kind: own = kind, group, version }) => ({
+    const subresources = subresourcesOf(store).map(({ name, verbs, kind: own = kind, group, version }) => ({
       name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }), ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
     }))
     return [own, ...subresources]
@@ -65,20 +66,20 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   get('/apis/:group', request => {
     const { group } = request.params as { group: string }
     const versions = group === '' ? undefined : groups().get(group)
-    if (versions === undefined) throw noSuchPath()
+    if (versions === undefined) throw unknownPath(request.orch.info)
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
-  const list = (group: string, version: string): object => {
+  const list = (group: string, version: string, { orch }: FastifyRequest): object => {
     const found = resources.served().filter(({ representation }) => representation.group === group && representation.version === version)
-    if (found.length === 0) throw noSuchPath()
+    if (found.length === 0) throw unknownPath(orch.info)
     // Lists of the core group have no apiVersion, as upstream.
     return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) }
   }
-  get('/api/:version', request => list('', (request.params as { version: string }).version))
+  get('/api/:version', request => list('', (request.params as { version: string }).version, request))
   get('/apis/:group/:version', request => {
     const { group, version } = request.params as { group: string, version: string }
     if (group === '') throw noSuchPath()
-    return list(group, version)
+    return list(group, version, request)
   })
   get('/', () => ({ paths: rootPaths(groups(), discoveryPaths(serviceAccountTokens.issuer)) }))
 }

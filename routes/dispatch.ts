@@ -3,9 +3,10 @@
  * the router's `maxParamLength`.
  */
 import type { FastifyInstance } from 'fastify'
-import { methodNotAllowed, noSuchPath } from '../schemas/status.js'
+import { methodNotAllowed } from '../schemas/status.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Handler } from './handlers.js'
+import { unknownPath } from './unknown-path.js'
 
 export interface DispatchOptions { readonly handlerOf: (store: ResourceStore) => Handler }
 
@@ -14,13 +15,13 @@ export default async function dispatch (fastify: FastifyInstance, { handlerOf }:
   const handle: Handler = (request, reply) => {
     const { info } = request.orch
     const store = info.isResourceRequest ? resources.lookup(info) : undefined
-    if (store === undefined) throw noSuchPath()
+    if (store === undefined) throw unknownPath(info)
     return handlerOf(store)(request, reply)
   }
   /** HEAD and OPTIONS are valid only for proxied paths. */
   const handleProxied: Handler = (request, reply) => {
     const { info } = request.orch
-    if (info.rest === undefined) throw fastify.orch.knowsPath(info) ? methodNotAllowed() : noSuchPath()
+    if (info.rest === undefined) throw fastify.orch.knowsPath(info) ? methodNotAllowed() : unknownPath(info)
     return handle(request, reply)
   }
   for (const url of ['/api/:version/watch/*', '/apis/:group/:version/watch/*']) fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler: handle })

@@ -1,6 +1,5 @@
 /** Parses query parameters; errors name the parameter and its valid values. */
-import { holdFieldSelector, holdLabelSelector, NO_FIELDS, NO_LABELS, parseFieldSelector, parseLabelSelector } from '../schemas/index.js'
-import type { Representation, FieldSelectorMatcher, LabelSelectorMatcher } from '../schemas/index.js'
+import { NO_LABELS, parseFieldSelector, holdLabelSelector, holdFieldSelector, NO_FIELDS, parseLabelSelector, type Representation, type FieldSelectorMatcher, type LabelSelectorMatcher } from '../schemas/index.js'
 import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
 import type { Caller } from '../registry/operations/context.js'
@@ -48,7 +47,7 @@ export function selectors (query: URLSearchParams, definition: Representation): 
 }
 
 /** As `selectors` for a watch, which keeps them in memory. @throws DecodeError also if they are too large for that */
-export function heldSelectors (query: URLSearchParams, definition: Representation): Selection {
+export function watchSelectors (query: URLSearchParams, definition: Representation): Selection {
   const selection = selectors(query, definition)
   return selection === NO_SELECTION ? NO_SELECTION : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
 }

@@ -1,8 +1,7 @@
 /** Sends objects in the negotiated format, with their warnings. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
-import { encodeProtobuf, stringify, toJson, writeText } from '../schemas/index.js'
-import type { Message } from '../schemas/index.js'
+import { encodeProtobuf, writeText, stringify, toJson, type Message } from '../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'

@@ -1,8 +1,7 @@
 /** The representations that a request may choose: Table or metadata only. (Interface: Table representation.) */
 import type { FastifyRequest } from 'fastify'
 import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encodings.js'
-import { tableColumns, tableRow } from '../schemas/index.js'
-import type { ApiObject, Tabular } from '../schemas/index.js'
+import { tableColumns, tableRow, type Tabular, type ApiObject } from '../schemas/index.js'
 import { badRequest } from '../schemas/status.js'
 import { quote } from '../schemas/quote.js'
 

@@ -10,8 +10,7 @@ import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
 import type { VersionedEvent } from '../registry/operations/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { includeObject, row, table } from './transform.js'
-import type { Form, IncludeObject } from './transform.js'
+import { row, table, includeObject, type Form, type IncludeObject } from './transform.js'
 import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
 
 export interface WatchEncoder {

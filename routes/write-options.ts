@@ -1,7 +1,6 @@
 /** Query parameters of writes. */
 import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
-import { invalid } from '../schemas/status.js'
-import type { FieldError } from '../schemas/status.js'
+import { invalid, type FieldError } from '../schemas/status.js'
 import { bool, text } from './query.js'
 
 /** Upstream reports them as fields of the options object of the method. */

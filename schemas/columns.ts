@@ -1,4 +1,4 @@
-/** What the columns of tables are made of. */
+/** Building blocks for table columns. */
 import type { LabelSelector } from './meta/options.js'
 import type { ApiObject, Cell, Column } from './resource.js'
 import { selectorText } from './selectors/objects.js'
@@ -9,12 +9,12 @@ export const name: Column<ApiObject> = {
   name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0, cell: ({ metadata }) => metadata.name ?? ''
 }
 
-/** Time since creation, as people say it. */
+/** Time since creation, in short form such as `5d`. */
 export const age: Column<ApiObject> = {
   name: 'Age', type: 'string', format: '', description: 'Time since creation.', priority: 0, cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now)
 }
 
-/** What tables of types without columns of their own show beside the name. */
+/** Shown beside the name for types that declare no columns. */
 export const createdAt: Column<ApiObject> = {
   name: 'Created At', type: 'date', format: '', description: 'Time of creation.', priority: 0, cell: ({ metadata }) => metadata.creationTimestamp ?? null
 }
@@ -22,24 +22,24 @@ export const createdAt: Column<ApiObject> = {
 export const NONE = '<none>'
 export const UNSET = '<unset>'
 
-type Show<T> = (object: T, now: number) => Cell | undefined
+type CellOf<T> = (object: T, now: number) => Cell | undefined
 
-/** A column of type string that is always shown; it may hold numbers, as its peers elsewhere do. */
-export function text<T> (name: string, description: string, cell: Show<T>): Column<T> {
+/** A string column shown by default. As upstream, its cells may be numbers. */
+export function text<T> (name: string, description: string, cell: CellOf<T>): Column<T> {
   return { name, type: 'string', format: '', description, priority: 0, cell: (object, now) => cell(object, now) ?? '' }
 }
 
-/** A column of type integer that is always shown; what is unset is 0. */
+/** An integer column shown by default; unset is 0. */
 export function integer<T> (name: string, description: string, cell: (object: T) => number | undefined): Column<T> {
   return { name, type: 'integer', format: '', description, priority: 0, cell: object => cell(object) ?? 0 }
 }
 
-/** A column of type boolean that is always shown; what is unset is false. */
+/** A boolean column shown by default; unset is false. */
 export function flag<T> (name: string, description: string, cell: (object: T) => Cell | undefined): Column<T> {
   return { name, type: 'boolean', format: '', description, priority: 0, cell: object => cell(object) ?? false }
 }
 
-/** The column, shown in wide output alone. */
+/** The same column, shown only in wide output. */
 export const wide = <T>(column: Column<T>): Column<T> => ({ ...column, priority: 1 })
 
 export function count (map: object | undefined): number {
@@ -50,7 +50,7 @@ export const join = (values: readonly string[] | undefined): string => (values ?
 
 const FEW = 3
 
-/** The first of them, and how many more there are. */
+/** The first three values, and how many follow. */
 export function firstThree (values: readonly string[]): string {
   return join(values.slice(0, FEW)) + (values.length > FEW ? ` + ${values.length - FEW} more...` : '')
 }
@@ -59,10 +59,9 @@ export function labels (map: Readonly<Record<string, string>> | undefined): stri
   return join(Object.entries(map ?? {}).sort(byFirst).map(([key, value]) => `${key}=${value}`)) || NONE
 }
 
-/** For entries, by their keys. */
+/** Orders entries by key. */
 export const byFirst = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => one < other ? -1 : one > other ? 1 : 0
 
-/** What a selector selects by. */
 export const selector = (selector: LabelSelector | undefined): string => (selectorText(selector) ?? '<error>') || NONE
 
 interface Containers { readonly containers?: ReadonlyArray<{ readonly name: string, readonly image?: string | undefined }> | undefined }
@@ -70,7 +69,7 @@ interface Containers { readonly containers?: ReadonlyArray<{ readonly name: stri
 const names = ({ containers = [] }: Containers): string => join(containers.map(({ name }) => name))
 const images = ({ containers = [] }: Containers): string => join(containers.map(({ image = '' }) => image))
 
-/** Names and images of the containers of a pod, or of one to be. */
+/** Names and images of the containers of a pod or pod template. */
 export function containerColumns<T> (spec: (object: T) => Containers | undefined): [Column<T>, Column<T>] {
   return [
     text('Containers', 'Names of the containers.', object => names(spec(object) ?? {})),
@@ -78,7 +77,7 @@ export function containerColumns<T> (spec: (object: T) => Containers | undefined
   ]
 }
 
-/** Time since then, as people say it. */
+/** Time since `timestamp`, in short form such as `5d`. */
 export function ageOf (timestamp: string | undefined, now: number): string {
   const then = milliseconds(timestamp)
   return then === undefined ? '<unknown>' : humanDuration(now - then)

@@ -1,4 +1,4 @@
-/** The values of `dryRun`, of which the query and DeleteOptions have a list each: `All` is a dry run, empty is none. */
+/** Parses `dryRun`, a list in the query and in DeleteOptions: `All` requests a dry run, an empty list none. */
 import { badRequest } from './status.js'
 
 /** @throws StatusError 400 on any other value. */

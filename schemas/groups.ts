@@ -1,30 +1,30 @@
-/** Names, stages and order of API groups and versions. Which there are follows from the resource types (`resources.ts`). */
+/** Names, stability levels and discovery order of API groups and versions. The set itself follows from `resources.ts`. */
 
-/** In the order of discovery; other groups come behind them, by name. */
+/** Discovery order. Other groups follow, by name. */
 const GROUPS: readonly string[] = [
   'apiregistration.orch.io', '', 'apps', 'events.orch.io', 'authentication.orch.io', 'authorization.orch.io', 'autoscaling', 'batch', 'certificates.orch.io',
   'networking.orch.io', 'policy', 'rbac.authorization.orch.io', 'storage.orch.io', 'admissionregistration.orch.io', 'apiextensions.orch.io', 'scheduling.orch.io',
   'coordination.orch.io', 'node.orch.io', 'discovery.orch.io', 'flowcontrol.apiserver.orch.io', 'internal.apiserver.orch.io'
 ]
 
-/** The most settled version first, then the highest, but for these groups, whose order clients have come to know. */
+/** Exceptions to the version order (most stable first, then the highest), kept for client compatibility. */
 const PREFERRED: Readonly<Record<string, readonly string[]>> = { autoscaling: ['v2', 'v1', 'v2beta1', 'v2beta2'] }
 
 /** `v1` of the core group, `apps/v1`. */
 export const apiVersionOf = (group: string, version: string): string => group === '' ? version : `${group}/${version}`
 
-/** How settled a version is. */
+/** Stability levels, the most stable first. */
 export const STAGES = ['ga', 'beta', 'alpha'] as const
 
 export const stageOf = (apiVersion: string): (typeof STAGES)[number] => apiVersion.includes('alpha') ? 'alpha' : apiVersion.includes('beta') ? 'beta' : 'ga'
 
-/** Where a group stands among others in discovery. */
+/** Orders groups for discovery. */
 export function compareGroups (one: string, other: string): number {
   const rank = (group: string): number => GROUPS.includes(group) ? GROUPS.indexOf(group) : GROUPS.length
   return rank(one) - rank(other) || (one < other ? -1 : one === other ? 0 : 1)
 }
 
-/** Which version of a group clients should prefer. */
+/** Orders the versions of a group, the preferred one first. */
 export function compareVersions (group: string, one: string, other: string): number {
   const preferred = Object.hasOwn(PREFERRED, group) ? PREFERRED[group] ?? [] : []
   const rank = (version: string): number => preferred.includes(version) ? preferred.indexOf(version) : preferred.length

@@ -1,7 +1,6 @@
 /**
- * What the layers above know of `schemas/`: the declared types, the resources, and the pure functions derived from them.
- * Decoders throw DecodeError and nothing else; validation returns findings; nothing here does I/O or knows HTTP.
- * OpenAPI is not among them, because few processes need it: import `schemas/openapi/v2.js` or `v3.js` by name.
+ * What `schemas/` offers to the rooms above: the declared types, the resources, and pure functions derived from them.
+ * Decoders throw only DecodeError; validation returns findings. Few processes need OpenAPI, so import `schemas/openapi/v2.js` or `v3.js` by name.
  */
 export type { ApiObject, Cell, Column, Deprecation, Representation, ResourceOptions, ResourceType, ResourceVerb, Strategy, Subresource, SubresourceView } from './resource.js'
 export { resource } from './resource.js'

@@ -1,19 +1,19 @@
 /**
- * What names may look like. Each check answers a sentence per thing that is wrong, none for a valid name, in the words that
- * clients know from the convention; `prefix` is true for a generateName, which may still end in a dash.
+ * Name rules. Each returns upstream's message for every violation, and nothing for a valid name.
+ * `prefix` is true for a generateName, which may end in a dash.
  */
 export type NameRule = (name: string, prefix?: boolean) => readonly string[]
 
 const LABEL_FORM = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const LABEL = whole(LABEL_FORM)
 const SUBDOMAIN_FORM = `${LABEL_FORM}(\\.${LABEL_FORM})*`
-const SUBDOMAIN = whole(SUBDOMAIN_FORM.replaceAll('(', '(?:')) // read in one pass
+const SUBDOMAIN = whole(SUBDOMAIN_FORM.replaceAll('(', '(?:')) // without capturing groups
 const DNS_LABEL_MAX = 63
 const DNS_SUBDOMAIN_MAX = 253
 
 const NONE: readonly string[] = Object.freeze([])
 
-/** The sentences of those that are wrong. */
+/** The messages of all checks that failed. */
 function findings (...all: ReadonlyArray<readonly [wrong: boolean, sentence: string]>): readonly string[] {
   const found = all.filter(([wrong]) => wrong)
   return found.length === 0 ? NONE : found.map(([, sentence]) => sentence)
@@ -25,12 +25,12 @@ function whole (form: string): RegExp {
 
 const tooLong = (max: number) => `must be no more than ${max} characters`
 
-/** The sentence with examples and the form that is asked for. */
+/** A message with examples and the regular expression of a valid value. */
 export function formed (sentence: string, form: string, ...examples: string[]): string {
   return `${sentence} (e.g. ${examples.map(example => `'${example}', `).join(' or ')}regex used for validation is '${form}')`
 }
 
-/** A prefix is judged as if a letter stood in place of its end, a dash and what is before it, as convention. */
+/** Upstream's maskTrailingDash: validates a generateName as if a letter replaced the trailing dash. */
 const completed = (name: string, prefix: boolean | undefined) => prefix === true && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
 
 const LABEL_WORDS = formed("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", LABEL_FORM, 'my-name', '123-abc')
@@ -47,7 +47,7 @@ export const LABEL_1035_FORM = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const LABEL_1035 = whole(LABEL_1035_FORM)
 const LABEL_1035_WORDS = formed("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
 
-/** RFC 1035 label: what becomes a word of a URL or a host name, such as resources and versions of types defined at run time. */
+/** RFC 1035 label: names that become part of a URL or host name, such as plurals and versions of custom resources. */
 export const dns1035Label: NameRule = (name, prefix) => findings(
   [completed(name, prefix).length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
   [!LABEL_1035.test(completed(name, prefix)), LABEL_1035_WORDS]
@@ -71,7 +71,7 @@ export const wildcardSubdomain: NameRule = name => findings(
   [!name.startsWith('*.') || !name.slice(2).split('.').every(part => LABEL.test(part)), WILDCARD_WORDS]
 )
 
-/** Anything that can be one segment of a URL path: RBAC names. A prefix may not become one of the reserved words by what follows, so only characters count. */
+/** RBAC names: any single segment of a URL path. A prefix cannot be `.` or `..` once its suffix is appended, so only characters count. */
 export const pathSegment: NameRule = (name, prefix) => {
   if (prefix !== true && (name === '.' || name === '..')) return [`may not be '${name}'`]
   return findings(
@@ -82,12 +82,12 @@ export const pathSegment: NameRule = (name, prefix) => {
 }
 
 const QUALIFIED_FORM = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
-const QUALIFIED_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/ // the same, and read in one pass
+const QUALIFIED_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/ // the same, matched in linear time
 const QUALIFIED_WORDS = formed("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", QUALIFIED_FORM, 'MyName', 'my.name', '123-abc')
 
 /** `name` or `prefix/name`: label and annotation keys, finalizers. */
 export function qualifiedName (value: string): readonly string[] {
-  if (value.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(value)) return NONE // as most are
+  if (value.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(value)) return NONE // fast path
   const slash = value.indexOf('/')
   const prefix = slash === -1 ? undefined : value.slice(0, slash)
   const name = value.slice(slash + 1)
@@ -116,7 +116,7 @@ const CONFIG_KEY_FORM = '[-._a-zA-Z0-9]+'
 const CONFIG_KEY = whole(CONFIG_KEY_FORM)
 const CONFIG_KEY_WORDS = formed("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", CONFIG_KEY_FORM, 'key.name', 'KEY_NAME', 'key-name')
 
-/** What would lead a path elsewhere. */
+/** Keys that would traverse directories. */
 const upwards = (name: string): Array<readonly [wrong: boolean, sentence: string]> => [
   [name === '.', "must not be '.'"],
   [name === '..', "must not be '..'"],
@@ -133,7 +133,7 @@ export const configKey = (key: string): readonly string[] => findings(
 const PORT_NAME_MAX = 15
 const PLAIN_PORT = /^[a-z]+$/
 
-/** Names of ports, as the registry of services has them. */
+/** Port names in the form of IANA service names. */
 export const portName = (name: string): readonly string[] => name.length <= PORT_NAME_MAX && PLAIN_PORT.test(name)
   ? NONE
   : findings(
@@ -149,7 +149,7 @@ const VARIABLE_FORM = '[-._a-zA-Z][-._a-zA-Z0-9]*'
 const VARIABLE = whole(VARIABLE_FORM)
 const VARIABLE_WORDS = formed("a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit", VARIABLE_FORM, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1')
 
-/** Names of environment variables, which may become names of files. */
+/** Names of environment variables, which may become file names. */
 export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(name)
   ? NONE
   : findings(

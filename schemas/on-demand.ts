@@ -1,15 +1,14 @@
 /**
- * Packages that are loaded when they are first used. Where that fails, for want of descriptors for instance, it is
- * tried again at the next use: Node remembers for good that an `import()` has failed, and that a package.json it could
- * not read is not there. So packages are found at once, required later, and only success is remembered.
+ * Loads a package at its first use. Node caches failed `import()` calls and unreadable package.json files for good, so a temporary
+ * failure (no file descriptors, say) would be permanent. Resolving at start and calling `require` later caches only success.
  */
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/** @throws Error at each use at which the package cannot be loaded */
+/** @throws Error on every use while the package cannot be loaded */
 export function onDemand<T> (name: string): () => T {
   const path = require.resolve(name)
   let loaded: T | undefined
-  return () => loaded ??= require(path) as T // the caller's word for what the package is
+  return () => loaded ??= require(path) as T // the caller names the package's type
 }

@@ -1,6 +1,6 @@
 /**
- * `orch-apiserver/schemas`, for hosts and for authors of clients: the API types as TypeBox schemas, which are JSON Schema and
- * TypeScript types at once, the language to declare more of them, and the codecs of the wire. Nothing here starts a server.
+ * `orch-apiserver/schemas`, for hosts and client authors: the API types as TypeBox schemas (both JSON Schema and TypeScript types),
+ * the language for declaring more, and the codecs. Importing it starts no server.
  *
  *     import { rbacV1 } from 'orch-apiserver/schemas'
  *     import type { Static } from 'orch-apiserver/schemas'
@@ -8,8 +8,8 @@
  *     fastify.post('/bindings', { schema: { body: rbacV1.ClusterRoleBinding } }, async ({ body }) => …)
  *     type Binding = Static<typeof rbacV1.ClusterRoleBinding>
  *
- * A schema says what an object is with its defaults; Fastify fills them in. Keep in mind that JSON.parse, which Fastify reads
- * bodies with, loses digits of integers beyond 2^53; `parseJson` here does not.
+ * A schema describes an object after defaulting; Fastify applies the defaults. Fastify parses bodies with JSON.parse, which rounds
+ * integers beyond 2^53; `parseJson` here keeps them.
  */
 export * as admissionV1 from './api/admission/v1.js'
 export * as admissionregistrationV1 from './api/admissionregistration/v1.js'

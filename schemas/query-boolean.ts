@@ -1,4 +1,2 @@
-/** Booleans among query parameters, wherever they are read. */
-
-/** As convention whatever is said is true, nothing too, but for `0` and `false`. @param value null where the parameter is absent */
+/** Boolean query parameters. As upstream, every value except `0` and `false` is true, the empty one too. @param value null when absent */
 export const isTrue = (value: string | null): boolean => value !== null && value !== '0' && value.toLowerCase() !== 'false'

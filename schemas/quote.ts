@@ -1,2 +1,2 @@
-/** Quotes a client's text for an error message, at most 100 characters of it. */
+/** Quotes at most 100 characters of client text for an error message. */
 export const quote = (text: string): string => JSON.stringify(text.slice(0, 100))

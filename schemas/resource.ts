@@ -1,57 +1,53 @@
 /**
- * A resource type as one value: what is stored, where its keys are, what may be done with it; and its representations,
- * the versions and groups it is spoken in. Built-in ones are listed in `resources.ts`; a type defined at run time is
- * the same value. What is not stated takes the value nearly every type has.
+ * A resource type as one value: what is stored, under which keys, with which operations, and in which representations it is served.
+ * `resources.ts` lists the built-in types; a custom resource is the same kind of value. Options default to what nearly every type has.
  */
 import { createHash } from 'node:crypto'
 import type { UserInfo } from './meta/user-info.js'
-import { Facts } from './language/types.js'
-import type { Message, Report, TypeMembers } from './language/types.js'
+import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'
 import type { ObjectMeta } from './meta/v1.js'
-import type { NameRule } from './names.js'
-import { dnsSubdomain } from './names.js'
+import { dnsSubdomain, type NameRule } from './names.js'
 import type { Steps } from './steps.js'
 
-/** Any object of a resource: what generic code may rely on. */
+/** The part of an object that generic code relies on. */
 export interface ApiObject extends TypeMembers { metadata: ObjectMeta }
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 const EVERY_VERB: readonly ResourceVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** Rules on new objects that upstream does not hold updates of every type to: names made from generateName, domains of finalizers, rules on fields. */
+/** Rules of creation that upstream skips when it updates some types: generateName form, finalizer domains, field validation. */
 export type UpdateRule = 'generateName' | 'finalizers' | 'fields'
 
-/** A path below an object: a part of it, or something that is done with it. */
+/** A path below an object, such as `status` or `scale`. */
 export interface Subresource {
   readonly name: string
   readonly verbs: readonly ResourceVerb[]
-  /** The kind it takes and returns, where that is another than the resource's own. */
+  /** The kind of its body and response, if not the resource's own. */
   readonly kind?: string
   readonly group?: string
   readonly version?: string
-  /** Paths of its object that it changes, and the object itself does not, such as `status`. Of one that takes another kind, what it may change. */
+  /** The fields only this subresource changes, such as `status`. If it has another kind, the fields it may change. */
   readonly changes?: readonly string[]
-  /** Members of the metadata that it leaves alone as well. */
+  /** Metadata members that it does not change either. */
   readonly keepsMetadata?: ReadonlyArray<keyof ObjectMeta>
-  /** A connection to where the object runs, and none of its representations. */
+  /** It opens a connection to where the object runs and has no body. */
   readonly connects?: true
-  /** Rules its updates are not held to. Default the rule on generateName. */
+  /** Rules its updates skip. Default: the rule on generateName. */
   readonly notOnUpdate?: readonly UpdateRule[]
-  /** Rules on what it changes, beside those of the fields. */
+  /** Validation of its changes, besides field validation. */
   readonly validateUpdate?: (object: ApiObject, old: ApiObject, report: Report) => void
-  /** Another message than its object's, read from and written into it: `scale`. */
+  /** Another message, read from and written into the object, such as `scale`. */
   readonly view?: SubresourceView
 }
 
 export interface SubresourceView {
   readonly message: Message<ApiObject>
-  /** What it shows of the object, metadata included. */
+  /** Builds the view of an object, metadata included. */
   readonly read: (object: ApiObject) => ApiObject
-  /** Puts what a client wants of it into the object, which it changes in place. */
+  /** Writes the client's view into the object, in place. */
   readonly write: (object: ApiObject, wanted: ApiObject) => void
   readonly validate?: (wanted: ApiObject, report: Report) => void
-  /** Columns of its Table; as of a resource. */
   readonly columns?: ReadonlyArray<Column<ApiObject>>
 }
 
@@ -62,7 +58,7 @@ export interface Column<T> {
   readonly type: 'string' | 'integer' | 'date' | 'boolean' | 'number'
   readonly format: string
   readonly description: string
-  /** 0 is shown by default, 1 in wide output. */
+  /** 0: shown by default; 1: wide output only. */
   readonly priority: 0 | 1
   /** `now` in milliseconds since the epoch. */
   readonly cell: (object: T, now: number) => Cell
@@ -71,76 +67,76 @@ export interface Column<T> {
 export interface Deprecation {
   /** major.minor, as in `1.25`. */
   readonly deprecated: string
-  /** Undefined for what is to stay for now. */
+  /** Undefined when no removal is planned. */
   readonly removed?: string
   /** apiVersion and kind to use instead. */
   readonly replacement?: string
 }
 
 /**
- * What is particular to a resource beyond its declaration: how an object is prepared before it is validated and stored,
- * and what else keeps it from being removed. All of it runs inside the read-modify-write loop and must not care how often.
+ * Behaviour of a resource beyond its declaration: preparation before validation and storage, and what delays removal.
+ * All of it runs inside the read-modify-write loop and must be idempotent.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
-  /** Sets what the server decides about a new object, by who asks for it where that matters; clears what clients may not set. */
+  /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. */
   readonly prepareForCreate?: (object: T, user?: UserInfo) => void
-  /** Drops what belongs to features that are off in this release, unless `old`, undefined of a new object, has it. Runs before the object is prepared. */
+  /** Drops fields of disabled features unless `old` uses them; `old` is undefined on create. Runs before preparation. */
   readonly dropGated?: (object: T, old: T | undefined) => void
-  /** A new object may say what its status is: whoever makes it knows. Default its status is empty, or what the server says. */
+  /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
-  /** Judges a large object in steps, before its rules do, which then take what was found. */
+  /** Validates a large object in steps, before its validation rules, which then reuse the result. */
   readonly judge?: (object: T, old: T | undefined) => Steps<void>
-  /** Brings an object that is valid into the form that is stored. */
+  /** Brings a valid object into its stored form. */
   readonly canonicalize?: (object: T) => void
-  /** What whoever wrote an object that is valid is told beside the answer, one sentence each; `old` is undefined of a new one. Not asked of subresources. */
+  /** Warnings for the writer of a valid object; `old` is undefined on create. Not called for subresources. */
   readonly warnings?: (object: T, old: T | undefined) => readonly string[]
-  /** What is told of a deletion that leaves it to the type what becomes of the dependents. */
+  /** Warning on a delete that leaves propagation to the type's default. */
   readonly dependentsWarning?: string
-  /** Takes from `old` what an update of this subresource ('' for the object itself) may not change, beside what its subresources change. */
+  /** Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of subresources are restored already. */
   readonly prepareForUpdate?: (object: T, old: T, subresource: string) => void
-  /** What follows from an update when it is known who changed what: nobody owns it anew. */
+  /** Runs after field ownership is computed, so its changes get no new owner. */
   readonly settle?: (object: T, old: T) => void
-  /** What becomes of the dependents of an object whose deletion does not say: they are orphaned, or it never has any. Default they are collected. */
+  /** Default propagation: dependents are orphaned, or the type has none. Default: dependents are garbage-collected. */
   readonly dependents?: 'orphaned' | 'none'
-  /** Seconds an object gets to end once its deletion is asked for, with `asked` seconds where the request says so; 0 at once. Default 0. */
+  /** Grace period in seconds of a delete; `requested` is the request's own. 0 deletes at once, and is the default. */
   readonly gracePeriod?: (object: T, asked: number | undefined) => number
-  /** Why the object of this name is not deleted when it is asked for by itself; as one of a collection it is. */
+  /** Why this object cannot be deleted by name. A deletecollection still deletes it. */
   readonly undeletable?: (name: string) => string | undefined
-  /** Marks an object whose deletion begins, beside its deletionTimestamp. */
+  /** Marks an object as terminating, besides its deletionTimestamp. */
   readonly beginDelete?: (object: T) => void
-  /** True while something other than metadata.finalizers keeps a terminating object. */
+  /** True while something besides metadata.finalizers keeps a terminating object. */
   readonly blocksRemoval?: (object: T) => boolean
 }
 
-/** What objects have to keep to when they are sent in one version, and not when in another; and what becomes of them before. */
+/** Preparation and validation of objects sent in one particular version. */
 export interface VersionRules<T extends ApiObject = ApiObject> {
-  /** Runs before the strategy prepares the object; `old` is undefined of a new one. */
+  /** Runs before the strategy prepares the object; `old` is undefined on create. */
   readonly prepare?: (object: T, old: T | undefined) => void
   readonly create?: (object: T, report: Report) => void
   readonly update?: (object: T, old: T, report: Report, subresource: string) => void
 }
 
-/** A selectable field that no object has, so its value is always ''. */
+/** A selectable field that no object has; its value is always ''. */
 export const NO_FIELD = (): string => ''
 
-/** Another version, or another group, that a type is served in. Conversions make objects of their own and lose nothing. */
+/** Another group or version in which a type is served. Conversions return new objects and are lossless. */
 export interface OtherRepresentation<T extends ApiObject> {
   readonly message: Message<ApiObject>
   readonly toStored: (object: ApiObject) => T
   readonly fromStored: (object: T) => ApiObject
   readonly deprecation?: Deprecation
-  /** What becomes of the dependents of an object that is deleted by it, where that is something else than by the stored one. */
+  /** Default propagation of deletes in this version, if it differs. */
   readonly dependents?: Strategy['dependents']
-  /** Its labels of field selectors, where they are others than those of the stored one: to their names there, or NO_FIELD. */
+  /** Field labels of this version, if they differ: each maps to the stored version's label, or to NO_FIELD. */
   readonly fieldLabels?: Readonly<Record<string, string | typeof NO_FIELD>>
   readonly unsupportedField?: UnsupportedField
-  /** Rules of this version alone, on the object as it is stored; those of what is stored hold in all of them. */
+  /** Rules of this version alone, run on the stored form. */
   readonly rules?: VersionRules<T>
-  /** Columns of its own; else those of the stored one show the stored object, and so do its conditions of rows. */
+  /** Its own columns. Default: the stored version's columns and row conditions, applied to the stored form. */
   readonly columns?: ReadonlyArray<Column<ApiObject>>
 }
 
-/** What is said of a label that can't be selected by. */
+/** The error message for a field label that is not selectable. */
 export type UnsupportedField = (label: string) => string
 
 export interface ResourceOptions<T extends ApiObject> {
@@ -155,42 +151,42 @@ export interface ResourceOptions<T extends ApiObject> {
   readonly createOnUpdate?: boolean
   /** PUT without a resourceVersion is accepted. Default true. */
   readonly unconditionalUpdate?: boolean
-  /** Rules its updates are not held to. Default they are held to all. */
+  /** Rules that updates skip. Default: none. */
   readonly notOnUpdate?: readonly UpdateRule[]
-  /** Finalizers of its objects need not be of a domain, or of the server. Default they do. */
+  /** Skips the check that finalizers are domain-qualified or standard. */
   readonly anyFinalizer?: true
-  /** What a delete that removed the object answers. Default Status. */
+  /** What a delete that removed the object returns. Default Status. */
   readonly deleteReturns?: 'Status' | 'Object'
   /** Path below the store prefix. Default the plural. */
   readonly storagePrefix?: string
-  /** What names are valid. Default DNS-1123 subdomain. */
+  /** Valid names. Default: DNS-1123 subdomain. */
   readonly nameRule?: NameRule
-  /** Columns of its Table; without them a table has the name and the time of creation. */
+  /** Table columns. Default: name and creation time. */
   readonly columns?: ReadonlyArray<Column<T>>
-  /** States of an object that change how its row is shown. */
+  /** States of an object that change how its row is displayed. */
   readonly rowConditions?: (object: T) => readonly TableRowCondition[]
-  /** Its place in a table that lists several, the lowest first and equal ones by name. Default the order of lists. */
+  /** Sorts a printed table, lowest first, then by name. Default: list order. */
   readonly tableRank?: (object: T) => number
-  /** Fields a fieldSelector may use beside metadata.name and metadata.namespace. */
+  /** Selectable fields besides metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>
   readonly unsupportedField?: UnsupportedField
   readonly deprecation?: Deprecation
-  /** False for resources defined at run time. */
+  /** False for custom resources. */
   readonly protobuf?: boolean
   readonly strategy?: Strategy<T>
-  /** What of an object is desired state: metadata.generation is 1 in a new one, and rises whenever it changes. Default the type counts no generations. */
+  /** The desired state: metadata.generation starts at 1 and rises when it changes. Default: the type has no generation. */
   readonly generation?: (object: T) => unknown
-  /** Seconds an object stays after its last write. Default for ever. */
+  /** Seconds an object lives after its last write. Default: forever. */
   readonly ttlSeconds?: number
-  /** Rules of the stored version alone, beside those of its message, which hold in all. */
+  /** Rules of the stored version alone; rules of its message apply to all versions. */
   readonly rules?: VersionRules<T>
-  /** Other versions and groups it is served in. */
+  /** Other groups and versions it is served in. */
   readonly others?: ReadonlyArray<OtherRepresentation<T>>
-  /** An operation rather than an object: created, answered, and kept nowhere. */
+  /** Objects are processed and answered, never stored. */
   readonly virtual?: true
 }
 
-/** A type in one version, or group, as clients speak of it. */
+/** A type in one group and version, as clients see it. */
 export interface Representation<T extends ApiObject = ApiObject> {
   readonly type: ResourceType
   readonly group: string
@@ -214,24 +210,24 @@ export interface Representation<T extends ApiObject = ApiObject> {
   readonly nameRule: NameRule
   readonly columns: ReadonlyArray<Column<ApiObject>> | undefined
   readonly rowConditions: ((object: ApiObject) => readonly TableRowCondition[]) | undefined
-  /** What columns and conditions are of, where that is another than the object itself. */
+  /** Converts to the object that columns and conditions read; undefined for the object itself. */
   readonly rowSubject: ((object: ApiObject) => ApiObject) | undefined
-  /** Of the stored object, under the names they have here. */
+  /** By this version's labels; the functions read the stored form. */
   readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>> | undefined
   readonly unsupportedField: UnsupportedField | undefined
   readonly deprecation: Deprecation | undefined
-  /** What becomes of the dependents of an object that is deleted by it, where the deletion does not say. */
+  /** Default propagation of deletes. */
   readonly dependents: Strategy['dependents']
   readonly protobuf: boolean
   readonly message: Message<T>
-  /** Base64 of the first eight bytes of SHA-256 over group/version/kind of what is stored; '' where nothing is. */
+  /** Base64 of the first eight bytes of SHA-256 over the stored group/version/kind; '' for virtual types. */
   readonly storageVersionHash: string
   readonly rules: VersionRules | undefined
-  /** To and from what is stored; undefined for what is stored itself. */
+  /** To and from the stored version; undefined for the stored version itself. */
   readonly conversion: { readonly toStored: (object: ApiObject) => ApiObject, readonly fromStored: (object: ApiObject) => ApiObject } | undefined
 }
 
-/** A resource type: what its representations have in common. */
+/** What all representations of a resource share. */
 export interface ResourceType {
   readonly group: string
   readonly plural: string
@@ -240,19 +236,19 @@ export interface ResourceType {
   readonly storagePrefix: string
   readonly virtual: boolean
   readonly strategy: Strategy
-  /** What its generations count changes of. */
+  /** The desired state that metadata.generation counts changes of. */
   readonly generation: ((object: ApiObject) => unknown) | undefined
-  /** Seconds an object stays after its last write; undefined for ever. */
+  /** Seconds an object lives after its last write; undefined for forever. */
   readonly ttlSeconds: number | undefined
-  /** Of a stored object. */
+  /** Reads the stored form. */
   readonly tableRank: ((object: ApiObject) => number) | undefined
-  /** What is stored, or, of a virtual type, spoken. */
+  /** The stored representation, or the only one of a virtual type. */
   readonly stored: Representation
-  /** All of them, the stored one first. */
+  /** All representations, the stored one first. */
   readonly representations: readonly Representation[]
 }
 
-/** A resource type whose objects are stored as the given kind. */
+/** Defines a resource type whose objects are stored as `message`. */
 export function resource<T extends ApiObject> (message: Message<T>, options: ResourceOptions<T>): ResourceType {
   const { namespaced, plural } = options
   let hash: string | undefined
@@ -293,7 +289,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
       }
     }
   }
-  // Generic code hands each of these only objects of this resource, decoded by its message.
+  // Generic code passes these functions only objects decoded by this resource's message.
   const stored = representation(message as Message<ApiObject>, {
     columns: options.columns as Representation['columns'],
     rowConditions: options.rowConditions as Representation['rowConditions'],
@@ -332,11 +328,11 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
   return type
 }
 
-/** Selectable fields of what is stored under other names: their values are kept beside each object once for all representations. */
+/** The stored selectable fields under other labels. The functions are shared, so their values are cached once for all representations. */
 function relabelled (fields: Representation['selectableFields'], labels: OtherRepresentation<ApiObject>['fieldLabels']): Representation['selectableFields'] {
   if (labels === undefined) return fields
   return Object.fromEntries(Object.entries(labels).map(([here, there]) => {
-    const read = there === NO_FIELD ? NO_FIELD : fields?.[there as string] // the other of the two
+    const read = there === NO_FIELD ? NO_FIELD : fields?.[there as string] // otherwise a label
     if (read === undefined) throw new TypeError(`${String(there)} is no selectable field`)
     return [here, read]
   }))

@@ -1,4 +1,4 @@
-/** Every built-in resource type, by group. What the server serves is this list, and nothing else in the house names one. */
+/** Every built-in resource type, by group. The server serves this list; nothing else names a type. */
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from './api/admissionregistration/webhooks.js'
 import { customResourceDefinitions } from './api/apiextensions/customresourcedefinitions.js'
 import { apiServices } from './api/apiregistration/apiservices.js'
@@ -82,15 +82,14 @@ export const types: readonly ResourceType[] = [
 /** Every version of every type. */
 export const representations: readonly Representation[] = types.flatMap(type => type.representations)
 
-/** The built-in type of that name in that version, if there is one. */
 export function findResource (group: string, version: string, plural: string): Representation | undefined {
   return representations.find(one => one.group === group && one.version === version && one.plural === plural)
 }
 
-/** Every group and version of a built-in type, as objects name it, in the order of discovery. */
+/** Every built-in apiVersion, in discovery order. */
 export const API_VERSIONS: readonly string[] = [...new Map(representations.map(one => [one.apiVersion, one])).values()]
   .sort((one, other) => compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
   .map(({ apiVersion }) => apiVersion)
 
-/** Versions that are served only where they are asked for. */
+/** Versions that are disabled by default. */
 export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.filter(apiVersion => stageOf(apiVersion) === 'alpha')

@@ -1,6 +1,6 @@
-/** Sorted lists of text, by code units as `<` compares. */
+/** Sorted string lists, ordered by code unit. */
 
-/** Index of the first text that is not before `text`; the length where all are. */
+/** Index of the first string >= `text`, or the length. */
 export function lowerBound (sorted: readonly string[], text: string): number {
   let low = 0
   let high = sorted.length
@@ -12,7 +12,7 @@ export function lowerBound (sorted: readonly string[], text: string): number {
   return low
 }
 
-/** Whether they are in order already, as most lists of a few are: to sort one takes memory and time even then. */
+/** Whether the list is sorted. Most short lists are, and the check is cheaper than sorting. */
 export function isAscending (texts: readonly string[]): boolean {
   for (let at = 1; at < texts.length; at++) if ((texts[at] as string) < (texts[at - 1] as string)) return false // within the list
   return true

@@ -1,6 +1,5 @@
 /**
- * The Status kind (meta v1): how every answer that is not an object says what happened. Constructors and
- * predicates come in pairs; a `StatusError` is thrown anywhere and rendered once, by the error handler.
+ * The Status kind (meta v1) and its errors. A `StatusError` may be thrown anywhere; the error handler renders it.
  */
 import { stringify } from './codec/json/exact.js'
 
@@ -59,22 +58,22 @@ export type StatusReason = keyof typeof CODES
 /** The group and resource an error names. */
 export interface GroupResource { readonly group: string, readonly resource: string }
 
-/** What a client sent is told back to it, but not by the megabyte. */
-const MOST_MESSAGE = 4000
-const MOST_NAME = 2000
+/** Messages quote client input, up to these lengths. */
+const MAX_MESSAGE = 4000
+const MAX_NAME = 2000
 const cut = (text: string, most: number): string => text.length > most ? `${text.slice(0, most)}…` : text
 
-/** A failure with the Status a client will read; the cause stays in the log. */
+/** A failure with the Status for the client; the cause is only logged. */
 export class StatusError extends Error {
   readonly status: Status
-  /** Extra response headers, lower case. */
+  /** Extra response headers, in lower case. */
   readonly headers: Record<string, string>
-  /** The log has been told already, in a better way than by a line for each request. */
+  /** Suppresses the per-request log line, because the failure is logged elsewhere. */
   readonly unlogged: boolean
 
-  /** @param reason undefined for a failure that is told by its message alone */
+  /** @param reason undefined for a Status without a reason */
   constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean, metadata?: Status['metadata'] } = {}) {
-    const told = cut(message, MOST_MESSAGE)
+    const told = cut(message, MAX_MESSAGE)
     super(told, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
@@ -96,38 +95,38 @@ function qualified ({ group, resource }: GroupResource): string {
 }
 
 const about = ({ group, resource }: GroupResource, name?: string): StatusDetails => ({
-  ...(name ? { name: cut(name, MOST_NAME) } : {}), ...(group ? { group } : {}), ...(resource ? { kind: resource } : {})
+  ...(name ? { name: cut(name, MAX_NAME) } : {}), ...(group ? { group } : {}), ...(resource ? { kind: resource } : {})
 })
 
-const quoted = (name: string): string => JSON.stringify(cut(name, MOST_NAME))
+const quoted = (name: string): string => JSON.stringify(cut(name, MAX_NAME))
 
 export const badRequest = (message: string, cause?: unknown) => new StatusError('BadRequest', message, { cause })
-/** Of an object that is referred to by nothing. */
+/** A reference without a name. */
 export const noName = () => badRequest('Name parameter required.')
 export const unauthorized = () => new StatusError('Unauthorized', 'Unauthorized')
 export const notFound = (resource: GroupResource, name: string) =>
   new StatusError('NotFound', `${qualified(resource)} ${quoted(name)} not found`, { details: about(resource, name) })
-/** The path names nothing the server has. */
-export const noSuchPath = () => new StatusError('NotFound', 'the server could not find the requested resource', { details: {} })
+/** The path names nothing the server has. @param hint what to do about it */
+export const noSuchPath = (hint = '') => new StatusError('NotFound', `the server could not find the requested resource${hint === '' ? '' : `: ${hint}`}`, { details: {} })
 export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
-/** Of what its resource cannot do, though its path takes the method. */
+/** The resource does not support the action, although its path accepts the method. */
 export const notSupported = (resource: GroupResource, action: string) =>
   new StatusError('MethodNotAllowed', `${action} is not supported on resources of kind ${quoted(qualified(resource))}`, { details: about(resource) })
-/** What stands behind a request could not be reached, or said something that nobody understands: 500 without a reason, as convention. */
+/** A server behind this one is unreachable or answers nonsense: as upstream, 500 without a reason. */
 export const unexplained = (message: string, cause?: unknown) => new StatusError(undefined, message, { cause })
-/** Of what the release has and this server does not do yet. */
+/** A feature of this release that the server does not implement yet. */
 export const notOffered = (what: string) => new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
-/** @param going whether its deletion has begun, which who asks for the name may wait for */
+/** @param terminating the existing object is being deleted, so a retry may succeed */
 export const alreadyExists = (resource: GroupResource, name: string, going = false) =>
   new StatusError('AlreadyExists', `${going ? 'object is being deleted: ' : ''}${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
-/** Of a generated name, whose next try may have better luck. */
+/** A generated name exists already; a retry generates another. */
 export const noUniqueName = (resource: GroupResource, name: string) =>
   new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })
 export const conflict = (resource: GroupResource, name: string, why: string) =>
   new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} ${quoted(name)}: ${why}`, { details: about(resource, name) })
-/** @param token to go on with, where less than was asked for is still to be had */
+/** @param token continue token for the rest of the list */
 export const expired = (message: string, token?: string) => new StatusError('Expired', message, token === undefined ? {} : { metadata: { continue: token } })
 export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`)
 export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) => new StatusError('UnsupportedMediaType', message, { headers })
@@ -138,14 +137,14 @@ export const internalError = (cause: unknown) =>
 export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
 export const timeout = (message: string, retryAfterSeconds?: number) =>
   new StatusError('Timeout', `Timeout: ${message}`, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
-/** The client's own delay, and so none of the gateway kind. */
+/** The client was slow, so 408 and not 504. */
 export const bodyTooSlow = () => new StatusError('Timeout', 'the request body did not arrive in time', { code: 408 })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {
   const subject = resource.resource === '' ? '' : `${qualified(resource)}${name ? ` ${quoted(name)}` : ''} is `
   return new StatusError('Forbidden', `${subject}forbidden: ${why}`, { details: about(resource, name) })
 }
 
-/** One finding of validation; the list of them never throws by itself. */
+/** One violation found by validation. */
 export interface FieldError {
   readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid'
   readonly field: string
@@ -166,19 +165,19 @@ const PHRASES: Record<FieldError['type'], string> = {
 }
 const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong'])
 
-/** What is wrong, as one: several in brackets. */
+/** The messages as one; several in brackets. */
 export const listed = (findings: readonly string[]): string => findings.length === 1 ? findings.join() : `[${findings.join(', ')}]`
 
-/** `subjects[0].name: Required value`, with values cut to a bounded length. */
+/** `Required value: …`, with values cut to a bounded length. */
 export function describe ({ type, value, detail }: FieldError): string {
-  // What is not there is told as the word in quotes, as convention.
+  // As upstream, a nil value prints as "null".
   const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
   return `${PHRASES[type]}${shown}${detail ? `: ${detail}` : ''}`
 }
 
 const clip = (text: string): string => cut(text, 200)
 
-/** 422 with a cause per finding, each of them once. `kind` is the object's kind, `group` its group. */
+/** 422 with one cause for each distinct error. */
 export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
   const causes = new Map<string, { reason: string, message: string, field?: string }>()
   const lines = new Set<string>()
@@ -186,12 +185,12 @@ export function invalid (kind: { group: string, kind: string }, name: string, er
     const { type: reason, field } = error
     const message = describe(error)
     lines.add(`${field}: ${message}`)
-    causes.set(`${reason} ${field}: ${message}`, { reason, message: cut(message, MOST_MESSAGE), ...(field === '' ? {} : { field: cut(field, MOST_NAME) }) })
+    causes.set(`${reason} ${field}: ${message}`, { reason, message: cut(message, MAX_MESSAGE), ...(field === '' ? {} : { field: cut(field, MAX_NAME) }) })
   }
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   return new StatusError('Invalid', `${subject} ${quoted(name)} is invalid: ${listed([...lines].slice(0, 20))}`, {
     details: {
-      ...(name ? { name: cut(name, MOST_NAME) } : {}),
+      ...(name ? { name: cut(name, MAX_NAME) } : {}),
       ...(kind.group ? { group: kind.group } : {}),
       ...(kind.kind ? { kind: kind.kind } : {}),
       causes: [...causes.values()].slice(0, 100)

@@ -1,7 +1,7 @@
-/** Work in steps, each of which a turn of the event loop has room for. Who runs it decides whether others have their turn between. */
+/** Work in steps that each fit into one turn of the event loop. The caller decides whether to yield in between. */
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** All steps at once. */
+/** Runs all steps at once. */
 export function finish<T> (steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next()

@@ -1,4 +1,4 @@
-/** Objects as rows of printable cells, for people: the columns a resource declares, else its name and time of creation. */
+/** Objects as rows of printable cells, by the columns of their resource. */
 import { createdAt, name } from './columns.js'
 import { withoutNulls } from './language/unset.js'
 import type { TableColumnDefinition, TableRowCondition } from './meta/answers.js'
@@ -6,21 +6,20 @@ import type { ApiObject, Cell, Column, Representation } from './resource.js'
 
 const DEFAULT_COLUMNS: ReadonlyArray<Column<ApiObject>> = [name, createdAt]
 
-/** What can be shown as rows: a representation, or the view of a subresource. */
+/** What can be printed as a table: a representation, or the view of a subresource. */
 export type Tabular = Partial<Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'message'>>
 
-/** In the order of the cells. */
 export function tableColumns ({ columns = DEFAULT_COLUMNS }: Tabular): TableColumnDefinition[] {
   return columns.map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority }))
 }
 
 export interface Row {
   readonly cells: Cell[]
-  /** States of the object that change how its row is shown; mostly none. */
+  /** States of the object that change how its row is displayed. */
   readonly conditions: readonly TableRowCondition[]
 }
 
-/** `now` in milliseconds since the epoch, for ages. */
+/** @param now milliseconds since the epoch, for ages */
 export function tableRow ({ columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject }: Tabular, object: ApiObject, now: number): Row {
   const decoded = message === undefined ? object : withoutNulls(message, object)
   const subject = rowSubject === undefined ? decoded : rowSubject(decoded)

@@ -1,8 +1,7 @@
 /** Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help` and mistakes respond immediately. */
 import type { Server } from 'node:http'
-import type { ListenOptions } from 'node:net'
-import Fastify, { LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
+import { createServer, type ListenOptions, type Server as NetServer } from 'node:net'
+import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
@@ -12,8 +11,9 @@ import { verbosity } from '../config/verbosity.js'
 import { followAuthorities } from './authorities.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
+import { localAdministrator, writeKubeconfig } from './local.js'
 import { runtimeWarnings } from './runtime.js'
-import { withKeptKey } from './service-accounts.js'
+import { withServiceAccountKey } from './service-accounts.js'
 import { tlsSetup } from './tls.js'
 
 /** Milliseconds for the remaining responses after the drain. */
@@ -36,12 +36,14 @@ type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
 /** @throws any start-up error; the launcher reports it in one line */
 export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   const { values } = parsed
-  const { options: configured, warnings, authorities } = await configuration(parsed)
+  await refuseUsedPort(values)
+  const administrator = localAdministrator(parsed)
+  const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
   const { options: tls, chain, notes, trusting } = tlsSetup(parsed)
-  const { options, notes: keyNotes } = withKeptKey(configured, parsed, chain)
+  const { options, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosityOf = verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity: values.v, verbosityOf })
+  const log = createLog({ verbosity: values.v, verbosityOf, format: values['logging-format'] })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
@@ -88,14 +90,17 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
 
   listener.bound(roomForConnections())
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
-  await listen(listener, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
   if (authorities.length > 0) {
     const followed = await followAuthorities({ files: authorities, server: listener.server, trusting, log: (level, message) => { log[level](message) } })
     listener.server.once('close', () => { followed.close() })
   }
   survive(log)
-  for (const note of [...notes, ...keyNotes, ...warnings, ...runtimeWarnings()]) log.warn(note)
+  for (const note of [...notes, ...keyNotes]) log.info(note)
+  const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
+  for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
   announce(log, parsed)
+  if (administrator !== undefined) log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
   return { root, scope, listener, log }
 }
 
@@ -112,8 +117,22 @@ function noSchemas (): never {
   throw new Error('a route has a schema, but no schema compiler is set')
 }
 
+async function hasNodes ({ orch: { resources } }: FastifyInstance): Promise<boolean> {
+  const nodes = resources.lookup({ group: '', version: 'v1', resource: 'nodes' })
+  if (nodes === undefined) return false
+  const { start, end } = nodes.range('')
+  return await nodes.backend.count(start, end).catch(() => 0) > 0
+}
+
+/** Before the first file is written, so that a port in use leaves no half-made data folder behind. @throws Error of the system */
+async function refuseUsedPort (values: Parsed['values']): Promise<void> {
+  const probe = createServer()
+  await listenOn(probe, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  await new Promise(resolve => { probe.close(resolve) })
+}
+
 /** Bypasses `fastify.listen`, which logs each address in its own format. */
-async function listen ({ server }: Listener, options: ListenOptions & { reusePort: boolean }): Promise<void> {
+async function listenOn (server: NetServer, options: ListenOptions & { reusePort: boolean }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options, () => {

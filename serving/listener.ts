@@ -7,10 +7,10 @@ import { METHODS, type IncomingMessage, type RequestListener, type ServerRespons
 import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
 import { continueInTurn, readAsStream } from './wire/pipelines.js'
-import { MOST_BODY_BYTES } from '../schemas/limits.js'
+import { MAX_BODY_BYTES } from '../schemas/limits.js'
 import { stopAccepting } from './wire/stop-accepting.js'
 import { serveUpgrade } from './wire/upgrades.js'
-import { Farewells } from './farewells.js'
+import { GracefulGoaway } from './goaway.js'
 import { serveSessions } from './sessions.js'
 
 export interface ListenerOptions {
@@ -22,7 +22,7 @@ export interface ListenerOptions {
   /** Probability, 0 to 1, that an HTTP/2 request makes its client reconnect. Default 0. */
   readonly goawayChance?: number
   /** Maximum milliseconds until the client gets the GOAWAY, and from then until its connection is closed. Default 1 second, as upstream. */
-  readonly leave?: number
+  readonly reconnectGrace?: number
   /** Milliseconds until an idle connection is closed. Default 90 seconds. */
   readonly idle?: number
   /** Milliseconds for the TLS handshake. Default 10 seconds. */
@@ -54,9 +54,9 @@ const IDLE = 90_000
 const HANDSHAKE = 10_000
 /** Milliseconds between the shutdown notice and closing idle connections, for requests in transit. */
 const LINGER = 100
-const LEAVE = 1000
+const RECONNECT_GRACE = 1000
 /** Maximum repetitions of LINGER while requests arrive. HTTP/1 clients learn of the shutdown only from their next response. */
-const MOST_LINGERS = 20
+const MAX_LINGERS = 20
 /** Milliseconds after its last response during which an HTTP/1 connection counts as in use. */
 const IN_USE = 1000
 /** Milliseconds to send the response to invalid HTTP. */
@@ -65,12 +65,12 @@ const REFUSAL_TIMEOUT = 5000
 const KEEP_ALIVE = 30_000
 
 /** Active responses of an HTTP/1 connection, stored on the socket: faster than a map. */
-const UNDER_WAY = Symbol('answers under way')
+const ACTIVE = Symbol('answers under way')
 /** The latest active response. */
 const LATEST = Symbol('latest answer')
 /** When the last response ended. */
-const ANSWERED = Symbol('time of the last answer')
-interface Counted extends Socket { [UNDER_WAY]?: number, [LATEST]?: ServerResponse | undefined, [ANSWERED]?: number }
+const LAST_ENDED_AT = Symbol('time of the last answer')
+interface Counted extends Socket { [ACTIVE]?: number, [LATEST]?: ServerResponse | undefined, [LAST_ENDED_AT]?: number }
 
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
   const secure: SecureServerOptions & { strictFieldWhitespaceValidation: boolean } = {
@@ -85,33 +85,33 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
   }
   const { goawayChance = 0 } = options
-  const leave = options.leave ?? LEAVE
+  const leave = options.reconnectGrace ?? RECONNECT_GRACE
   /** True if clients may be asked to reconnect. */
-  let parting = goawayChance > 0
+  let mayGoaway = goawayChance > 0
   let arrivals = 0
   /** True if connections close as soon as they are idle. */
   let ending = false
   /** Shared by all HTTP/1 responses. */
   const answered = function (this: ServerResponse): void {
     const socket: Counted = this.req.socket
-    if ((socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 1) - 1) > 0) return
+    if ((socket[ACTIVE] = (socket[ACTIVE] ?? 1) - 1) > 0) return
     socket[LATEST] = undefined
-    socket[ANSWERED] = performance.now()
+    socket[LAST_ENDED_AT] = performance.now()
     if (ending) socket.end()
   }
   const dispatch = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal): void => {
     arrivals++
     if (overHttp1(request)) {
       const socket: Counted = request.socket
-      socket[UNDER_WAY] = (socket[UNDER_WAY] ?? 0) + 1
+      socket[ACTIVE] = (socket[ACTIVE] ?? 0) + 1
       socket[LATEST] = response
       response.on('close', answered)
-    } else if (parting) {
+    } else if (mayGoaway) {
       const { stream } = response as unknown as Http2ServerResponse
       const { session } = stream
       // Closing immediately would reset the connection if more data arrives.
-      if (session !== undefined && Math.random() < goawayChance) farewells.say(session, () => { setTimeout(() => { session.close() }, leave).unref() })
-      if (farewells.holds(stream, () => { serve(request, response, refusal) })) return
+      if (session !== undefined && Math.random() < goawayChance) goaway.send(session, () => { setTimeout(() => { session.close() }, leave).unref() })
+      if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
     }
     serve(request, response, refusal)
   }
@@ -130,16 +130,16 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   // Compatibility requests look like HTTP/1 requests to Fastify.
   const server = createSecureServer(secure, dispatch as unknown as Parameters<typeof createSecureServer>[1])
   const sessions = serveSessions(server, dispatch, options.idle ?? IDLE)
-  const farewells = new Farewells(sessions.answersOf, leave)
+  const goaway = new GracefulGoaway(sessions.answersOf, leave)
   server.on('checkContinue', (request, response) => {
-    continueInTurn(request as unknown as IncomingMessage, response as unknown as ServerResponse, MOST_BODY_BYTES)
+    continueInTurn(request as unknown as IncomingMessage, response as unknown as ServerResponse, MAX_BODY_BYTES)
     dispatch(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   server.on('checkExpectation', (request, response) => {
     dispatch(request as unknown as IncomingMessage, response as unknown as ServerResponse, UNMET)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Counted, head: Buffer) => {
-    serveUpgrade(request, socket, head, (socket[UNDER_WAY] ?? 0) > 0, dispatch)
+    serveUpgrade(request, socket, head, (socket[ACTIVE] ?? 0) > 0, dispatch)
   })
   // HTTP/1 settings: Node reads them from the server object, but its type lacks them.
   Object.assign(server, {
@@ -182,17 +182,17 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       if (stopping) return
       stopping = true
       stopAccepting(server)
-      parting = true
-      for (const session of sessions) farewells.say(session)
+      mayGoaway = true
+      for (const session of sessions) goaway.send(session)
       const end = (): void => {
         ending = true
         server.close()
         for (const session of sessions) session.close()
-        for (const socket of sockets) if (socket.alpnProtocol !== 'h2' && (socket[UNDER_WAY] ?? 0) === 0) socket.end()
+        for (const socket of sockets) if (socket.alpnProtocol !== 'h2' && (socket[ACTIVE] ?? 0) === 0) socket.end()
       }
       const inUse = (): boolean => {
         const since = performance.now() - IN_USE
-        for (const socket of sockets) if ((socket[ANSWERED] ?? -Infinity) > since && !socket.writableEnded) return true
+        for (const socket of sockets) if ((socket[LAST_ENDED_AT] ?? -Infinity) > since && !socket.writableEnded) return true
         return false
       }
       const linger = (seen: number, left: number): void => {
@@ -201,7 +201,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
           else linger(arrivals, left - 1)
         }, LINGER).unref()
       }
-      linger(arrivals, MOST_LINGERS)
+      linger(arrivals, MAX_LINGERS)
     },
     closed: milliseconds => new Promise(resolve => {
       if (sockets.size === 0) {
@@ -274,7 +274,7 @@ const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
 }
 
 /** True if writing to the socket would corrupt another response. */
-const isMidResponse = ({ [UNDER_WAY]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
+const isMidResponse = ({ [ACTIVE]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
 
 /** During the handshake nothing can be written. */
 const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean => socket.secureConnecting === true

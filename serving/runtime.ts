@@ -1,13 +1,13 @@
 /** Start-up warnings about the Node version. */
 
 /** First minor versions, by major version, that keep HTTP/2 header fields with surrounding blanks. */
-const KEEPING: Readonly<Record<number, number>> = { 22: 17, 24: 2 }
-const ALL_KEEP = 25
+const FIRST_MINORS: Readonly<Record<number, number>> = { 22: 17, 24: 2 }
+const FIRST_MAJOR = 25
 
 /** True if this Node version drops such fields, which the server cannot detect. */
 export function losesFields (version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < ALL_KEEP && minor < (KEEPING[major] ?? Infinity)
+  return major < FIRST_MAJOR && minor < (FIRST_MINORS[major] ?? Infinity)
 }
 
 export const runtimeWarnings = (version = process.versions.node): string[] => losesFields(version)

@@ -12,14 +12,15 @@ import type { ServerOptions } from '../config/server-options.js'
 import { makeSigningKey, signingKeyProblem } from '../config/service-accounts.js'
 import { authoritiesOf } from '../auth/authorities.js'
 import { makeFolder } from '../storage/folder.js'
-import { createFile, replaceFile } from './kept-files.js'
+import { createFile, replaceFile } from './atomic-files.js'
 
 const NAME = 'service-account.key'
 
-interface Kept { readonly key: string, readonly notes: readonly string[] }
+/** Notes and warnings are for the log. */
+interface Kept { readonly key: string, readonly notes: readonly string[], readonly warnings: readonly string[] }
 
 /** Completes the options. @param chain PEM of the serving certificate chain. @throws FlagError */
-export function withKeptKey (options: ServerOptions, parsed: Parsed, chain: string): { options: ServerOptions, notes: readonly string[] } {
+export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, chain: string): { options: ServerOptions, notes: readonly string[], warnings: readonly string[] } {
   const { authentication } = options
   const certificateAuthority = authorityOf(chain, authoritiesOf(authentication?.clientAuthorities ?? '').pem)
   const kept = parsed.values['service-account-key-file'].length > 0 ? undefined : keptKey(parsed)
@@ -33,7 +34,8 @@ export function withKeptKey (options: ServerOptions, parsed: Parsed, chain: stri
         }
       }
     },
-    notes: kept?.notes ?? []
+    notes: kept?.notes ?? [],
+    warnings: kept?.warnings ?? []
   }
 }
 
@@ -44,14 +46,14 @@ function keptKey ({ values, given }: Parsed): Kept {
   let problem: unknown
   for (const folder of directory === '' ? [fallback] : given.has('cert-dir') ? [directory] : [directory, fallback]) {
     try {
-      const { key, notes } = keptIn(folder)
-      return { key, notes: [...notes, ...own] }
+      const { warnings, ...kept } = keptIn(folder)
+      return { ...kept, warnings: [...warnings, ...own] }
     } catch (error) {
       if (given.has('cert-dir') && directory !== '') throw new FlagError('cert-dir', directory, `cannot keep a key for tokens of service accounts there: ${reasonOf(error)}; name another folder or give --service-account-key-file`, { cause: error })
       problem = error
     }
   }
-  return { key: makeSigningKey(), notes: [`the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are good until this server ends; give --service-account-key-file, --service-account-signing-key-file and --service-account-issuer`] }
+  return { key: makeSigningKey(), notes: [], warnings: [`the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are good until this server ends; give --service-account-key-file, --service-account-signing-key-file and --service-account-issuer`] }
 }
 
 /** @throws Error of the system */
@@ -65,14 +67,14 @@ function keptIn (folder: string): Kept {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     makeFolder(folder)
     const made = makeSigningKey()
-    if (createFile(path, made, 0o600)) return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`] }
+    if (createFile(path, made, 0o600)) return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`], warnings: [] }
     existing = read()
   }
   const problem = signingKeyProblem(existing)
-  if (problem === undefined) return { key: existing, notes: [] }
+  if (problem === undefined) return { key: existing, notes: [], warnings: [] }
   const made = makeSigningKey()
   replaceFile(path, made, 0o600)
-  return { key: made, notes: [`the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that it signed are refused`] }
+  return { key: made, notes: [], warnings: [`the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that it signed are refused`] }
 }
 
 /** Returns the CA certificate by which clients verify the chain: its root, or the issuer of its last certificate among `others`. */

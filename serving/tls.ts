@@ -14,7 +14,7 @@ import { FlagError } from '../config/flag.js'
 import type { Values } from '../config/flags/index.js'
 import type { Parsed } from '../config/command-line.js'
 import { selfSigned } from './certify.js'
-import { replaceFile } from './kept-files.js'
+import { replaceFile } from './atomic-files.js'
 import { cipherString, secureVersion } from '../config/tls-names.js'
 
 /** Flags with CA bundles for client certificates. */

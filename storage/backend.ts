@@ -1,5 +1,5 @@
 /**
- * The waist: the interface of all back ends, in keys, values and revisions. Code above this file works on every back end; code below it knows nothing of
+ * The interface of all back ends, in keys, values and revisions. Code above this file works on every back end; code below it knows nothing of
  * objects, kinds or HTTP.
  *
  * A back end is one totally ordered history. Each successful create, update and delete takes the next revision (strictly rising, not necessarily by one), and

@@ -23,12 +23,15 @@ export type StorageErrorCode =
 export class StorageError extends Error {
   readonly code: StorageErrorCode
   readonly key: string | undefined
+  /** When the store began to fail, milliseconds since 1970. */
+  readonly since: number | undefined
 
-  constructor (code: StorageErrorCode, message: string, options: { key?: string, cause?: unknown } = {}) {
+  constructor (code: StorageErrorCode, message: string, options: { key?: string, since?: number | undefined, cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StorageError'
     this.code = code
     this.key = options.key
+    this.since = options.since
   }
 }
 

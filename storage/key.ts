@@ -1,3 +1,5 @@
+import { quote } from '../schemas/quote.js'
+
 /** Near the limit of embedded stores; the same on every back end, so that data can be moved between them. */
 const MAX_KEY_LENGTH = 1900
 const PRINTABLE = /^[\x21-\x7e]+$/
@@ -7,7 +9,7 @@ export const isKey = (key: string): boolean => key.length <= MAX_KEY_LENGTH && P
 /** Checks a key to be written: 1 to 1,900 ASCII characters from `!` to `~`. @throws TypeError */
 export function checkKey (key: string): void {
   if (!isKey(key)) {
-    throw new TypeError(`a key is 1 to ${MAX_KEY_LENGTH} printable ASCII characters: ${JSON.stringify(key.slice(0, 100))}`)
+    throw new TypeError(`a key is 1 to ${MAX_KEY_LENGTH} printable ASCII characters: ${quote(key)}`)
   }
 }
 

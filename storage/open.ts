@@ -1,4 +1,4 @@
-/** Opens back ends from plain options; the only code above the waist that knows their kinds. Each kind is imported on demand, to keep the start fast. */
+/** Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on demand, to keep the start fast. */
 import type { Backend } from './backend.js'
 
 export type BackendOptions =
@@ -34,10 +34,20 @@ export type BackendOptions =
  * @throws StorageError 'Unavailable' if the directory is in use, unusable or foreign
  */
 export async function openBackend (options: BackendOptions): Promise<Backend> {
-  if (options.kind === 'embedded') return await (await import('./embedded/lmdb.js')).openEmbedded(options.directory, options)
-  if (options.kind === 'etcd') return (await import('./etcd/backend.js')).openEtcd(options)
-  return (await import('./embedded/memory.js')).openMemory()
+  const open = OPENERS[options.kind ?? 'memory'] as (options: BackendOptions) => Promise<Backend> // of the same kind
+  return await open(options)
 }
+
+type BackEndKind = NonNullable<BackendOptions['kind']>
+
+const OPENERS: { readonly [K in BackEndKind]: (options: Extract<BackendOptions, { readonly kind?: K }>) => Promise<Backend> } = {
+  memory: async () => (await import('./embedded/memory.js')).openMemory(),
+  embedded: async options => await (await import('./embedded/lmdb.js')).openEmbedded(options.directory, options),
+  etcd: async options => (await import('./etcd/backend.js')).openEtcd(options)
+}
+
+/** Values of `kind`. */
+export const BACK_END_KINDS = Object.keys(OPENERS) as readonly BackEndKind[] // its keys are those of the type
 
 /** One back end of a server. */
 export interface Store {
@@ -56,7 +66,7 @@ export interface Stores {
   readonly close: () => Promise<void>
 }
 
-const isBackend = (options: BackendOptions | Backend): options is Backend => 'watch' in options && typeof options.watch === 'function'
+export const isBackend = (options: BackendOptions | Backend): options is Backend => 'watch' in options && typeof options.watch === 'function'
 
 /**
  * @param given the host's own back end, or options to open one

@@ -1,11 +1,11 @@
 /**
  * The time budget of an event loop turn, shared by all long work: lists, large responses, patches, deletions of collections, upkeep of the store. Each would
- * yield in time by itself, but many in one turn would delay other requests.
+ * yield in time by itself, but many in one turn would delay other requests (`npm run bench -- tenants fairness`). One budget for all servers of a process, as
+ * they share its event loop.
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
-import { finish } from '../schemas/steps.js'
-import type { Steps } from '../schemas/steps.js'
+import { finish, type Steps } from '../schemas/steps.js'
 
 /** Also the budget of components that measure themselves, such as the queue of watches. */
 export const TURN_MS = 8
@@ -77,26 +77,26 @@ export function firstTurn (): Promise<void> {
  * Milliseconds of a turn for starting queued requests, enough for a list of a hundred objects or a few reads. Beside 500 eager lists the median of a quiet
  * GET was 12 ms with 2 ms, and 1 ms with this; queued reads cost a twentieth more.
  */
-const BEGIN_MS = 0.1
-const beginQueue: Array<() => void> = []
-let beginScheduled = false
+const START_MS = 0.1
+const startQueue: Array<() => void> = []
+let startScheduled = false
 
-/** Calls back in the next event loop turn, with as many callers per turn as fit in `BEGIN_MS`. */
-export function begin (run: () => void): void {
-  beginQueue.push(run)
-  if (!beginScheduled) beginAll()
+/** Calls back in the next event loop turn, with as many callers per turn as fit in `START_MS`. */
+export function startLater (run: () => void): void {
+  startQueue.push(run)
+  if (!startScheduled) runStarts()
 }
 
-function beginAll (): void {
-  beginScheduled = true
+function runStarts (): void {
+  startScheduled = true
   setImmediate(() => {
-    const until = performance.now() + BEGIN_MS
+    const until = performance.now() + START_MS
     const next = (): void => {
       try {
-        beginQueue.shift()?.()
+        startQueue.shift()?.()
       } finally { // a failing callback must not block the others
-        if (beginQueue.length === 0) beginScheduled = false
-        else afterMicrotasks(() => { if (performance.now() > until) beginAll(); else next() })
+        if (startQueue.length === 0) startScheduled = false
+        else afterMicrotasks(() => { if (performance.now() > until) runStarts(); else next() })
       }
     }
     next()

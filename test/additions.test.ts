@@ -93,7 +93,7 @@ export async function openNoted (notes: string[]): Promise<Backend> {
     },
     edits: [
       ['storage/open.ts', "  | { readonly kind?: 'memory' }", "  | { readonly kind?: 'memory' }\n  | { readonly kind: 'noted', readonly notes: string[] }"],
-      ['storage/open.ts', "  return (await import('./embedded/memory.js'))", "  if (options.kind === 'noted') return (await import('./noted/backend.js')).openNoted(options.notes)\n  return (await import('./embedded/memory.js'))"]
+      ['storage/open.ts', '  memory: async', "  noted: async options => (await import('./noted/backend.js')).openNoted(options.notes),\n  memory: async"]
     ],
     lines: 2
   }

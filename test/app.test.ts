@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify from './fastify.js'
 import type { FastifyInstance } from 'fastify'
-import orch from '../app.js'
-import type { ServerOptions } from '../app.js'
-import { BINDINGS, binding, client } from './build.js'
-import type { Client, Json, Test } from './build.js'
+import orch, { type ServerOptions } from '../app.js'
+import { BINDINGS, client, binding, type Client, type Json, type Test } from './build.js'
 
 async function serve (t: Test, options: ServerOptions): Promise<Client & { events: () => Json[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-app-'))

@@ -1,12 +1,10 @@
 /** Servers for tests: in memory, closed with the test; over inject, or listening where a stream is needed. */
-import { request as httpRequest } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import Fastify from './fastify.js'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import orch from '../app.js'
+import orch, { type ServerOptions } from '../app.js'
 import { CATALOGUE } from '../admission/catalogue.js'
-import type { ServerOptions } from '../app.js'
 
 /** The part of tap's test object that is needed here. */
 export interface Test { teardown: (fn: () => unknown) => void }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -312,4 +312,16 @@ t.test('a pair of its own serves under its names', async t => {
   const [response] = await once(request, 'response') as [IncomingMessage]
   t.equal(response.statusCode, 200)
   response.resume()
+})
+
+t.test('an older Node ends with one line, the oldest that runs is that of package.json', t => {
+  const { engines } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as { engines: { node: string } }
+  t.equal(engines.node, '>=20.19')
+  const versionAs = (node: string): { status: number | null, stdout: string, stderr: string } => {
+    const preload = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`
+    return spawnSync(process.execPath, ['--import', preload, CLI, '--version'], { encoding: 'utf8' })
+  }
+  for (const old of ['18.20.8', '20.18.3']) t.match(versionAs(old), { status: 1, stdout: '', stderr: `orch-apiserver: needs Node 20.19 or newer, this is ${old}\n` })
+  for (const fine of ['20.19.0', '24.0.0']) t.match(versionAs(fine), { status: 0, stdout: /^orch-apiserver / })
+  t.end()
 })

@@ -9,7 +9,7 @@ import { FLAGS } from '../config/flags/index.js'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = new Set(execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }).trim().split('\n'))
 const folders = new Set([...files].flatMap(file => file.split('/').slice(0, -1).map((_, at, parts) => `${parts.slice(0, at + 1).join('/')}/`)))
-const rooms = new Set([...folders].map(folder => folder.split('/')[0]))
+const topFolders = new Set([...folders].map(folder => folder.split('/')[0]))
 /** What was true of a release stays in the history of releases. */
 const documents = [...files].filter(file => file.endsWith('.md') && file !== 'CHANGELOG.md')
 
@@ -17,7 +17,7 @@ const EXTENSIONS = /\.(?:ts|js|cjs|md|json|proto|ya?ml|sh|service)$/
 /** Made by the build, by npm, or in the folder of a running server. */
 const MADE = /^(?:dist|node_modules|\.cache|orch-data)\b|^(?:cli|open-telemetry)\.cjs$|^(?:package|certs|kubeconfig|config|policy|tracing|audit-policy)\.(?:json|ya?ml)$/
 /** Flags of other programs, and of our own scripts. */
-const FOREIGN = new Set(['--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig'])
+const FOREIGN = new Set(['--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig'])
 
 const spans = (text: string): string[] => [...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 const links = (text: string): string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter(link => !/^(?:https?:|#|mailto:)/.test(link))
@@ -33,7 +33,7 @@ function isThere (path: string, document: string): boolean {
 }
 
 const isPath = (span: string): boolean => /^[\w@.-][\w@./-]*$/.test(span) && !MADE.test(span) &&
-  (EXTENSIONS.test(span) || (span.includes('/') && rooms.has(span.split('/')[0]) && !/[A-Z]{2}/.test(span)))
+  (EXTENSIONS.test(span) || (span.includes('/') && topFolders.has(span.split('/')[0]) && !/[A-Z]{2}/.test(span)))
 
 t.test('files and folders', async t => {
   for (const document of documents) {

@@ -132,6 +132,30 @@ t.test('a server that starts without its store says so, refuses at once, and ser
   t.equal((await server.ask(`${SECRETS}/one`)).code, 200)
 })
 
+t.test('while the store stands still a write ends within the time of one call, says since when, and asks for no repetition', { timeout: 120_000 }, async t => {
+  const etcd = await startEtcd(t)
+  const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
+  t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
+  const began = Date.now()
+  etcd.pause()
+  t.teardown(() => { etcd.resume() })
+  const answers = await Promise.all([server.ask(SECRETS, 'POST', { metadata: { name: 'two' } }), server.ask(`${SECRETS}/one`, 'DELETE')])
+  t.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`)
+  for (const { code, body } of answers) {
+    const { message, details } = JSON.parse(body) as { message: string, details?: { retryAfterSeconds?: number } }
+    t.equal(details?.retryAfterSeconds, undefined, 'kubectl would repeat it for a minute')
+    if (code === 504) t.match(message, /may or may not have been made/)
+    else {
+      t.equal(code, 503)
+      const since = Date.parse(/has not answered since (\S+);/.exec(message)?.[1] ?? '')
+      t.ok(since >= began - 1000 && since <= Date.now(), message)
+    }
+  }
+  etcd.resume()
+  await until('the server to be ready', async () => (await server.ask('/readyz')).code === 200)
+  t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'three' } })).code, 201)
+})
+
 t.test('while the store dies and comes back under load, a watch goes on and sees every change once', async t => {
   const etcd = await startEtcd(t)
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])

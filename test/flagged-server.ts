@@ -87,7 +87,7 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
       t.teardown(() => { session.destroy() })
       return session
     },
-    look: async () => { await followed?.look() }
+    look: async () => { await followed?.check() }
   }
 }
 

@@ -1,10 +1,8 @@
 /** Two servers on one etcd: what one has acknowledged the other shows at once, however late it hears of it. */
-import t from 'tap'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import { createHash } from 'node:crypto'
 import { startEtcd } from './etcd-process.js'
-import { build, client } from './build.js'
-import type { Client } from './build.js'
+import { client, build, type Client } from './build.js'
 import { lateWatch } from './late-watch.js'
 import { startNeighbour } from './neighbour.js'
 

@@ -60,13 +60,13 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['serving/listener.ts', 'fastify'],
     ['plugins/health.ts', './audit/index.js'],
     ['plugins/authentication/index.ts', '../audit/index.js'],
-    // Files and rooms that nobody has heard of yet.
+    // Files and folders that nobody has heard of yet.
     ['plugins/new-concern.ts', './audit/index.js'],
     ['plugins/audit/index.ts', '../new-concern.js'],
     ['plugins/audit/index.ts', '../authentication/token-file.js'],
     ['plugins/new/index.ts', '../audit/sink.js'],
-    ['routes/index.ts', '../new-room/it.js'],
-    ['new-room/it.ts', '../plugins/health.js'],
+    ['routes/index.ts', '../new-folder/it.js'],
+    ['new-folder/it.ts', '../plugins/health.js'],
     ['registry/resource-registry.ts', '../new-file.js'],
     ['app.ts', './serving/listener.js'],
     ['storage/backend.ts', '../serving/wire/pipelines.js'],
@@ -74,7 +74,7 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['serving/wire/pipelines.ts', '../listener.js'],
     ['app.ts', './config/command-line.js'],
     ['cli.ts', './plugins/health.js'],
-    // The waist.
+    // The back ends.
     ['registry/resource-registry.ts', '../storage/etcd/backend.js'],
     ['registry/operations/patch.ts', '../../storage/embedded/lmdb.js'],
     ['storage/embedded/lmdb.ts', '../etcd/backend.js'],
@@ -92,11 +92,11 @@ t.test('each layer is kept from those above and beside it', async t => {
 })
 
 /** Below plugins and routes, from the lowest on. */
-const ROOMS = ['schemas', 'storage', 'auth', 'flow-control', 'registry', 'admission', 'controllers'] as const
+const FOLDERS = ['schemas', 'storage', 'auth', 'flow-control', 'registry', 'admission', 'controllers'] as const
 
-t.test('no room imports one above it', async t => {
-  for (const [at, room] of ROOMS.entries()) {
-    for (const above of [...ROOMS.slice(at + 1), 'plugins', 'routes', 'config', 'clients']) t.not((await complaints(`${room}/it.ts`, `../${above}/it.js`)).length, 0, `${room} may not import ${above}`)
+t.test('no folder imports one above it', async t => {
+  for (const [at, folder] of FOLDERS.entries()) {
+    for (const above of [...FOLDERS.slice(at + 1), 'plugins', 'routes', 'config', 'clients']) t.not((await complaints(`${folder}/it.ts`, `../${above}/it.js`)).length, 0, `${folder} may not import ${above}`)
   }
 })
 

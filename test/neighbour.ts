@@ -1,6 +1,5 @@
 /** Another program on the same etcd, with keys of its own below `/other`, which it changes all the time. */
-import type { EtcdOptions } from '../storage/etcd/backend.js'
-import { openEtcd } from '../storage/etcd/backend.js'
+import { openEtcd, type EtcdOptions } from '../storage/etcd/backend.js'
 import { done } from './contracts/backend.js'
 import type { Teardown } from './etcd-process.js'
 import { until } from './interop/server.js'

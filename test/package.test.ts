@@ -11,7 +11,7 @@ const manifest = JSON.parse(read('package.json')) as { version: string, license:
 const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('build/bin.ts')) ?? []
 
 t.test('npm start, the command and the image give Node the same flags', async t => {
-  const flags = manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
+  const flags = manifest.scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
   t.not(flags.length, 0)
   t.strictSame(argument.split(' '), ['-S', 'node', ...flags])
   const [, entry = ''] = /^ENTRYPOINT (.*)$/m.exec(read('Containerfile')) ?? []
@@ -27,6 +27,8 @@ t.test('the package holds what serves and nothing else', async t => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const [{ files }] = JSON.parse(out) as [{ files: Array<{ path: string }> }]
   const paths = files.map(({ path }) => path)
+  const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path = '']) => path)
+  t.same(links.filter(path => !paths.includes(path)), [], 'no link of the README is dead in the package')
   for (const needed of ['dist/bundle/app.js', 'dist/app.d.ts', 'dist/plugins/server.d.ts', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/schemas/public.d.ts', 'dist/bundle/text-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
   t.strictSame(paths.filter(path => /^dist\/(?:test|examples|\.)|\.map$|(?<!\.d)\.ts$|^dist\/(?!bundle\/).*\.js$/.test(path)), [])
 })
@@ -89,7 +91,7 @@ t.test('an audit of the dependencies sees every package that runs', async t => {
 t.test('docs/architecture.md gives a reason for each dependency and for no other package', async t => {
   const [, table = ''] = /^## Dependencies\n([^]*?)(?:\n## |$(?![^]))/m.exec(read('docs/architecture.md')) ?? []
   const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) => names.split(', ')).filter(name => name !== 'Package' && !name.startsWith('-'))
-  t.strictSame(named.sort(), Object.keys(manifest.dependencies).sort())
+  t.strictSame(named.sort(), [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].sort())
 })
 
 t.test('the image is built from everything that the package is', async t => {

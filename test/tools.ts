@@ -4,7 +4,7 @@
  * started, so it works for an ordinary user too; as root the package lists are fetched when they are missing.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -20,21 +20,31 @@ function run (command: string, args: string[], cwd: string): { ok: boolean, outp
   return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`.trim() }
 }
 
+/** Options of apt for one release alone, whatever the machine's own is, with lists and state below `folder`. */
+function releaseOptions (release: string, folder: string): string[] {
+  for (const path of ['lists/partial', 'archives/partial']) mkdirSync(join(folder, path), { recursive: true })
+  writeFileSync(join(folder, 'sources.list'), `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian ${release} main\n`)
+  writeFileSync(join(folder, 'status'), '')
+  const settings = { 'Dir::Etc::sourcelist': 'sources.list', 'Dir::State::lists': 'lists', 'Dir::State::status': 'status', 'Dir::Cache::archives': 'archives', 'Dir::Cache::pkgcache': 'pkgcache.bin', 'Dir::Cache::srcpkgcache': 'srcpkgcache.bin' }
+  return ['-o', 'Dir::Etc::sourceparts=-', ...Object.entries(settings).flatMap(([name, path]) => ['-o', `${name}=${join(folder, path)}`])]
+}
+
 /**
- * The path of a program of a Debian package.
+ * The path of a program of a Debian package, of that release if one is named.
  * @throws Error with one line that says what to install when it can't be had
  */
-export function debianProgram (packageName: string, program: string): string {
-  const folder = join(cache, packageName)
+export function debianProgram (packageName: string, program: string, release?: string): string {
+  const folder = join(cache, release === undefined ? packageName : `${packageName}-${release}`)
   const path = join(folder, 'usr/bin', program)
   if (existsSync(path)) return path
   mkdirSync(cache, { recursive: true })
   const work = mkdtempSync(join(cache, 'fetch-'))
   try {
-    let download = run('apt-get', ['download', packageName], work)
+    const options = release === undefined ? [] : releaseOptions(release, join(work, 'apt'))
+    let download = run('apt-get', [...options, 'download', packageName], work)
     if (!download.ok) {
-      run('apt-get', ['update'], work)
-      download = run('apt-get', ['download', packageName], work)
+      run('apt-get', [...options, 'update'], work)
+      download = run('apt-get', [...options, 'download', packageName], work)
     }
     const archive = readdirSync(work).find(name => name.endsWith('.deb'))
     if (!download.ok || archive === undefined) throw new Error(download.output.split('\n').at(-1))
@@ -54,7 +64,8 @@ export function debianProgram (packageName: string, program: string): string {
 
 export const etcdProgram = (): string => onPath('etcd') ?? debianProgram('etcd-server', 'etcd')
 export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('etcd-client', 'etcdctl')
-export const kubectlProgram = (): string => debianProgram('kubernetes-client', 'kubectl')
+/** The oldest and the newest kubectl of Debian's releases: 1.20 and 1.32. */
+export const kubectlPrograms = (): [string, string] => [debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie')]
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
@@ -63,7 +74,7 @@ export function ensureTools (): void {
   try {
     etcdProgram()
     etcdctlProgram()
-    kubectlProgram()
+    kubectlPrograms()
     promtoolProgram()
   } catch (error) {
     console.error((error as Error).message)

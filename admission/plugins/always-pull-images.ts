@@ -2,10 +2,8 @@
  * AlwaysPullImages: sets imagePullPolicy to Always, so that no pod can use an image that was pulled to its node with other credentials. Updates without new
  * images stay unchanged. (Off by default.)
  */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { TypedRequest } from '../../registry/admission.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
+import { pluginFor, type TypedRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
@@ -14,11 +12,11 @@ export const alwaysPullImages = pluginFor<Pod>(pods, {
   name: 'AlwaysPullImages',
   operations: ['CREATE', 'UPDATE'],
   mutate: request => {
-    if (!bringsImages(request)) return
+    if (!mayChangeImages(request)) return
     for (const list of LISTS) for (const container of request.object?.spec[list] ?? []) container.imagePullPolicy = 'Always'
   },
   validate: request => {
-    if (!bringsImages(request)) return
+    if (!mayChangeImages(request)) return
     for (const list of LISTS) {
       for (const [index, { imagePullPolicy = '' }] of (request.object?.spec[list] ?? []).entries()) {
         if (imagePullPolicy !== 'Always') throw refusal(request, `spec.${list}[${index}].imagePullPolicy: Unsupported value: ${JSON.stringify(imagePullPolicy)}: supported values: "Always"`)
@@ -27,7 +25,7 @@ export const alwaysPullImages = pluginFor<Pod>(pods, {
   }
 })
 
-function bringsImages ({ object, oldObject: old }: TypedRequest<Pod>): boolean {
+function mayChangeImages ({ object, oldObject: old }: TypedRequest<Pod>): boolean {
   if (old === undefined) return true
   const imagesOf = (pod: Pod | undefined): string[] => LISTS.flatMap(list => (pod?.spec[list] ?? []).map(({ image = '' }) => image))
   const known = new Set(imagesOf(old))

@@ -2,10 +2,8 @@
  * CertificateApproval: approving or denying a certificate request requires the verb `approve` on its signer or on all signers of the domain. (Of the default
  * set.)
  */
-import { certificateSigningRequests } from '../../schemas/api/certificates/certificatesigningrequests.js'
-import type { CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin } from '../../registry/admission.js'
+import { certificateSigningRequests, type CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
+import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
 import { isSignerAllowed } from '../signers.js'

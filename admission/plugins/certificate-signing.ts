@@ -2,11 +2,9 @@
  * CertificateSigning: writing the certificate or the conditions of a certificate request requires the verb `sign` on its signer or on all signers of the
  * domain. (Of the default set.)
  */
-import { certificateSigningRequests } from '../../schemas/api/certificates/certificatesigningrequests.js'
-import type { CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
+import { certificateSigningRequests, type CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import { sameValue } from '../../schemas/index.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin } from '../../registry/admission.js'
+import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
 import { isSignerAllowed } from '../signers.js'

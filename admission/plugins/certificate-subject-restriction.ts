@@ -1,6 +1,5 @@
 /** CertificateSubjectRestriction: refuses requests for client certificates of the group `system:masters`, which has all permissions. (Of the default set.) */
-import { certificateSigningRequests } from '../../schemas/api/certificates/certificatesigningrequests.js'
-import type { CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
+import { certificateSigningRequests, type CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import { requestOrganizations } from '../../schemas/api/certificates/pem.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'

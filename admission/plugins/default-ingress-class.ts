@@ -2,8 +2,7 @@
  * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Refused if there are several default classes. (Of
  * the default set.)
  */
-import { ingresses } from '../../schemas/api/networking/ingresses.js'
-import type { Ingress } from '../../schemas/api/networking/ingresses.js'
+import { ingresses, type Ingress } from '../../schemas/api/networking/ingresses.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 

@@ -2,8 +2,7 @@
  * DefaultStorageClass: sets the default class of claims without one, by field or by legacy annotation. Refused if there are several default classes. (Of the
  * default set.)
  */
-import { persistentVolumeClaims } from '../../schemas/api/core/persistentvolumeclaims.js'
-import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
+import { persistentVolumeClaims, type PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { CLASS_ANNOTATION } from '../storage-classes.js'

@@ -2,10 +2,8 @@
  * DefaultTolerationSeconds: adds tolerations for nodes that are not ready or unreachable, of five minutes unless `--default-not-ready-toleration-seconds` and
  * `--default-unreachable-toleration-seconds`, or the pod, say otherwise. (Of the default set.)
  */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin } from '../../registry/admission.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
+import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'
 import type { TolerationSeconds } from '../options.js'
 import { NOT_READY, UNREACHABLE } from '../tolerations.js'
 

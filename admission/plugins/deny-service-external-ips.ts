@@ -1,6 +1,5 @@
 /** DenyServiceExternalIPs: refuses new external IPs of services. (Off by default.) */
-import { services } from '../../schemas/api/core/services.js'
-import type { Service } from '../../schemas/api/core/services.js'
+import { services, type Service } from '../../schemas/api/core/services.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 

@@ -1,8 +1,7 @@
 /** EventRateLimit: refuses events with 429 beyond a rate per server, namespace, user, or source and object. Requires a configuration. (Off by default.) */
 import type { Event } from '../../schemas/api/core/events.js'
 import { listed, StatusError } from '../../schemas/status.js'
-import { typed } from '../../registry/admission.js'
-import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { Buckets } from '../buckets.js'
 import type { Limit, LimitType } from '../event-limits.js'
 

@@ -1,8 +1,7 @@
 /**
  * ExtendedResourceToleration: pods that request an extended resource tolerate the taint with its name, which reserves nodes for such pods. (Off by default.)
  */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isExtended } from '../../schemas/api/core/rules/resource-names.js'
 import { pluginFor } from '../../registry/admission.js'
 

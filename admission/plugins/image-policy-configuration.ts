@@ -1,7 +1,6 @@
 /** The configuration of ImagePolicyWebhook, a document without a kind. */
 import { resolve } from 'node:path'
-import { ConfigurationError } from '../configuration.js'
-import type { PluginConfiguration } from '../configuration.js'
+import { ConfigurationError, type PluginConfiguration } from '../configuration.js'
 
 export interface ImagePolicyConfiguration {
   readonly kubeConfigFile: string
@@ -19,9 +18,9 @@ const MINUTE = 60 * SECOND
 
 /** Unit in milliseconds, default for 0, and bounds. */
 const TIMES = {
-  allowTTL: { unit: SECOND, default: 5 * MINUTE, least: SECOND, most: 30 * MINUTE },
-  denyTTL: { unit: SECOND, default: 30 * SECOND, least: SECOND, most: 30 * MINUTE },
-  retryBackoff: { unit: 1, default: 500, least: 1, most: 5 * MINUTE }
+  allowTTL: { unit: SECOND, default: 5 * MINUTE, min: SECOND, max: 30 * MINUTE },
+  denyTTL: { unit: SECOND, default: 30 * SECOND, min: SECOND, max: 30 * MINUTE },
+  retryBackoff: { unit: 1, default: 500, min: 1, max: 5 * MINUTE }
 }
 const FIELDS: ReadonlySet<string> = new Set(['kubeConfigFile', 'defaultAllow', ...Object.keys(TIMES)])
 /** Means zero time. */
@@ -42,7 +41,7 @@ export function imagePolicyIn (plugin: string, given: PluginConfiguration | unde
   if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') return refuse('imagePolicy.kubeConfigFile: Required value')
   if (typeof defaultAllow !== 'boolean') return refuse('imagePolicy.defaultAllow: expected true or false')
   const time = (name: keyof typeof TIMES): number => {
-    const { unit, default: defaultValue, least: min, most: max } = TIMES[name]
+    const { unit, default: defaultValue, min, max } = TIMES[name]
     const value = fields[name] ?? 0
     if (typeof value !== 'number' || !Number.isInteger(value)) return refuse(`imagePolicy.${name}: expected an integer`)
     if (value === 0) return defaultValue

@@ -2,15 +2,13 @@
  * ImagePolicyWebhook: asks another server whether the images of a pod are allowed, and caches the results. If the server is unavailable, pods are refused, or
  * admitted with an annotation, as configured. (An admission plugin that is off by default.)
  */
-import type { Pod } from '../../schemas/api/core/pods.js'
-import { pods } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isReview } from '../../auth/review-answer.js'
 import { qualifiedName } from '../../schemas/names.js'
 import { during } from '../../registry/trace.js'
 import { systemClock, type Clock } from '../../storage/clock.js'
 import type { PluginConfiguration } from '../configuration.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin, AdmissionRequest, TypedRequest } from '../../registry/admission.js'
+import { pluginFor, type TypedRequest, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 import type { AdmissionCallers } from '../options.js'
 import { refusal } from '../refusal.js'
 import { imagePolicyIn } from './image-policy-configuration.js'

@@ -1,6 +1,5 @@
 /** LimitPodHardAntiAffinityTopology: limits required anti-affinity to the topology of single nodes. (Off by default.) */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 

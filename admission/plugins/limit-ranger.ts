@@ -7,10 +7,9 @@
 import type { LimitRange } from '../../schemas/api/core/limitranges.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
-import { MOST_VALUES } from '../../schemas/limits.js'
+import { MAX_VALUES } from '../../schemas/limits.js'
 import { listed, tooLarge } from '../../schemas/status.js'
-import { typed } from '../../registry/admission.js'
-import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { claimFindings, podFindings } from '../limits.js'
 import { refusal } from '../refusal.js'
 
@@ -51,7 +50,7 @@ function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitR
         const missing = names[member].filter(resource => !Object.hasOwn(own, resource))
         if (missing.length === 0) continue
         set += missing.length
-        if (set > MOST_VALUES) throw tooLarge(`the defaults of LimitRanges make more than ${MOST_VALUES} values of the pod's resources`)
+        if (set > MAX_VALUES) throw tooLarge(`the defaults of LimitRanges make more than ${MAX_VALUES} values of the pod's resources`)
         resources[member] = { ...defaults[member], ...own }
         descriptions.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
       }

@@ -4,8 +4,7 @@
  * It checks before mutation, so that other plugins and validation can rely on the namespace, and again at the write, with the namespace as precondition: the
  * namespace controller must be sure that nothing is created after it found the namespace empty.
  */
-import { forbidden, notFound } from '../../schemas/status.js'
-import type { StatusError } from '../../schemas/status.js'
+import { notFound, forbidden, type StatusError } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { current } from '../../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'

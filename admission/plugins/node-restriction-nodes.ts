@@ -1,8 +1,7 @@
 /** NodeRestriction for nodes: a node agent changes only its own Node, and nothing that attracts pods to it. */
 import type { Node } from '../../schemas/api/core/nodes.js'
 import { sameValue } from '../../schemas/index.js'
-import { typed } from '../../registry/admission.js'
-import type { AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
 /** System labels that node agents may set. */

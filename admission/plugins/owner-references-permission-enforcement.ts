@@ -3,12 +3,9 @@
  * delete it; setting blockOwnerDeletion requires permission to set the owner's finalizers. (Off by default.)
  */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { ApiObject } from '../../schemas/index.js'
-import { sameValue } from '../../schemas/index.js'
-import type { ResourceType } from '../../schemas/index.js'
+import { sameValue, type ApiObject, type ResourceType } from '../../schemas/index.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { typed } from '../../registry/admission.js'
-import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
 

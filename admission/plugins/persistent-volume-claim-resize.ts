@@ -1,10 +1,8 @@
 /** PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows expansion. (Of the default set.) */
-import { persistentVolumeClaims } from '../../schemas/api/core/persistentvolumeclaims.js'
-import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
+import { persistentVolumeClaims, type PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
 import type { StorageClass } from '../../schemas/api/storage/storageclasses.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionReader } from '../../registry/admission.js'
+import { pluginFor, type AdmissionReader } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { classOf } from '../storage-classes.js'
 

@@ -3,10 +3,8 @@
  * volumes are refused, as upstream without a provider, unless they were provisioned with labels or are being provisioned. (Off by default; deprecated.)
  */
 import type { NodeSelectorTerm } from '../../schemas/api/core/affinity.js'
-import { persistentVolumes } from '../../schemas/api/core/persistentvolumes.js'
-import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { TypedRequest } from '../../registry/admission.js'
+import { persistentVolumes, type PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
+import { pluginFor, type TypedRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
 const PROVISIONED = 'pv.orch.io/provisioned-by'

@@ -2,13 +2,10 @@
  * PodNodeSelector: adds the node selector of a namespace, from its annotation or the configured default, to its pods, and allows only labels that the
  * configuration permits. (Off by default.)
  */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin, TypedRequest } from '../../registry/admission.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
+import { pluginFor, type TypedRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
-import { DEFAULT_SELECTOR, parseSelector } from '../node-selectors.js'
-import type { NodeSelectors } from '../node-selectors.js'
+import { parseSelector, DEFAULT_SELECTOR, type NodeSelectors } from '../node-selectors.js'
 
 const ANNOTATION = 'scheduler.alpha.orch.io/node-selector'
 

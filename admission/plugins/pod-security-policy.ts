@@ -3,16 +3,13 @@
  * first that matches with its defaults. An annotation records the policy. Without policies, no pod is admitted. (Off by default; deprecated: PodSecurity
  * takes its place.)
  */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { PodSecurityPolicy } from '../../schemas/api/policy/podsecuritypolicies.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { clone, sameValue } from '../../schemas/index.js'
-import { describe } from '../../schemas/status.js'
-import type { FieldError } from '../../schemas/status.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin, AdmissionRequest, TypedRequest } from '../../registry/admission.js'
+import { describe, type FieldError } from '../../schemas/status.js'
+import { pluginFor, type TypedRequest, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 import { onlyForCollection } from '../garbage-fields.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'

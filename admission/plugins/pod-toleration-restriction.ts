@@ -3,12 +3,10 @@
  * cover. Pods with requests also tolerate memory pressure. (Off by default.)
  */
 import { Toleration } from '../../schemas/api/core/affinity.js'
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { qosClass } from '../../schemas/api/core/rules/qos.js'
 import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { AdmissionPlugin, TypedRequest } from '../../registry/admission.js'
+import { pluginFor, type TypedRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { MEMORY_PRESSURE, Tolerated, mergeTolerations } from '../tolerations.js'
 import type { TolerationSettings } from '../toleration-settings.js'

@@ -4,8 +4,7 @@
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PriorityClass } from '../../schemas/api/scheduling/priorityclasses.js'
-import { typed } from '../../registry/admission.js'
-import type { AdmissionPlugin, AdmissionReader, TypedRequest } from '../../registry/admission.js'
+import { typed, type AdmissionReader, type TypedRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
 const GROUP = 'scheduling.orch.io'

@@ -2,12 +2,10 @@
  * RuntimeClass: the runtime class of a pod must exist; the plugin sets its overhead, refuses other values, and restricts scheduling to the nodes of the
  * runtime. (Of the default set.)
  */
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { RuntimeClass } from '../../schemas/api/node/v1.js'
 import { equal } from '../amounts.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { TypedRequest } from '../../registry/admission.js'
+import { pluginFor, type TypedRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { mergeTolerations } from '../tolerations.js'
 

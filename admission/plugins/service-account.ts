@@ -4,13 +4,11 @@
  * included, to the secrets they list. Mirror pods have neither account nor secrets. (Of the default set.)
  */
 import { setTimeout } from 'node:timers/promises'
-import { pods } from '../../schemas/api/core/pods.js'
-import type { Pod } from '../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { ServiceAccount } from '../../schemas/api/core/serviceaccounts.js'
 import { isMirrorPod, referencesOf } from '../../auth/node/references.js'
 import { randomSuffix } from '../../registry/operations/suffix.js'
-import { pluginFor } from '../../registry/admission.js'
-import type { TypedRequest } from '../../registry/admission.js'
+import { pluginFor, type TypedRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { mountToken } from '../token-volume.js'
 import { unmountable, unmountableForDebugging } from '../mountable-secrets.js'

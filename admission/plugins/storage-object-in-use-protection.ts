@@ -1,6 +1,5 @@
 /** StorageObjectInUseProtection: adds finalizers to claims and volumes, with which a controller keeps those in use. (Of the default set.) */
-import { typed } from '../../registry/admission.js'
-import type { AdmissionPlugin } from '../../registry/admission.js'
+import { typed, type AdmissionPlugin } from '../../registry/admission.js'
 
 const FINALIZERS: Readonly<Record<string, string>> = { persistentvolumes: 'orch.io/pv-protection', persistentvolumeclaims: 'orch.io/pvc-protection' }
 

@@ -1,6 +1,5 @@
 /** TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled before a controller has checked the node. (Of the default set.) */
-import { nodes } from '../../schemas/api/core/nodes.js'
-import type { Node } from '../../schemas/api/core/nodes.js'
+import { nodes, type Node } from '../../schemas/api/core/nodes.js'
 import { pluginFor } from '../../registry/admission.js'
 import { NOT_READY } from '../tolerations.js'
 

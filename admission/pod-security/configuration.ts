@@ -1,10 +1,8 @@
 /** The configuration of PodSecurity: defaults for namespaces without labels, and exemptions. */
 import { apiPackage, list, one, string } from '../../schemas/language/declare.js'
 import { dnsLabel, dnsSubdomain } from '../../schemas/names.js'
-import { ConfigurationError, readConfiguration } from '../configuration.js'
-import type { PluginConfiguration } from '../configuration.js'
-import { LEVEL_RULE, MODES, VERSION_RULE, parseLevel, parseVersion } from './policy.js'
-import type { LevelVersion, Policy } from './policy.js'
+import { readConfiguration, ConfigurationError, type PluginConfiguration } from '../configuration.js'
+import { MODES, LEVEL_RULE, parseLevel, parseVersion, VERSION_RULE, type Policy, type LevelVersion } from './policy.js'
 
 const NAME = 'PodSecurity'
 const GROUP = 'pod-security.admission.config.orch.io'

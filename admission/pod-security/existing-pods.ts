@@ -1,8 +1,7 @@
 /** Warns about existing pods that violate a stricter level of their namespace. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
-import type { LevelVersion } from './policy.js'
-import { showPolicy } from './policy.js'
+import { showPolicy, type LevelVersion } from './policy.js'
 import { inShort, violations } from './standards.js'
 
 const MAX_PODS = 3000

@@ -1,6 +1,5 @@
 /** Checks of the baseline standard: isolation from the node. */
-import type { CheckPod } from './check.js'
-import { containersNamed, containersOf, plural, quoted, securityContextsWhere, sorted } from './check.js'
+import { sorted, plural, containersNamed, quoted, containersOf, securityContextsWhere, type CheckPod } from './check.js'
 
 export const hostNamespaces: CheckPod = ({ spec }) => {
   const found = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(name => spec[name] === true)

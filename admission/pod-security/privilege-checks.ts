@@ -1,7 +1,6 @@
 /** Checks of the baseline standard: privileges of containers. */
 import type { SELinuxOptions } from '../../schemas/api/core/security-contexts.js'
-import type { CheckPod } from './check.js'
-import { containersNamed, containersOf, containersWhere, plural, quoted, securityContextsWhere, sorted } from './check.js'
+import { sorted, plural, containersNamed, quoted, containersOf, containersWhere, securityContextsWhere, type CheckPod } from './check.js'
 
 export const privileged: CheckPod = pod => {
   const bad = containersWhere(pod, context => context?.privileged === true)

@@ -1,7 +1,6 @@
 /** Checks of the restricted standard only. */
 import type { Volume } from '../../schemas/api/core/pod-volumes.js'
-import type { CheckPod } from './check.js'
-import { containersNamed, containersWhere, plural, quoted, securityContextsWhere, sorted } from './check.js'
+import { sorted, plural, containersNamed, quoted, containersWhere, securityContextsWhere, type CheckPod } from './check.js'
 import { addedBeyond } from './privilege-checks.js'
 
 export const noEscalation: CheckPod = pod => {

@@ -1,7 +1,6 @@
 /** Checks of both standards: seccomp profiles. */
 import type { PodLike } from '../pod-templates.js'
-import type { CheckPod, Violation } from './check.js'
-import { containersNamed, containersOf, containersWhere, plural, quoted, securityContextsWhere, sorted } from './check.js'
+import { sorted, plural, containersNamed, quoted, containersOf, containersWhere, securityContextsWhere, type CheckPod, type Violation } from './check.js'
 
 const REASON = 'seccompProfile'
 const POD_ANNOTATION = 'seccomp.security.alpha.orch.io/pod'

@@ -2,8 +2,7 @@
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
-import type { Amounts } from '../amounts.js'
-import { minus, pick, plus, amountsText, nonZero } from '../amounts.js'
+import { plus, minus, amountsText, nonZero, pick, type Amounts } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'
 import { scopesOf } from './scopes.js'
 

@@ -1,15 +1,13 @@
 /** Counts the actual usage of a quota. The usage of each object version is computed once. */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
-import { plus } from '../amounts.js'
-import type { Amounts } from '../amounts.js'
+import { plus, type Amounts } from '../amounts.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import { evaluatorOf } from './evaluators.js'
 import type { Evaluator } from './evaluator.js'
-import { scopesOf } from './scopes.js'
-import type { Scope } from './scopes.js'
+import { scopesOf, type Scope } from './scopes.js'
 
 /** Usage of one version of an object; undefined if it is out of scope. */
 interface CachedUsage { readonly revision: number, readonly usage: Amounts | undefined }

@@ -1,8 +1,7 @@
 /** The evaluator of pods: their number, until they have ended, and their requests and limits. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { isExtended, isHugePages } from '../../schemas/api/core/rules/resource-names.js'
-import { largest, plus, sumOf } from '../amounts.js'
-import type { Amounts } from '../amounts.js'
+import { sumOf, largest, plus, type Amounts } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'
 import { podIsIn } from './scopes.js'
 

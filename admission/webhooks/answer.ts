@@ -1,6 +1,5 @@
 /** Reads webhook responses, strictly and by the rules of the version of the review. */
-import { AdmissionReview, API_VERSION } from '../../schemas/api/admission/v1.js'
-import type { AdmissionResponse } from '../../schemas/api/admission/v1.js'
+import { AdmissionReview, API_VERSION, type AdmissionResponse } from '../../schemas/api/admission/v1.js'
 import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
 import { HookFailure, withoutValue } from './target.js'
 import type { ReviewVersion } from './hook.js'

@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { qualifiedName } from '../../schemas/names.js'
 import { during } from '../../registry/trace.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
-import { readAnswer } from './answer.js'
-import type { Verdict } from './answer.js'
+import { readAnswer, type Verdict } from './answer.js'
 import type { Hook } from './hook.js'
 import type { RequestedKind } from './hook-set.js'
 import { dryRunUnsupported } from './refusals.js'
 import type { ReviewWriter } from './review.js'
-import { HookFailure } from './target.js'
-import type { HookCaller } from './target.js'
+import { HookFailure, type HookCaller } from './target.js'
 
 export interface Question {
   readonly request: AdmissionRequest

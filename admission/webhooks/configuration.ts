@@ -1,10 +1,8 @@
 /** The configuration of both webhook plugins: a kubeconfig with the credentials for webhooks. */
 import { isAbsolute } from 'node:path'
-import { apiPackage, string } from '../../schemas/language/declare.js'
-import type { Static } from '../../schemas/language/declare.js'
+import { string, apiPackage, type Static } from '../../schemas/language/declare.js'
 import { invalid } from '../../schemas/rules/findings.js'
-import { readConfiguration } from '../configuration.js'
-import type { PluginConfiguration } from '../configuration.js'
+import { readConfiguration, type PluginConfiguration } from '../configuration.js'
 
 function declared (version: string, name: string) {
   const { kind } = apiPackage('apiserver.config.orch.io', version, `io.orch.apiserver.config.${version}`)

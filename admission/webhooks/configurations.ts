@@ -3,8 +3,7 @@ import type { MutatingWebhookConfiguration } from '../../schemas/api/admissionre
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import type { Hook } from './hook.js'
-import { hooksOf } from './hook.js'
+import { hooksOf, type Hook } from './hook.js'
 import { HookSet } from './hook-set.js'
 
 /** Maximum age of a list without a cache. */

@@ -1,6 +1,5 @@
 /** Converts the object of a request to the form that a webhook requires, and back: another version, the view of a subresource, or unchanged for other kinds. */
-import { applyDefaults, decode, stringify, toJson } from '../../schemas/index.js'
-import type { ApiObject, Representation, SubresourceView } from '../../schemas/index.js'
+import { decode, applyDefaults, stringify, toJson, type SubresourceView, type Representation, type ApiObject } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'

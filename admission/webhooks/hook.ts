@@ -1,8 +1,7 @@
 /** A compiled webhook: what it matches, how to call it, and what its failure means. */
 import type { MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhook, ValidatingWebhookConfiguration } from '../../schemas/api/admissionregistration/webhooks.js'
 import type { LabelSelector } from '../../schemas/meta/options.js'
-import { targetOf } from './target.js'
-import type { HookTarget } from './target.js'
+import { targetOf, type HookTarget } from './target.js'
 
 /** Supported versions of AdmissionReview. */
 export type ReviewVersion = 'v1' | 'v1beta1'

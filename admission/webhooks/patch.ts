@@ -3,8 +3,7 @@ import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
-import { JSON_PATCH } from './answer.js'
-import type { HookPatch } from './answer.js'
+import { JSON_PATCH, type HookPatch } from './answer.js'
 import type { Form } from './forms.js'
 import { internal } from './refusals.js'
 import { HookFailure, withoutValue } from './target.js'
@@ -20,7 +19,7 @@ export interface Patched {
  * @returns undefined for an empty patch
  * @throws HookFailure for a malformed patch or another type, StatusError 500 if it does not fit the object
  */
-export async function applyHookPatch (hook: string, { text, type }: HookPatch, form: Form, { object, claim }: Pick<AdmissionRequest, 'object' | 'claim'>): Promise<Patched | undefined> {
+export async function applyHookPatch (hook: string, { text, type }: HookPatch, form: Form, { object, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>): Promise<Patched | undefined> {
   const patch = parseOperations(text)
   if (patch.length === 0) return undefined
   if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
@@ -28,7 +27,7 @@ export async function applyHookPatch (hook: string, { text, type }: HookPatch, f
   const before = form.json(object)
   try {
     const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
-    const done = claim?.()
+    const done = trackOwnership?.()
     form.put(object, patched)
     done?.()
   } catch (error) {

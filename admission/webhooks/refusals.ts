@@ -1,7 +1,6 @@
 /** Statuses of requests that webhooks refuse or whose calls fail, in upstream's words. */
 import type { AdmissionResponse } from '../../schemas/api/admission/v1.js'
-import { badRequest, StatusError } from '../../schemas/status.js'
-import type { StatusReason } from '../../schemas/status.js'
+import { StatusError, badRequest, type StatusReason } from '../../schemas/status.js'
 
 const MAX_TEXT = 4000
 const MAX_CAUSES = 100
@@ -11,17 +10,17 @@ export function denied (hook: string, status: AdmissionResponse['status']): Stat
   const { code = 0, reason = '', message = '', details } = status ?? {}
   const why = message !== '' ? `: ${message}` : reason !== '' ? `: ${reason}` : ' without explanation'
   const refusal = new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} denied the request${why}`, { code: code < 400 ? 400 : code > 599 ? 500 : code })
-  const told = refusal.status
-  if (reason === '') delete told.reason
-  else told.reason = reason.slice(0, MAX_TEXT) as StatusReason // any text is valid
+  const answer = refusal.status
+  if (reason === '') delete answer.reason
+  else answer.reason = reason.slice(0, MAX_TEXT) as StatusReason // any text is valid
   if (details === undefined) return refusal
   const { name, group, kind, uid, causes = [], retryAfterSeconds } = details
-  told.details = {
+  answer.details = {
     ...texts({ name, group, kind, uid }),
     ...(causes.length === 0 ? {} : { causes: causes.slice(0, MAX_CAUSES).map(({ reason, message, field }) => texts({ reason, message, field })) }),
     ...(retryAfterSeconds === undefined || retryAfterSeconds <= 0 ? {} : { retryAfterSeconds })
   }
-  if (told.details.retryAfterSeconds !== undefined) refusal.headers['retry-after'] = String(told.details.retryAfterSeconds)
+  if (answer.details.retryAfterSeconds !== undefined) refusal.headers['retry-after'] = String(answer.details.retryAfterSeconds)
   return refusal
 }
 

@@ -19,19 +19,19 @@ export async function serviceAddress (reader: AdmissionReader, { namespace, name
     if (endpoints) throw unsupported(type)
     return { host: externalName, port }
   }
-  const offered = (ports ?? []).find(one => one.port === port)
-  if (endpoints) return await readyEndpoint(reader, { namespace, name, port }, offered)
+  const servicePort = (ports ?? []).find(one => one.port === port)
+  if (endpoints) return await readyEndpoint(reader, { namespace, name, port }, servicePort)
   if (clusterIP === 'None' || clusterIP === '') throw serviceUnavailable('cannot route to service with ClusterIP "None"')
-  if (offered === undefined) throw noSuchPort(name, port)
+  if (servicePort === undefined) throw noSuchPort(name, port)
   return { host: clusterIP, port }
 }
 
-async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }: HookService, offered: { readonly name?: string | undefined } | undefined): Promise<Address> {
-  if (offered === undefined) throw noSuchPort(name, port)
+async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }: HookService, servicePort: { readonly name?: string | undefined } | undefined): Promise<Address> {
+  if (servicePort === undefined) throw noSuchPort(name, port)
   const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // of its type
   if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name)
   const ready = (endpoints.subsets ?? []).flatMap(({ addresses, ports }) => {
-    const target = (ports ?? []).find(one => (one.name ?? '') === (offered.name ?? ''))
+    const target = (ports ?? []).find(one => (one.name ?? '') === (servicePort.name ?? ''))
     return target === undefined ? [] : (addresses ?? []).map(({ ip }) => ({ host: ip, port: target.port }))
   })
   const chosen = ready[Math.floor(Math.random() * ready.length)]

@@ -11,8 +11,7 @@ import { outcomeOf } from './outcome.js'
 import { timedOut } from './refusals.js'
 import { ReviewWriter } from './review.js'
 import { isSelected } from './selectors.js'
-import { isExempt } from './tools.js'
-import type { HookTools } from './tools.js'
+import { isExempt, type HookTools } from './tools.js'
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.orch.io/'
 

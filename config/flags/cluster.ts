@@ -1,15 +1,16 @@
 /** Flags about the cluster. */
 import { rangeProblem } from '../../registry/services/value-range.js'
-import { among, bool, cidrProblem, cidrs, duration, int, list, path, portRange, text } from '../flag.js'
+import { among, bool, cidrProblem, cidrs, duration, int, list, path, portRange, printable, text } from '../flag.js'
 
 const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
-function serviceRange (value: string): string | undefined {
+/** @param value CIDRs with commas between them */
+export function serviceRangeProblem (value: string): string | undefined {
   const ranges = value.split(',').map(range => range.trim())
   if (ranges.length > 2) return 'must be at most two CIDRs'
   for (const range of ranges) {
     const problem = cidrProblem(range)
-    if (problem !== undefined) return problem
+    if (problem !== undefined) return `${printable(JSON.stringify(range))} ${problem}`
     const size = rangeProblem(range)
     if (size !== undefined) return `${range} ${size}`
   }
@@ -21,7 +22,7 @@ const namespace = (value: string): string | undefined =>
   /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(value) ? undefined : 'must be the name of a namespace'
 
 export const cluster = {
-  'service-cluster-ip-range': text('', 'CIDR of service cluster IPs, or two for dual-stack', serviceRange),
+  'service-cluster-ip-range': text('', 'CIDR of service cluster IPs, or two for dual-stack', serviceRangeProblem),
   'service-node-port-range': portRange(30_000, 32_767, 'port range of NodePort services, inclusive'),
   'orch-service-node-port': int(0, 'node port of the orch service; 0 makes it a ClusterIP service', { min: 0, max: 65535 }),
   'master-service-namespace': text('default', 'deprecated: namespace of the services injected into pods', namespace),

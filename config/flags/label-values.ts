@@ -1,5 +1,5 @@
 /** Flag type `metric,label=value,value`, repeated for several metrics; values may be quoted. */
-import { printable, Problem, type Flag } from '../flag.js'
+import { eachItem, printable, Problem, type Flag } from '../flag.js'
 
 /** By `metric,label`. */
 export type LabelValues = ReadonlyMap<string, readonly string[]>
@@ -21,5 +21,12 @@ export const labelValues = (help: string): Flag<LabelValues> => ({
       map.set(`${metric},${label}`, list.split(',').map(value => value.trim()))
     }
     return map
+  },
+  accept: value => {
+    if (!(value instanceof Map)) throw new Problem('must be a Map of lists by metric,label')
+    for (const [key, list] of value as Map<unknown, unknown>) {
+      if (typeof key !== 'string' || !/^[a-z_:][a-z0-9_:]*,[a-z_][a-z0-9_]*$/i.test(key)) throw new Problem(`must have keys of the form metric,label, not ${printable(JSON.stringify(key) ?? String(key))}`)
+      eachItem(list, item => { if (typeof item !== 'string') throw new Problem('must have lists of strings') })
+    }
   }
 })

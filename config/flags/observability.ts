@@ -5,7 +5,7 @@ import { ruleProblem } from '../verbosity.js'
 import { labelValues } from './label-values.js'
 
 const metricName = (value: string): string | undefined =>
-  /^[a-z_:][a-z0-9_:]*$/i.test(value) ? undefined : `"${value}" must be the name of a metric`
+  /^[a-z_:][a-z0-9_:]*$/i.test(value) ? undefined : 'must be the name of a metric'
 
 const PREVIOUS = `${RELEASE.major}.${Number(RELEASE.minor) - 1}`
 
@@ -13,7 +13,7 @@ const previousVersion = (value: string): string | undefined =>
   value === PREVIOUS ? undefined : `must be ${PREVIOUS}, the previous version in the form MAJOR.MINOR: metrics of no other are hidden rather than gone`
 
 export const observability = {
-  'logging-format': choice(['text'], 'text', 'log format'),
+  'logging-format': choice(['text', 'json'], 'text', 'log format; json has an object per line with ts, v, msg, err and the fields of the entry'),
   'log-flush-frequency': duration(5000, 'maximum time between log flushes; every line is flushed immediately', { min: 1 }),
   v: withShort('v', int(0, 'log level verbosity, 0 to 10; 3 logs requests, 4 debug, 6 trace, 8 headers, 9 and 10 objects', { min: 0, max: 10 })),
   vmodule: { ...list([], 'log level verbosity by module, a source file without its extension: request-log=8, *=4', ruleProblem), type: 'pattern=N,...' },
@@ -27,6 +27,7 @@ export const observability = {
 }
 
 export const general = {
+  local: bool(false, 'for one machine and one person: listens on 127.0.0.1, makes an administrator and a kubeconfig for it in --data-dir, lets in nobody else, and authorizes by RBAC; other flags beside it win'),
   help: withShort('h', bool(false, 'print this help and exit')),
   version: bool(false, 'print the version and exit')
 }

@@ -1,17 +1,10 @@
 /** Flags for listening and TLS. */
 import { bool, choice, int, ipAddress, list, path, repeated, text } from '../flag.js'
+import { hostnameProblem, hstsProblem } from '../header-values.js'
 import { cipherProblem, TLS_VERSIONS } from '../tls-names.js'
-
-function hostname (value: string): string | undefined {
-  const match = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(value)
-  return match === null || Number(match[1] ?? 1) > 65535 ? 'must be a host name, with a port if need be' : undefined
-}
 
 const advertised = (value: string): string | undefined =>
   ipAddress(value) ?? (value === '0.0.0.0' || value === '::' ? 'must be an address that others can reach, not the unspecified one' : undefined)
-
-const hsts = (value: string): string | undefined =>
-  /^(?:max-age=\d{1,10}|includeSubDomains|preload)$/i.test(value) ? undefined : 'each directive must be max-age=SECONDS, includeSubDomains or preload'
 
 /** `cert,key` or `cert,key:pattern,pattern`. */
 const sni = (value: string): string | undefined =>
@@ -27,9 +20,9 @@ export const serving = {
   'tls-sni-cert-key': repeated('additional CERTIFICATE,KEY pair, selected by SNI; append :DOMAIN,DOMAIN to override the names in the certificate', sni),
   'tls-cipher-suites': list([], 'TLS cipher suites, up to TLS 1.2 and TLS 1.3; empty uses the runtime defaults', cipherProblem),
   'tls-min-version': choice(['', ...TLS_VERSIONS], '', 'minimum TLS version; blank is VersionTLS12'),
-  'strict-transport-security-directives': list([], 'directives of the Strict-Transport-Security (HSTS) header: max-age=SECONDS, includeSubDomains, preload; empty sends none', hsts),
+  'strict-transport-security-directives': list([], 'directives of the Strict-Transport-Security (HSTS) header: max-age=SECONDS, includeSubDomains, preload; empty sends none', hstsProblem),
   'cors-allowed-origins': list([], 'regular expressions (RE2) of allowed CORS origins; empty disables CORS'),
-  'external-hostname': text('', 'host name to use in generated external URLs', hostname),
+  'external-hostname': text('', 'host name to use in generated external URLs', hostnameProblem),
   'permit-address-sharing': bool(false, 'set SO_REUSEADDR on the listener, as this runtime always does'),
   'permit-port-sharing': bool(false, 'set SO_REUSEPORT on the listener, so that several processes can share the port'),
   'http2-max-streams-per-connection': int(0, 'maximum concurrent streams per HTTP/2 connection; 0 is 250', { min: 0, max: 2 ** 31 - 1 })

@@ -3,22 +3,23 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.j
 import { bool, choice, duration, int, list, path, text } from '../flag.js'
 
 function serverProblem (value: string): string | undefined {
-  const problem = `"${value}" must have the form scheme://host:port with http or https`
+  const problem = 'must have the form scheme://host:port with http or https'
   if (!/^https?:\/\/[^/\s?#@]+:\d{1,5}\/?$/.test(value)) return problem
   return URL.canParse(value) ? undefined : problem
 }
 
 function overrideProblem (value: string): string | undefined {
   const match = /^([a-z0-9.-]*\/[a-z0-9.-]+)#(.+)$/.exec(value)
-  if (match === null) return `"${value}" must have the form group/resource#server;server, the group empty for the core group`
-  return (match[2] ?? '').split(';').map(serverProblem).find(problem => problem !== undefined)
+  if (match === null) return 'must have the form group/resource#server;server, the group empty for the core group'
+  const server = (match[2] ?? '').split(';').find(one => serverProblem(one) !== undefined)
+  return server === undefined ? undefined : `has "${server}", which ${serverProblem(server) ?? ''}`
 }
 
 const prefix = (value: string): string | undefined =>
   /^(?:\/[!-.0-~]+)+$/.test(value) ? undefined : 'must begin with / and have no empty part, space or control character'
 
 const cacheSize = (value: string): string | undefined =>
-  /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,9}$/.test(value) ? undefined : `"${value}" must have the form resource[.group]#size`
+  /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,9}$/.test(value) ? undefined : 'must have the form resource[.group]#size'
 
 export const storage = {
   'data-dir': path('directory of the embedded store, used if --etcd-servers is empty', 'orch-data'),

@@ -40,7 +40,7 @@ export class FlowConfiguration implements Controller {
       workers: 1,
       work: (name, signal) => this.#writeStatus(name, signal),
       failed: (name, error) => { if (!isStorageError(error, 'Closed')) options.log(`the status of the flow schema ${name} could not be written, retrying`, error) },
-      backoff: { first: 30_000, most: MINUTE },
+      backoff: { first: 30_000, max: MINUTE },
       name: 'priority_and_fairness_config_queue',
       observe: options.observeQueue,
       ...(options.clock === undefined ? {} : { clock: options.clock })

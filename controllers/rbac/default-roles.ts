@@ -38,13 +38,13 @@ export function parseSubject (text: string): Subject {
 const metadata = (name: string, namespace: string, labels = {}): ApiObject['metadata'] =>
   ({ name, ...(namespace === '' ? {} : { namespace }), labels: { ...LABELS, ...labels }, annotations: { ...ANNOTATIONS } })
 
-function roleOf ({ name, labels = {}, gathers, rules }: DefaultRole, namespace = ''): Role {
+function roleOf ({ name, labels = {}, aggregates, rules }: DefaultRole, namespace = ''): Role {
   return {
     kind: namespace === '' ? 'ClusterRole' : 'Role',
     apiVersion: `${GROUP}/v1`,
     metadata: metadata(name, namespace, labels),
     rules: rules.map(parseRule),
-    ...(gathers === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [gathers]: 'true' } }] } })
+    ...(aggregates === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } })
   }
 }
 

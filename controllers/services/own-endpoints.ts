@@ -1,6 +1,5 @@
 /** Maintains Endpoints and EndpointSlice of the server's own service. */
-import type { ApiObject } from '../../schemas/index.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue, type ApiObject } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
 import type { WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'

@@ -3,21 +3,18 @@
  * registration.
  */
 import type { ServicePort, ServiceSpec } from '../../schemas/api/core/services.js'
-import type { ApiObject } from '../../schemas/index.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue, type ApiObject } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
 import { type Clock, systemClock } from '../../storage/clock.js'
-import { serverContext } from '../../registry/operations/context.js'
+import { serverContext, type WriteContext } from '../../registry/operations/context.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { isStorageError } from '../../storage/errors.js'
-import type { WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
 import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
-import { addressProblem, mastersOf } from './masters.js'
-import type { Masters, Reconciler } from './masters.js'
+import { mastersOf, addressProblem, type Masters, type Reconciler } from './masters.js'
 import { OwnEndpoints, PORT_NAME } from './own-endpoints.js'
 
 export interface OwnServiceSettings {

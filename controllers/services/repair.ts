@@ -103,7 +103,7 @@ export class ServiceRepair implements Controller {
         const slot = pool.slots.slotOf(name)
         // Skip addresses of the other family and of former ranges, which share the prefix.
         if (pool !== this.#options.allocation.nodePorts && slot === undefined) continue
-        if (await this.#isLeaked(store, pool, name, kv, suspects)) await pool.giveBack({ name, key: kv.key, revision: kv.modRevision })
+        if (await this.#isLeaked(store, pool, name, kv, suspects)) await pool.release({ name, key: kv.key, revision: kv.modRevision })
         else if (slot !== undefined) bitmap.add(slot)
       }
     }

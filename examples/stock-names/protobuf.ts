@@ -1,9 +1,8 @@
 /** Objects in protobuf, which some clients send without having asked who takes it, as JSON: there what names a group can be told from other text. */
 import type { Readable } from 'node:stream'
 import { decodeMessage, openEnvelope } from '../../schemas/codec/protobuf/decode.js'
-import { Facts } from '../../schemas/language/types.js'
-import type { Message } from '../../schemas/language/types.js'
-import { MOST_BODY_BYTES } from '../../schemas/limits.js'
+import { Facts, type Message } from '../../schemas/language/types.js'
+import { MAX_BODY_BYTES } from '../../schemas/limits.js'
 import * as api from '../../schemas/public.js'
 import { renameText, TO_OURS } from './names.js'
 
@@ -19,9 +18,9 @@ export async function * jsonOf (body: Readable): AsyncGenerator<Buffer> {
   for await (const piece of body as AsyncIterable<Buffer>) {
     length += piece.length
     // Read to its end, so that the client hears why.
-    if (length <= MOST_BODY_BYTES) pieces.push(piece)
+    if (length <= MAX_BODY_BYTES) pieces.push(piece)
   }
-  if (length > MOST_BODY_BYTES) throw new api.DecodeError(`more than ${MOST_BODY_BYTES} bytes of protobuf`)
+  if (length > MAX_BODY_BYTES) throw new api.DecodeError(`more than ${MAX_BODY_BYTES} bytes of protobuf`)
   const { apiVersion, kind, raw } = openEnvelope(Buffer.concat(pieces))
   const ours = renameText(apiVersion, TO_OURS)
   const message = messages.map(each => ({ each, type: each[Facts].type })).find(({ type }) => type?.kind === kind && (type.anyVersion || type.apiVersion === ours))?.each

@@ -24,7 +24,8 @@ export interface BackendContext {
   readonly deliver: Deliver
   /** Serializes an event. Default JSON. */
   readonly text?: (event: AuditEvent, whole?: boolean) => string
-  readonly atOnce?: number
+  /** Maximum concurrent deliveries of batches. Default 1. */
+  readonly maxInFlight?: number
   readonly lost: Lost
   readonly close: () => Promise<void>
 }
@@ -37,17 +38,17 @@ export interface Backend {
 }
 
 export function openBackend ({ mode, batch = {}, truncate }: BackendOptions, context: BackendContext): Backend {
-  const { text = eventJson, lost, atOnce = 1 } = context
+  const { text = eventJson, lost, maxInFlight = 1 } = context
   const deliver = truncate === undefined ? context.deliver : inParts(context.deliver, truncate.maxBatchSize ?? 10_485_760)
   const textOf = (event: AuditEvent): string | undefined => {
     if (truncate === undefined) return text(event)
-    const most = truncate.maxEventSize ?? 102_400
-    for (const made of [text(event), text(event, false)]) if (Buffer.byteLength(made) <= most) return made
-    lost(1, new Error(`an event is larger than ${most} bytes without its objects`), 'truncate')
+    const maxBytes = truncate.maxEventSize ?? 102_400
+    for (const made of [text(event), text(event, false)]) if (Buffer.byteLength(made) <= maxBytes) return made
+    lost(1, new Error(`an event is larger than ${maxBytes} bytes without its objects`), 'truncate')
     return undefined
   }
   if (mode === 'batch') {
-    const batches = new Batches(batch, { deliver, atOnce, lost })
+    const batches = new Batches(batch, { deliver, maxInFlight, lost })
     return {
       strict: false,
       write: event => {
@@ -76,13 +77,13 @@ export function openBackend ({ mode, batch = {}, truncate }: BackendOptions, con
 }
 
 /** Splits batches at `most` bytes; a single event may be larger. */
-function inParts (deliver: Deliver, most: number): Deliver {
+function inParts (deliver: Deliver, maxBytes: number): Deliver {
   return async items => {
     let from = 0
     let size = 0
     for (const [index, item] of items.entries()) {
       const bytes = Buffer.byteLength(item)
-      if (index > from && size + bytes > most) {
+      if (index > from && size + bytes > maxBytes) {
         await deliver(items.slice(from, index))
         from = index
         size = 0

@@ -37,7 +37,7 @@ export interface Backends {
 export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics }, log }: FastifyInstance): Promise<Backends> {
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
   const backends: Backend[] = []
-  let giveUp = (): void => {}
+  let abort = (): void => {}
   if (path !== undefined) {
     const lost = counting(errors, 'log', occasionally((error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY))
     const { openSink } = await import('./sink.js')
@@ -55,11 +55,11 @@ export async function openBackends ({ path, format = 'json', mode = 'blocking', 
     const { auditWebhook } = await import('./webhook.js')
     const { deliver, load, close, ...sent } = auditWebhook({ ...options, client: { ...outgoingMetrics(metrics), ...options.client } })
     await load()
-    giveUp = () => {
+    abort = () => {
       log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; apiserver_audit_error_total counted those before`)
-      sent.giveUp()
+      sent.abort()
     }
-    backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, { deliver, atOnce: CALLS_AT_ONCE, lost, close }))
+    backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, { deliver, maxInFlight: CALLS_AT_ONCE, lost, close }))
   }
   return {
     write: event => {
@@ -73,7 +73,7 @@ export async function openBackends ({ path, format = 'json', mode = 'blocking', 
       return waiting === undefined ? kept : Promise.all(waiting).then(all => kept && !all.includes(false))
     },
     close: async waiting => {
-      const late = setTimeout(giveUp, closeGrace)
+      const late = setTimeout(abort, closeGrace)
       await Promise.all(waiting)
       await Promise.all(backends.map(({ close }) => close()))
       clearTimeout(late)

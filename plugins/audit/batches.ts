@@ -12,7 +12,7 @@ export interface BatchOptions {
   /** Milliseconds after which an incomplete batch is sent. Default 30,000; 0 waits until it is full. */
   readonly maxWait?: number
   /** Maximum characters of buffered and in-flight events, which can contain large objects. Default 256 Mi. */
-  readonly mostCharacters?: number
+  readonly maxCharacters?: number
   /** Average batches per second, and burst. Default unlimited. */
   readonly throttle?: { readonly qps: number, readonly burst: number } | undefined
 }
@@ -26,7 +26,7 @@ export type Lost = (count: number, error: unknown, part?: 'buffered' | 'truncate
 export interface BatchContext {
   readonly deliver: Deliver
   /** Concurrent deliveries. Default 1, which preserves order. */
-  readonly atOnce?: number
+  readonly maxInFlight?: number
   readonly lost: Lost
   /** Monotonic clock, milliseconds. */
   readonly now?: () => number
@@ -37,7 +37,7 @@ export class Batches {
   readonly #options: Required<Omit<BatchOptions, 'throttle'>>
   readonly #throttle: BatchOptions['throttle']
   readonly #context: Required<BatchContext>
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   /** Characters of buffered and in-flight events. */
   #held = 0
   #tokens: number
@@ -47,10 +47,10 @@ export class Batches {
   #timer: NodeJS.Timeout | undefined
   #closing = false
 
-  constructor ({ bufferSize = 10_000, maxSize = 400, maxWait = 30_000, mostCharacters = 256 * 1024 * 1024, throttle }: BatchOptions, { atOnce = 1, now = performance.now.bind(performance), ...context }: BatchContext) {
-    this.#options = { bufferSize, maxSize, maxWait, mostCharacters }
+  constructor ({ bufferSize = 10_000, maxSize = 400, maxWait = 30_000, maxCharacters = 256 * 1024 * 1024, throttle }: BatchOptions, { maxInFlight = 1, now = performance.now.bind(performance), ...context }: BatchContext) {
+    this.#options = { bufferSize, maxSize, maxWait, maxCharacters }
     this.#throttle = throttle
-    this.#context = { atOnce, now, ...context }
+    this.#context = { maxInFlight, now, ...context }
     this.#tokens = throttle?.burst ?? 0
     this.#countedAt = now()
   }
@@ -66,24 +66,24 @@ export class Batches {
 
   /** Returns why an event of this size is rejected, or undefined. */
   #refused (characters: number): string | undefined {
-    const { bufferSize, mostCharacters } = this.#options
+    const { bufferSize, maxCharacters } = this.#options
     if (this.#closing) return 'the server is closing'
     if (this.#waiting.length >= bufferSize) return `more than ${bufferSize} events wait`
-    return this.#held > 0 && this.#held + characters > mostCharacters ? `more than ${mostCharacters} characters wait` : undefined
+    return this.#held > 0 && this.#held + characters > maxCharacters ? `more than ${maxCharacters} characters wait` : undefined
   }
 
   /** Sends all buffered events; resolves when they are delivered or lost. */
   async close (): Promise<void> {
     this.#closing = true
     this.#go()
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 
   #go (): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const { maxSize } = this.#options
-    while (this.#waiting.length > 0 && this.#underWay.size < this.#context.atOnce) {
+    while (this.#waiting.length > 0 && this.#inFlight.size < this.#context.maxInFlight) {
       const wait = this.#closing ? 0 : Math.max(this.#fillMs(), this.#throttleMs())
       if (wait > 0) {
         if (wait < Infinity) this.#timer = setTimeout(() => { this.#go() }, Math.ceil(wait)).unref()
@@ -98,11 +98,11 @@ export class Batches {
   #send (items: readonly string[]): void {
     const { deliver, lost } = this.#context
     const sent = deliver(items).catch((error: unknown) => { lost(items.length, error) }).finally(() => {
-      this.#underWay.delete(sent)
+      this.#inFlight.delete(sent)
       for (const { length } of items) this.#held -= length
       this.#go()
     })
-    this.#underWay.add(sent)
+    this.#inFlight.add(sent)
   }
 
   /** Milliseconds until an incomplete batch is sent. */

@@ -5,7 +5,7 @@
  */
 import type { Level, Stage } from '../../schemas/config/audit-policy.js'
 import type { Status } from '../../schemas/status.js'
-import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, often, quoted, refJson, userJson, type Subject } from './subject.js'
+import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, quotedCached, quoted, refJson, userJson, type Subject } from './subject.js'
 
 export interface Outcome {
   readonly code: number
@@ -90,7 +90,7 @@ function statusJson ({ code, status: answered }: Outcome): string {
 
 function membersOf (map: Readonly<Record<string, string>>): string {
   let members = ''
-  for (const key in map) members += `${members === '' ? '' : ','}${often(key)}:${quoted(map[key] ?? '')}`
+  for (const key in map) members += `${members === '' ? '' : ','}${quotedCached(key)}:${quoted(map[key] ?? '')}`
   return members
 }
 

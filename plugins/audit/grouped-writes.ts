@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 /** Maximum characters per write, unless a single text is larger. */
-const MOST_AT_ONCE = 256 * 1024
+const MAX_WRITE_LENGTH = 256 * 1024
 
 export class GroupedWrites implements Sink {
   readonly #file: LogFile
@@ -50,7 +50,7 @@ export class GroupedWrites implements Sink {
   /** Number of waiting texts for the next write. */
   #atOnce (): number {
     let characters = 0
-    const over = this.#waiting.findIndex(({ text }) => (characters += text.length) > MOST_AT_ONCE)
+    const over = this.#waiting.findIndex(({ text }) => (characters += text.length) > MAX_WRITE_LENGTH)
     return over === -1 ? this.#waiting.length : Math.max(1, over)
   }
 }

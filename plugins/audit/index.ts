@@ -108,7 +108,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
 }
 
 /** Maximum characters kept of a user agent. */
-const MOST_AGENT = 2048
+const MAX_AGENT_LENGTH = 2048
 
 /** Copied on arrival, because the connection may be closed by the time of the last event. */
 function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): RequestFacts {
@@ -119,7 +119,7 @@ function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt
     user,
     receivedAt,
     sourceIPs: sourceIPs(headers, socket.remoteAddress),
-    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) || undefined // further clipped when written
+    userAgent: headers['user-agent']?.slice(0, MAX_AGENT_LENGTH) || undefined // further clipped when written
   }
 }
 

@@ -11,7 +11,7 @@ import type { RotatedFiles } from './rotated-files.js'
 export interface Appended { readonly whole: number, readonly error?: Error }
 
 /** Milliseconds between checks for a moved file, and before retrying a failed rotation. */
-const LOOK_AFTER = 1000
+const CHECK_INTERVAL = 1000
 const NEWLINE = 10
 
 export class LogFile {
@@ -23,7 +23,7 @@ export class LogFile {
   #tidying: Promise<void>
   #file: FileHandle | undefined
   #size = 0
-  #lookedAt = -Infinity
+  #checkedAt = -Infinity
   #rotateAfter = -Infinity
 
   /** @param onError receives errors that do not fail a write @param now monotonic clock, milliseconds */
@@ -49,22 +49,22 @@ export class LogFile {
       let end = 0
       const ends = texts.map(text => (end += Buffer.byteLength(text)))
       const whole = ends.filter(end => end <= written).length
-      await this.#takeBack(written - (ends[whole - 1] ?? 0))
+      await this.#truncate(written - (ends[whole - 1] ?? 0))
       return { whole, error: error as Error } // a file system error
     }
   }
 
   async close (): Promise<void> {
-    await this.#leave()
+    await this.#closeFile()
     await this.#tidying
   }
 
   /** Returns the file with room for `bytes`. */
   async #ready (bytes: number): Promise<FileHandle> {
     const now = this.#now()
-    if (this.#file !== undefined && now - this.#lookedAt >= LOOK_AFTER) {
-      this.#lookedAt = now
-      if (!await this.#isInPlace(this.#file)) await this.#leave()
+    if (this.#file !== undefined && now - this.#checkedAt >= CHECK_INTERVAL) {
+      this.#checkedAt = now
+      if (!await this.#isInPlace(this.#file)) await this.#closeFile()
     }
     const file = this.#file ?? await this.#open()
     if (this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
@@ -82,7 +82,7 @@ export class LogFile {
     makeFolder(dirname(this.#path), 0o700)
     const file = await open(this.#path, 'a+', 0o600)
     this.#file = file
-    this.#lookedAt = this.#now()
+    this.#checkedAt = this.#now()
     this.#size = (await file.stat()).size
     if (this.#size > 0 && (await file.read(Buffer.alloc(1), 0, 1, this.#size - 1)).buffer[0] !== NEWLINE) this.#size += (await file.write('\n')).bytesWritten
     return file
@@ -90,25 +90,25 @@ export class LogFile {
 
   /** A file that cannot be renamed keeps growing. */
   async #rotate (now: number): Promise<void> {
-    await this.#leave()
+    await this.#closeFile()
     try {
       await rename(this.#path, await this.#rotated.nextPath())
       this.#tidying = this.#tidying.then(() => this.#rotated.tidy()).catch(this.#onError)
     } catch (error) {
-      this.#rotateAfter = now + LOOK_AFTER
+      this.#rotateAfter = now + CHECK_INTERVAL
       this.#onError(error as Error) // a file system error
     }
   }
 
   /** Truncates the last `bytes`, part of an incomplete text. */
-  async #takeBack (bytes: number): Promise<void> {
+  async #truncate (bytes: number): Promise<void> {
     try {
       if (bytes > 0 && this.#file !== undefined) await this.#file.truncate((await this.#file.stat()).size - bytes)
     } catch {} // #open terminates the partial line
-    await this.#leave()
+    await this.#closeFile()
   }
 
-  async #leave (): Promise<void> {
+  async #closeFile (): Promise<void> {
     const file = this.#file
     this.#file = undefined
     await file?.close().catch(this.#onError)

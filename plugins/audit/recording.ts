@@ -7,7 +7,7 @@ import type { Ruling } from './policy.js'
 import { Subject, type RequestFacts } from './subject.js'
 
 /** Maximum characters of an object; a larger one is omitted and the event annotated. */
-const MOST_TEXT = 16 * 1024 * 1024
+const MAX_OBJECT_LENGTH = 16 * 1024 * 1024
 
 export class Recording implements ObjectRecorder {
   readonly ruling: Ruling
@@ -51,7 +51,7 @@ export class Recording implements ObjectRecorder {
   }
 
   #kept (json: string): string | undefined {
-    if (json.length > MOST_TEXT) {
+    if (json.length > MAX_OBJECT_LENGTH) {
       this.truncated = true
       return undefined
     }

@@ -43,12 +43,12 @@ export class Subject {
 
   get who (): string {
     const { url, info, user } = this.facts
-    return this.#who ??= `"requestURI":${quoted(url, MAX_URI)},"verb":${often(info.verb)},"user":${user === undefined ? '{}' : userJson(user)}`
+    return this.#who ??= `"requestURI":${quoted(url, MAX_URI)},"verb":${quotedCached(info.verb)},"user":${user === undefined ? '{}' : userJson(user)}`
   }
 
   get how (): string {
     const { sourceIPs, userAgent } = this.facts
-    return this.#how ??= `"sourceIPs":[${sourceIPs.map(often).join()}]${userAgent === undefined ? '' : `,"userAgent":${often(userAgent)}`}`
+    return this.#how ??= `"sourceIPs":[${sourceIPs.map(quotedCached).join()}]${userAgent === undefined ? '' : `,"userAgent":${quotedCached(userAgent)}`}`
   }
 
   /** Reference from the path alone. */
@@ -83,18 +83,18 @@ export function quoted (text: string, length = MAX_TEXT): string {
 const PLAIN = /^[ !#-[\]-~]*$/
 
 /** Cache of frequent strings: verbs, resources, agents, annotations. */
-const known = new Map<string, string>()
-const MOST_KNOWN = 500
-const MOST_KNOWN_LENGTH = 200
+const cached = new Map<string, string>()
+const MAX_CACHED = 500
+const MAX_CACHED_LENGTH = 200
 
 /** Like `quoted`, with a bounded cache. */
-export function often (text: string): string {
-  const found = known.get(text)
+export function quotedCached (text: string): string {
+  const found = cached.get(text)
   if (found !== undefined) return found
   const made = quoted(text, MAX_AGENT)
-  if (text.length <= MOST_KNOWN_LENGTH) {
-    if (known.size >= MOST_KNOWN) known.clear()
-    known.set(text, made)
+  if (text.length <= MAX_CACHED_LENGTH) {
+    if (cached.size >= MAX_CACHED) cached.clear()
+    cached.set(text, made)
   }
   return made
 }
@@ -134,10 +134,10 @@ export function userJson (user: UserInfo): string {
 
 /** Names come from the path, or from the object if the path has none. */
 export function refJson (info: RequestInfo, sent: SentObject | undefined): string {
-  const members = member('resource', often(info.resource)) + member('namespace', quoted(info.namespace || (sent?.namespace ?? ''))) +
+  const members = member('resource', quotedCached(info.resource)) + member('namespace', quoted(info.namespace || (sent?.namespace ?? ''))) +
     member('name', quoted(info.name || (sent?.name ?? ''))) + member('uid', quoted(sent?.uid ?? '')) +
-    member('apiGroup', often(info.group)) + member('apiVersion', often(info.version)) +
-    member('resourceVersion', quoted(sent?.resourceVersion ?? '')) + member('subresource', often(info.subresource))
+    member('apiGroup', quotedCached(info.group)) + member('apiVersion', quotedCached(info.version)) +
+    member('resourceVersion', quoted(sent?.resourceVersion ?? '')) + member('subresource', quotedCached(info.subresource))
   return `{${members.slice(1)}}`
 }
 

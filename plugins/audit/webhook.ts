@@ -15,21 +15,21 @@ const ATTEMPTS = 5
 const FACTOR = 1.5
 /** Milliseconds per attempt; a slow response is retried. */
 const TIMEOUT = 30_000
-const MOST_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 
 export interface AuditWebhook {
   readonly deliver: Deliver
   /** Reads the client's files. @throws ClientError 'Config' */
   load: () => Promise<void>
   /** Aborts current and future deliveries. */
-  giveUp: () => void
+  abort: () => void
   close: () => Promise<void>
 }
 
 export function auditWebhook ({ endpoint, initialBackoff = 10_000, client: tuned }: AuditWebhookOptions): AuditWebhook {
   let waits = 0
   for (let attempt = 0; attempt < ATTEMPTS - 1; attempt++) waits += initialBackoff * FACTOR ** attempt * 1.2
-  const client = new HttpClient({ caller: 'audit-webhook', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, deadline: waits + ATTEMPTS * TIMEOUT, headersTimeout: TIMEOUT, ...tuned })
+  const client = new HttpClient({ caller: 'audit-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, deadline: waits + ATTEMPTS * TIMEOUT, headersTimeout: TIMEOUT, ...tuned })
   const ending = new AbortController()
   const retry = { attempts: ATTEMPTS, first: initialBackoff, factor: FACTOR }
   return {
@@ -38,7 +38,7 @@ export function auditWebhook ({ endpoint, initialBackoff = 10_000, client: tuned
       await client.call({ method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, */*' }, body, retry, signal: ending.signal })
     },
     load: async () => { await client.load() },
-    giveUp: () => { ending.abort(new Error('the server has closed')) },
+    abort: () => { ending.abort(new Error('the server has closed')) },
     close: async () => { await client.close() }
   }
 }

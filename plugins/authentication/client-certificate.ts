@@ -11,10 +11,10 @@ const users = new WeakMap<ClientCertificate, UserInfo>()
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const LEFT = [0, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY, 30 * DAY, 90 * DAY, 180 * DAY, 360 * DAY]
+const BUCKETS = [0, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY, 30 * DAY, 90 * DAY, 180 * DAY, 360 * DAY]
 
 export function clientCertificateAuthenticator (metrics: Pick<OrchServer['metrics'], 'histogram'>): Authenticator {
-  const left = metrics.histogram('apiserver_client_certificate_expiration_seconds', 'Seconds that are left to the certificate of a request.', LEFT).with()
+  const left = metrics.histogram('apiserver_client_certificate_expiration_seconds', 'Seconds that are left to the certificate of a request.', BUCKETS).with()
   return {
     name: 'client-certificate',
     authenticate ({ certificate }) {

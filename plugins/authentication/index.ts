@@ -21,11 +21,12 @@ import { authenticatorsOf } from './methods.js'
 import { certificateOf } from './peer-certificate.js'
 import { isProxyHeader, type RequestHeaderOptions } from './request-header.js'
 import { serviceAccounts } from './service-account/index.js'
-import { bringsToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
+import { hasToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
 import { currentTrust } from './trust.js'
 
 export type { AuthenticationOptions } from './method.js'
 
+const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 const AUTHENTICATED = 'system:authenticated'
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} }
 
@@ -73,7 +74,8 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const attempts = countAttempts(metrics)
 
   const settle = (request: FastifyRequest, found: Found, since: number): Error | undefined => {
-    const user = found ?? (anonymous && !bringsToken(request.raw) ? ANONYMOUS : undefined)
+    const mayBeAnonymous = anonymous === 'health' ? HEALTH.test(request.orch.info.path) : anonymous
+    const user = found ?? (mayBeAnonymous && !hasToken(request.raw) ? ANONYMOUS : undefined)
     if (user === undefined) {
       attempts.failed(since)
       return unauthorized()

@@ -12,7 +12,7 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_USE = '2.5.29.37.0'
 
 /** TLS errors that may concern a good certificate. */
-export const MAY_BE_GOOD: ReadonlySet<string> = new Set(['INVALID_PURPOSE', 'UNABLE_TO_GET_ISSUER_CERT'])
+export const RECHECKED_ERRORS: ReadonlySet<string> = new Set(['INVALID_PURPOSE', 'UNABLE_TO_GET_ISSUER_CERT'])
 
 /** True if the extended key usages are absent or include client authentication or any. @param uses object identifiers */
 export const usableByClient = (uses: readonly string[] | undefined): boolean => uses === undefined || uses.includes(CLIENT_AUTH) || uses.includes(ANY_USE)
@@ -22,9 +22,9 @@ export const parseAuthorities = (pem: string): X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []).map(block => new X509Certificate(block))
 
 /** Maximum depth of a chain. */
-const MOST_LEVELS = 5
+const MAX_CHAIN_LENGTH = 5
 /** Maximum signature checks per certificate. */
-const MOST_SIGNATURES = 100
+const MAX_SIGNATURE_CHECKS = 100
 
 const isValidAt = (certificate: X509Certificate, now: number): boolean => Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo)
 
@@ -37,7 +37,7 @@ export interface Between {
 
 /** Returns the issuers of a certificate up to a trusted one, or undefined. @param trusted certificates that end the chain */
 export function issuers (leaf: X509Certificate, trusted: readonly X509Certificate[], { intermediates = [], now = Date.now() }: Between = {}): X509Certificate[] | undefined {
-  let left = MOST_SIGNATURES
+  let left = MAX_SIGNATURE_CHECKS
   const hasIssued = (authority: X509Certificate, below: X509Certificate): boolean =>
     // Node calls the extended key usages keyUsage.
     authority.ca && usableByClient(authority.keyUsage) && isValidAt(authority, now) && below.checkIssued(authority) && left-- > 0 && below.verify(authority.publicKey)
@@ -52,7 +52,7 @@ export function issuers (leaf: X509Certificate, trusted: readonly X509Certificat
     }
     return undefined
   }
-  return above(leaf, MOST_LEVELS)
+  return above(leaf, MAX_CHAIN_LENGTH)
 }
 
 /** Returns the chain of a good certificate that TLS rejected, or undefined. */

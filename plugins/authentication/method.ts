@@ -10,8 +10,8 @@ import type { ServiceAccountOptions } from './service-account/index.js'
 import type { TokenWebhookOptions } from './webhook.js'
 
 export interface AuthenticationOptions {
-  /** Requests without credentials are `system:anonymous`. Default true. */
-  readonly anonymous?: boolean
+  /** Requests without credentials are `system:anonymous`; with 'health', those of the health endpoints alone. Default true. */
+  readonly anonymous?: boolean | 'health'
   /** Audiences of this server; tokens must be for one of them. `--api-audiences`. Default the issuers of `serviceAccounts`. */
   readonly audiences?: readonly string[]
   /** Contents of the static token file (CSV), `--token-auth-file`. */

@@ -7,7 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, TLSSocket, PeerCertificate } from 'node:tls'
 import type { ClientCertificate } from '../../auth/authenticator.js'
-import { chainBesideTls, issuers, MAY_BE_GOOD, usableByClient } from './issuers.js'
+import { chainBesideTls, issuers, RECHECKED_ERRORS, usableByClient } from './issuers.js'
 import type { Trust } from './trust.js'
 
 /** The result per socket, valid while the trusted authorities are unchanged. */
@@ -23,7 +23,7 @@ const read = new WeakMap<object, Seen | 'none'>()
 
 /** Intermediates that clients have sent, kept because a resumed session no longer has them. */
 const intermediates = new Map<string, X509Certificate>()
-const MOST_INTERMEDIATES = 64
+const MAX_INTERMEDIATES = 64
 
 const listOf = (value: string | string[] | undefined): string[] => value === undefined ? [] : Array.isArray(value) ? value : [value]
 
@@ -78,7 +78,7 @@ const isAuthorized = (socket: Partial<TLSSocket>, { ext_key_usage: uses }: PeerC
 function chainTo (socket: Partial<TLSSocket>, sent: readonly X509Certificate[], trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined {
   const [leaf, ...above] = sent
   if (leaf === undefined || trusted === undefined || !usableByClient(leaf.keyUsage)) return undefined
-  if (socket.authorized !== true) return MAY_BE_GOOD.has(String(socket.authorizationError)) ? chainBesideTls(leaf, trusted, Date.now()) : undefined
+  if (socket.authorized !== true) return RECHECKED_ERRORS.has(String(socket.authorizationError)) ? chainBesideTls(leaf, trusted, Date.now()) : undefined
   remember(above)
   if (trusted.some(one => one.raw.equals(leaf.raw))) return [leaf]
   const found = issuers(leaf, trusted, { intermediates: [...above, ...intermediates.values()] })
@@ -90,7 +90,7 @@ function remember (certificates: readonly X509Certificate[]): void {
   for (const one of certificates) {
     if (intermediates.has(one.fingerprint256)) continue
     const [oldest] = intermediates.keys()
-    if (oldest !== undefined && intermediates.size >= MOST_INTERMEDIATES) intermediates.delete(oldest)
+    if (oldest !== undefined && intermediates.size >= MAX_INTERMEDIATES) intermediates.delete(oldest)
     intermediates.set(one.fingerprint256, one)
   }
 }

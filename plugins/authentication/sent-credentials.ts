@@ -7,7 +7,7 @@ import { bearerToken } from './token-file.js'
 const AUTHORIZATION = 'authorization'
 
 /** Node's default limit of raw header entries in HTTP/1; it drops further ones silently. */
-const MOST_KEPT = 2000
+const MAX_HEADER_ENTRIES = 2000
 
 const isAuthorization = (name: string): boolean => name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION
 
@@ -20,13 +20,13 @@ const isProtocol = (name: string): boolean => name.length === PROTOCOL.length &&
  * True if the request has a bearer token, including one in a repeated Authorization header, which Node's parsed headers omit, or if Node
  * may have dropped it. A request with an unrecognized token must not become anonymous.
  */
-export function bringsToken ({ rawHeaders }: IncomingMessage): boolean {
+export function hasToken ({ rawHeaders }: IncomingMessage): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string // names and values alternate
     if (isAuthorization(name) && bearerToken(rawHeaders[at + 1]) !== undefined) return true
     if (isProtocol(name) && IN_PROTOCOL.test(rawHeaders[at + 1] as string)) return true
   }
-  return rawHeaders.length >= MOST_KEPT
+  return rawHeaders.length >= MAX_HEADER_ENTRIES
 }
 
 /** This server's own domain and upstream's, which stock clients use. */

@@ -1,8 +1,9 @@
 /**
- * Caches the results of slow token lookups for a limited time and number. Keys are keyed hashes of token and audiences, so that memory
- * holds no tokens and collisions cannot be constructed. Concurrent lookups of a token are shared. Failures are not cached.
+ * Caches the results of slow token lookups and measures them. Keys are keyed hashes of token and audiences, so that memory holds no tokens and collisions
+ * cannot be constructed.
  */
 import { createHmac, randomBytes } from 'node:crypto'
+import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
 import type { OrchServer } from '../server.js'
 import type { Found } from './chain.js'
 
@@ -13,7 +14,7 @@ export interface TokenAnswer {
   readonly until?: number
 }
 
-export interface TokenCacheOptions {
+export interface TokenCacheOptions extends Partial<AnswerCacheOptions> {
   /** @throws Error if the lookup fails */
   readonly lookup: (token: string, audiences: readonly string[] | undefined) => Promise<TokenAnswer>
   /** Milliseconds to cache a result with a user; 0 disables caching. */
@@ -21,81 +22,53 @@ export interface TokenCacheOptions {
   /** Milliseconds to cache a result without a user. */
   readonly unknown: number
   readonly metrics: OrchServer['metrics']
-  /** Maximum cached results, separately for known and unknown tokens, so that unknown ones evict no known ones. Default 4096. */
-  readonly most?: number
-  /** Maximum concurrent lookups; more fail. Default 1024. */
-  readonly mostUnderWay?: number
-  /** Milliseconds since 1970. */
-  readonly now?: () => number
 }
 
-interface Kept { readonly found: Found, readonly until: number }
-
+const MAX_ENTRIES = 4096
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const NAME = 'authentication_token_cache'
 
 export class TokenCache {
   readonly #options: TokenCacheOptions
   readonly #secret = randomBytes(32)
-  readonly #known = new Map<string, Kept>()
-  readonly #unknown = new Map<string, Kept>()
-  readonly #underWay = new Map<string, Promise<Found>>()
+  readonly #cache: AnswerCache<Found>
   readonly #metrics: ReturnType<typeof declare>
 
   constructor (options: TokenCacheOptions) {
     this.#options = options
+    this.#cache = new AnswerCache({ maxEntries: MAX_ENTRIES, ...options })
     this.#metrics = declare(options.metrics)
   }
 
   /** Synchronous if cached. Rejects if the lookup fails. */
   find (token: string, audiences?: readonly string[]): Found | Promise<Found> {
-    const { now = Date.now } = this.#options
     const key = createHmac('sha256', this.#secret).update(JSON.stringify([audiences ?? null, token])).digest('base64')
-    const kept = this.#known.get(key) ?? this.#unknown.get(key)
-    if (kept !== undefined && now() < kept.until) {
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) {
       this.#metrics.hit.add()
-      return kept.found
+      return cached.value
     }
-    if (kept !== undefined) (kept.found === undefined ? this.#unknown : this.#known).delete(key)
     this.#metrics.miss.add()
-    return this.#ask(key, token, audiences)
+    return this.#cache.fetch(key, () => this.#lookup(token, audiences))
   }
 
-  #ask (key: string, token: string, audiences: readonly string[] | undefined): Promise<Found> {
-    const known = this.#underWay.get(key)
-    if (known !== undefined) return known
-    const { mostUnderWay = 1024 } = this.#options
-    if (this.#underWay.size >= mostUnderWay) return Promise.reject(new Error(`more than ${mostUnderWay} tokens are being looked up`))
+  async #lookup (token: string, audiences: readonly string[] | undefined): Promise<Answer<Found>> {
     const { active, fetched, failed, missTime } = this.#metrics
+    const { lookup, known, unknown } = this.#options
     const since = performance.now()
     active.add(1)
-    const pending = this.#options.lookup(token, audiences).then(
-      answer => {
-        fetched.add()
-        this.#keep(key, answer)
-        return answer.found
-      },
-      (error: unknown) => {
-        failed.add()
-        throw error
-      }
-    ).finally(() => {
+    try {
+      const { found, until = Infinity } = await lookup(token, audiences)
+      fetched.add()
+      const positive = found !== undefined
+      return { value: found, positive, keepMs: Math.min(positive ? known : unknown, until - Date.now()) }
+    } catch (error) {
+      failed.add()
+      throw error
+    } finally {
       active.add(-1)
       missTime.observe((performance.now() - since) / 1000)
-      this.#underWay.delete(key)
-    })
-    this.#underWay.set(key, pending)
-    return pending
-  }
-
-  #keep (key: string, { found, until = Infinity }: TokenAnswer): void {
-    const { known, unknown, most = 4096, now = Date.now } = this.#options
-    const time = found === undefined ? unknown : known
-    if (time <= 0) return
-    const answers = found === undefined ? this.#unknown : this.#known
-    const [oldest] = answers.keys()
-    if (oldest !== undefined && answers.size >= most) answers.delete(oldest)
-    answers.set(key, { found, until: Math.min(now() + time, until) })
+    }
   }
 }
 

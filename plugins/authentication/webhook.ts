@@ -38,12 +38,12 @@ export interface TokenWebhookContext {
 const GROUP = 'authentication.orch.io'
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
 /** Maximum characters of a token; headers cannot hold more, but a TokenReview can. */
-const MOST_TOKEN = 64 * 1024
+const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum bytes of a response. */
-const MOST_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 
 export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, audiences: own }: TokenWebhookContext): Authenticator {
-  const client = new HttpClient({ caller: 'token-webhook', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, ...outgoingMetrics(metrics), ...tuned })
+  const client = new HttpClient({ caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...outgoingMetrics(metrics), ...tuned })
   const apiVersion = `${GROUP}/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`tokens cannot be reviewed: ${reasonOf(error)}`) })
 
@@ -76,7 +76,7 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
     authenticate: ({ headers, audiences }) => {
       const token = bearerToken(headers['authorization'])
       if (token === undefined) return undefined
-      if (token.length > MOST_TOKEN) throw new Error(`the token has more than ${MOST_TOKEN} characters`)
+      if (token.length > MAX_TOKEN_LENGTH) throw new Error(`the token has more than ${MAX_TOKEN_LENGTH} characters`)
       return cache.find(token, audiences)
     },
     start: async () => { await client.load() },
@@ -92,7 +92,7 @@ export function verdict (answered: unknown, apiVersion: string, requested: reado
   const { authenticated = false, error = '', audiences, user } = fields(status, 'status')
   if (typeof authenticated !== 'boolean') throw new TypeError('status.authenticated is neither true nor false')
   if (!authenticated) {
-    if (typeof error === 'string' && error !== '') throw new Error(error.slice(0, MOST_OF_ERROR))
+    if (typeof error === 'string' && error !== '') throw new Error(error.slice(0, MAX_ERROR_LENGTH))
     return undefined
   }
   const found = userOf(user)
@@ -102,7 +102,7 @@ export function verdict (answered: unknown, apiVersion: string, requested: reado
   return shared.length === 0 ? undefined : { ...found, audiences: shared }
 }
 
-const MOST_OF_ERROR = 1000
+const MAX_ERROR_LENGTH = 1000
 
 function userOf (user: unknown): UserInfo {
   const { username, uid = '', groups, extra } = fields(user, 'status.user')

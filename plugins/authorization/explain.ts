@@ -2,7 +2,7 @@
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { reasonOf } from '../../storage/errors.js'
 
-const SAID: Readonly<Record<Ruling['decision'], string>> = { Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion' }
+const DECISION_TEXTS: Readonly<Record<Ruling['decision'], string>> = { Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion' }
 
 export function explanation (authorizers: readonly Authorizer[]): (attributes: Attributes) => Promise<string> {
   return async attributes => {
@@ -19,7 +19,7 @@ export function explanation (authorizers: readonly Authorizer[]): (attributes: A
 async function decisionOf (authorizer: Authorizer, attributes: Attributes): Promise<{ decision: Ruling['decision'], text: string }> {
   try {
     const { decision, reason = '', evaluationError } = await authorizer.authorize(attributes)
-    const why = authorizer.explain?.(attributes) ?? `${SAID[decision]}${reason === '' ? '' : `: ${reason}`}`
+    const why = authorizer.explain?.(attributes) ?? `${DECISION_TEXTS[decision]}${reason === '' ? '' : `: ${reason}`}`
     return { decision, text: evaluationError === undefined ? why : `${why}; ${reasonOf(evaluationError)}` }
   } catch (error) {
     return { decision: 'NoOpinion', text: `failed: ${reasonOf(error)}` }

@@ -10,7 +10,7 @@ import { isReview } from '../../auth/review-answer.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../occasionally.js'
 import type { TimeReview } from '../review-metrics.js'
-import { DecisionCache } from './decision-cache.js'
+import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
 
 export interface AuthorizationWebhookOptions {
   /** From `--authorization-webhook-config-file`. */
@@ -26,30 +26,39 @@ export interface AuthorizationWebhookOptions {
 }
 
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
-const MOST_ANSWER_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
+/** Maximum cached decisions of each sort. */
+const MAX_CACHED = 4096
+/** Maximum characters of a cached request, so that long names do not fill the memory. */
+const MAX_CACHED_SPEC = 10_000
 /** Maximum characters of a reason or error from the webhook. */
-const MOST_OF_TEXT = 1000
+const MAX_TEXT_LENGTH = 1000
 
 export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned }: AuthorizationWebhookOptions, log: FastifyBaseLogger, timed: TimeReview = answer => answer): Authorizer {
-  const client = new HttpClient({ caller: 'authorization-webhook', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, ...tuned })
+  const client = new HttpClient({ caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...tuned })
   const apiVersion = `authorization.orch.io/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
 
-  const lookup = async (spec: string): Promise<Ruling> => {
+  const lookup = async (spec: string): Promise<Answer<Ruling>> => {
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`
-    try {
-      return verdict(await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })), apiVersion)
-    } catch (error) {
-      const failure = error instanceof TypeError ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error }) : error
-      warn(failure)
-      return { decision: 'NoOpinion', evaluationError: failure }
-    }
+    const value = verdict(await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })), apiVersion)
+    const positive = value.decision === 'Allow'
+    const isCached = value.evaluationError === undefined && spec.length <= MAX_CACHED_SPEC
+    return { value, positive, keepMs: isCached ? (positive ? authorizedTtl : unauthorizedTtl) : 0 }
+  }
+  const noOpinion = (error: unknown): Ruling => {
+    const failure = error instanceof TypeError ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error }) : error
+    warn(failure)
+    return { decision: 'NoOpinion', evaluationError: failure }
   }
 
-  const cache = new DecisionCache({ lookup, allowed: authorizedTtl, others: unauthorizedTtl })
+  const cache = new AnswerCache<Ruling>({ maxEntries: MAX_CACHED })
   return {
     name: 'Webhook',
-    authorize: attributes => cache.find(JSON.stringify(specOf(attributes, version))),
+    authorize: attributes => {
+      const spec = JSON.stringify(specOf(attributes, version))
+      return cache.get(spec)?.value ?? cache.fetch(spec, () => lookup(spec)).catch(noOpinion)
+    },
     start: async () => { await client.load() },
     close: async () => { await client.close() }
   }
@@ -80,6 +89,6 @@ export function verdict (answered: unknown, apiVersion: string): Ruling {
   if (typeof denied !== 'boolean') throw new TypeError('status.denied is neither true nor false')
   if (typeof reason !== 'string') throw new TypeError('status.reason is no text')
   // An evaluationError of the webhook is ignored: it decided nevertheless.
-  const ruling: Ruling = { decision: denied ? 'Deny' : allowed ? 'Allow' : 'NoOpinion', reason: reason.slice(0, MOST_OF_TEXT) }
+  const ruling: Ruling = { decision: denied ? 'Deny' : allowed ? 'Allow' : 'NoOpinion', reason: reason.slice(0, MAX_TEXT_LENGTH) }
   return allowed && denied ? { ...ruling, evaluationError: new Error('status.allowed and status.denied are both true') } : ruling
 }

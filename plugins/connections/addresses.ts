@@ -6,16 +6,16 @@ import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { badRequest, unexplained } from '../../schemas/status.js'
 
-const NEAR = new BlockList()
-NEAR.addAddress('0.0.0.0')
-NEAR.addAddress('255.255.255.255')
-NEAR.addSubnet('127.0.0.0', 8)
-NEAR.addSubnet('169.254.0.0', 16)
-NEAR.addSubnet('224.0.0.0', 4)
-NEAR.addAddress('::', 'ipv6')
-NEAR.addAddress('::1', 'ipv6')
-NEAR.addSubnet('fe80::', 10, 'ipv6')
-NEAR.addSubnet('ff00::', 8, 'ipv6')
+const FORBIDDEN = new BlockList()
+FORBIDDEN.addAddress('0.0.0.0')
+FORBIDDEN.addAddress('255.255.255.255')
+FORBIDDEN.addSubnet('127.0.0.0', 8)
+FORBIDDEN.addSubnet('169.254.0.0', 16)
+FORBIDDEN.addSubnet('224.0.0.0', 4)
+FORBIDDEN.addAddress('::', 'ipv6')
+FORBIDDEN.addAddress('::1', 'ipv6')
+FORBIDDEN.addSubnet('fe80::', 10, 'ipv6')
+FORBIDDEN.addSubnet('ff00::', 8, 'ipv6')
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain (address: string): string {
@@ -30,7 +30,7 @@ function plain (address: string): string {
 export function isProxyable (address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
   const known = isIP(address) === 6 ? plain(address) : address
-  return !NEAR.check(known, isIP(known) === 6 ? 'ipv6' : 'ipv4')
+  return !FORBIDDEN.check(known, isIP(known) === 6 ? 'ipv6' : 'ipv4')
 }
 
 export const notProxyable = () => badRequest('address not allowed')

@@ -30,12 +30,12 @@ export interface DestinationTools {
 
 const impliedPort = (scheme: string): number => scheme === 'https' ? 443 : 80
 
-const MOST_PORT = 65_535
+const MAX_PORT = 65_535
 
 /** @throws StatusError 503 for an invalid port */
 function portOf (text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
-  if (port >= 1 && port <= MOST_PORT) return port
+  if (port >= 1 && port <= MAX_PORT) return port
   throw serviceUnavailable(`error trying to reach service: ${JSON.stringify(text)} is no port number`)
 }
 

@@ -11,7 +11,7 @@ const CORS_HEADERS = ['access-control-allow-credentials', 'access-control-allow-
 const named = (connection: string | undefined): string[] => (connection ?? '').split(',').map(name => name.trim().toLowerCase()).filter(name => name !== '')
 
 /** True if the request asks for a protocol upgrade. */
-export const asksForUpgrade = ({ headers }: IncomingMessage): boolean => (headers.connection ?? '').toLowerCase().includes('upgrade')
+export const requestsUpgrade = ({ headers }: IncomingMessage): boolean => (headers.connection ?? '').toLowerCase().includes('upgrade')
 
 export interface Forwarding {
   /** The client's URI, forwarded as X-Forwarded-Uri. */
@@ -22,7 +22,7 @@ export interface Forwarding {
 
 /** Request headers as alternating names and values, without pseudo-headers, connection headers and credentials. An upgrade is preserved. */
 export function requestHeaders (request: IncomingMessage, { uri, client }: Forwarding): string[] {
-  const upgrade = asksForUpgrade(request)
+  const upgrade = requestsUpgrade(request)
   const left = new Set([...CONNECTION_HEADERS, ...named(request.headers.connection), 'expect', 'host', 'content-length', 'x-forwarded-for', 'authorization', ...(uri === undefined ? [] : ['x-forwarded-uri'])])
   const headers: string[] = ['Host', request.headers.host ?? authorityOf(request)]
   const forwarded: string[] = []
@@ -43,14 +43,14 @@ export function requestHeaders (request: IncomingMessage, { uri, client }: Forwa
 
 const authorityOf = ({ headers }: IncomingMessage): string => String(headers[':authority'] ?? '')
 
-const TAKE_NO_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
+const BODYLESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS'])
 
 /** Framing headers of the forwarded body. */
 function lengthOf (request: IncomingMessage): string[] {
   const { 'content-length': length } = request.headers
   if (length !== undefined) return ['Content-Length', length]
   if (hasBody(request)) return ['Transfer-Encoding', 'chunked']
-  return TAKE_NO_BODY.has(request.method ?? '') ? [] : ['Content-Length', '0']
+  return BODYLESS_METHODS.has(request.method ?? '') ? [] : ['Content-Length', '0']
 }
 
 /** HTTP/2 bodies may come without Content-Length. */

@@ -17,7 +17,7 @@ const URLS: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries({
 const RAW = new Set(['iframe', 'noembed', 'noframes', 'script', 'style', 'textarea', 'title', 'xmp'])
 
 /** Maximum characters of a buffered tag; a longer one passes unchanged. */
-const MOST_OF_TAG = 16 * 1024
+const MAX_TAG_LENGTH = 16 * 1024
 
 const NAME = /^<([a-z][^\s/>]*)/i
 /** The lookbehind anchors each match, so that the scan stays linear. */
@@ -77,7 +77,7 @@ class LinkRewriter extends Transform {
     const name = NAME.exec(this.#held)?.[1]?.toLowerCase()
     if (name === undefined) return this.#take(1)
     const length = lengthOfTag(this.#held)
-    if (length === 0) return this.#held.length > MOST_OF_TAG ? this.#take(this.#held.length) : undefined
+    if (length === 0) return this.#held.length > MAX_TAG_LENGTH ? this.#take(this.#held.length) : undefined
     if (RAW.has(name)) this.#until = `</${name}`
     return this.#rewritten(this.#take(length), name)
   }

@@ -1,9 +1,9 @@
 /** Parses connection options from query parameters, with upstream's leniency. */
 import { isTrue } from '../../schemas/query-boolean.js'
 import { formatTime, parseTime } from '../../schemas/meta/time.js'
-import { Facts } from '../../schemas/language/types.js'
-import type { Int64, Message } from '../../schemas/language/types.js'
+import { Facts, type Int64, type Message } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
+import { quote } from '../../schemas/quote.js'
 
 /** @param given overrides parameters of the same name @throws StatusError 400 for an invalid number or time */
 export function optionsFrom<T extends object> (message: Message<T>, query: URLSearchParams, given: Readonly<Record<string, string>> = {}): T {
@@ -31,8 +31,8 @@ function valueOf (of: unknown, text: string): unknown {
 /** @throws StatusError 400 */
 function integer (text: string, bits: 32 | 64): Int64 {
   const value = /^[+-]?\d{1,100}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
-  const most = 2n ** BigInt(bits - 1)
-  if (value === undefined || value < -most || value >= most) throw badRequest(`${JSON.stringify(text.slice(0, 100))} is no integer of ${bits} bits`)
+  const limit = 2n ** BigInt(bits - 1)
+  if (value === undefined || value < -limit || value >= limit) throw badRequest(`${quote(text)} is no integer of ${bits} bits`)
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
@@ -40,6 +40,6 @@ function integer (text: string, bits: 32 | 64): Int64 {
 function time (text: string): string | undefined {
   if (text === '' || text === 'null') return undefined
   const parsed = parseTime(text)
-  if (parsed === undefined) throw badRequest(`${JSON.stringify(text.slice(0, 100))} is no time such as 2022-01-31T12:00:00Z`)
+  if (parsed === undefined) throw badRequest(`${quote(text)} is no time such as 2022-01-31T12:00:00Z`)
   return formatTime(parsed)
 }

@@ -12,10 +12,10 @@ const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy'
 export const ownHeaders = (reply: FastifyReply): OutgoingHttpHeaders => reply.getHeaders() as OutgoingHttpHeaders // the declared type includes request headers
 
 /** Merges this server's headers with the back end's. */
-export function besideOurs (reply: FastifyReply, theirs: Readonly<Record<string, string | string[]>>): OutgoingHttpHeaders {
+export function mergeHeaders (reply: FastifyReply, received: Readonly<Record<string, string | string[]>>): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {}
   for (const [name, value] of Object.entries(ownHeaders(reply))) if (!REPLACED_HEADERS.has(name)) headers[name] = value
-  for (const [name, value] of Object.entries(theirs)) {
+  for (const [name, value] of Object.entries(received)) {
     const own = headers[name]
     headers[name] = own === undefined || (name !== 'cache-control' && name !== 'vary') ? value : [String(own), ...(Array.isArray(value) ? value : [value])]
   }
@@ -53,7 +53,7 @@ export function stream (reply: FastifyReply, code: number, headers: OutgoingHttp
 }
 
 /** Maximum bytes read from an error response. */
-const MOST_OF_FAILURE = 50_000
+const MAX_ERROR_BYTES = 50_000
 
 async function textOf (answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
@@ -62,9 +62,9 @@ async function textOf (answer: IncomingMessage): Promise<string> {
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes >= MOST_OF_FAILURE) break
+    if (bytes >= MAX_ERROR_BYTES) break
   }
-  return Buffer.concat(chunks).subarray(0, MOST_OF_FAILURE).toString()
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString()
 }
 
 /** Messages for errors whose bodies are not passed to clients. */

@@ -5,8 +5,8 @@ import { isClientError } from '../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
 import { badRequest, unexplained } from '../../schemas/status.js'
 import { connectionOf } from '../../serving/wire/upgrades.js'
-import { answerHeaders, asksForUpgrade, requestHeaders } from './headers.js'
-import { besideOurs, stream } from './responses.js'
+import { answerHeaders, requestsUpgrade, requestHeaders } from './headers.js'
+import { mergeHeaders, stream } from './responses.js'
 import { joinConnections } from './tunnel.js'
 
 /** Milliseconds to forward a refusal to the client. */
@@ -24,7 +24,7 @@ function destroyOnDisconnect (connection: Socket): () => void {
 }
 
 /** The request's socket if it asks for an upgrade and may have one; HTTP/2 requests may not. */
-export const upgradable = (request: FastifyRequest): Socket | undefined => asksForUpgrade(request.raw) ? connectionOf(request.raw) : undefined
+export const upgradable = (request: FastifyRequest): Socket | undefined => requestsUpgrade(request.raw) ? connectionOf(request.raw) : undefined
 
 /** @throws StatusError 400 if the request does not ask for an upgrade */
 export function needsUpgrade (request: FastifyRequest): Socket {
@@ -53,7 +53,7 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
     }
     const late = setTimeout(() => { reply.raw.destroy() }, REFUSAL_TIMEOUT)
     orch.onClosed(() => { clearTimeout(late) })
-    return stream(reply, statusCode, besideOurs(reply, answerHeaders(answer)), answer)
+    return stream(reply, statusCode, mergeHeaders(reply, answerHeaders(answer)), answer)
   }
   reply.hijack()
   if (connection.destroyed) {

@@ -17,7 +17,7 @@ import { observeQueues } from './queue-metrics.js'
 
 const RETRY_MS = 1000
 /** Maximum milliseconds to wait for controllers at shutdown, in case the store is unavailable. */
-const MOST_CLOSING_MS = 1000
+const MAX_CLOSING_MS = 1000
 
 export interface ControllersOptions {
   readonly rootCA?: RootCA | undefined
@@ -118,7 +118,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
     closing.abort()
     const closed = Promise.all(all.flatMap(({ controllers }) => controllers.map(controller => controller.close())))
     let timer: NodeJS.Timeout | undefined
-    await Promise.race([closed, new Promise(resolve => { timer = setTimeout(resolve, MOST_CLOSING_MS) })])
+    await Promise.race([closed, new Promise(resolve => { timer = setTimeout(resolve, MAX_CLOSING_MS) })])
     clearTimeout(timer)
   })
 }, { name: 'orch/controllers', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/storage'] })

@@ -16,13 +16,13 @@ export function observeQueues ({ counter, gauge, histogram, beforeScrape }: Orch
   return (name, queue) => {
     const added = adds.with(name)
     const retried = retries.with(name)
-    const [depth, all, most] = [depths.with(name), unfinished.with(name), longest.with(name)]
+    const [depth, all, longestRunning] = [depths.with(name), unfinished.with(name), longest.with(name)]
     const [waited, took] = [waits.with(name), works.with(name)]
     beforeScrape(() => {
-      const { underWay } = queue
+      const { inProgress } = queue
       depth.set(queue.depth)
-      all.set(underWay.all / 1000)
-      most.set(underWay.longest / 1000)
+      all.set(inProgress.all / 1000)
+      longestRunning.set(inProgress.longest / 1000)
     })
     return {
       added: () => { added.add() },

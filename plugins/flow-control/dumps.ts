@@ -10,8 +10,8 @@ import { Seat } from './seat.js'
 
 const ROOT = '/debug/api_priority_and_fairness'
 /** Idle queues of levels with more queues are omitted. */
-const MOST_QUEUES = 1024
-const NARROWEST = 8
+const MAX_QUEUES = 1024
+const MIN_WIDTH = 8
 
 const LEVELS = ['PriorityLevelName', 'ActiveQueues', 'IsIdle', 'IsQuiescing', 'WaitingRequests', 'ExecutingRequests']
 const QUEUES = ['PriorityLevelName', 'Index', 'PendingRequests', 'ExecutingRequests', 'SeatsInUse', 'NextDispatchR', 'InitialSeatsSum', 'MaxSeatsSum', 'TotalWorkSum']
@@ -27,7 +27,7 @@ const onOneLine = (cell: string): string => cell.replace(/[\u0000-\u001f\u007f-\
 /** Pads columns to their widest cell. */
 export function columns (header: readonly string[], rows: readonly Row[]): string {
   const cells = [header, ...rows.map(row => row.map(cell => onOneLine(String(cell))))].map(row => row.map((cell, at) => at < row.length - 1 ? `${cell},` : cell))
-  const widths = header.map((_, at) => cells.reduce((most, row) => Math.max(most, (row[at] ?? '').length + 1), NARROWEST))
+  const widths = header.map((_, at) => cells.reduce((width, row) => Math.max(width, (row[at] ?? '').length + 1), MIN_WIDTH))
   return `${cells.map(row => row.map((cell, at) => at < row.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell).join('')).join('\n')}\n`
 }
 
@@ -41,7 +41,7 @@ function levelRow ({ name, queues, quiescing }: Level): Row {
 
 function queuesOf (set: QueueSet): Queue[] {
   const known = set.queues()
-  if (set.settings.queues > MOST_QUEUES) return known.filter(({ idle }) => !idle)
+  if (set.settings.queues > MAX_QUEUES) return known.filter(({ idle }) => !idle)
   const all = new Map(Array.from({ length: set.settings.queues }, (_, index) => [index, new Queue(index)]))
   for (const queue of known) all.set(queue.index, queue)
   return [...all.values()]

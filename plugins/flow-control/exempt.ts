@@ -1,9 +1,9 @@
 /** A request of an exempt priority level: counted but not limited. */
-import type { HeldPlace } from '../context.js'
+import type { LimitPlace } from '../context.js'
 import type { KindSeries } from '../in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 
-export class Exempt implements HeldPlace {
+export class Exempt implements LimitPlace {
   readonly #series: FlowSeries
   readonly #kind: KindSeries
   readonly #isWatch: boolean

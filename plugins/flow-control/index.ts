@@ -29,13 +29,13 @@ export interface FlowControlOptions {
   requestTimeout?: number | undefined
 }
 
-const LONGEST_WAIT = 60_000
+const MAX_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
 async function flowControl (fastify: FastifyInstance, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions): Promise<void> {
   const metrics = flowMetrics(fastify.orch.metrics)
   const kinds = requestKinds(fastify.orch.metrics)
-  const waitLimit = requestTimeout <= 0 ? LONGEST_WAIT : Math.min(LONGEST_WAIT, requestTimeout / 4)
+  const waitLimit = requestTimeout <= 0 ? MAX_WAIT : Math.min(MAX_WAIT, requestTimeout / 4)
   const control = fastify.orch.flowControl = new FlowControl({ clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited })
   const unsent = new UnsentResponses(fastify.log)
   serveDumps(fastify, control)

@@ -22,7 +22,7 @@ export interface FlowSeries {
   readonly estimated: Histogram
   readonly watches: Histogram
   readonly waited: Histogram
-  readonly waitedInVain: Histogram
+  readonly waitedThenRejected: Histogram
   readonly ran: Histogram
   readonly ranAsWatch: Histogram
   readonly rejected: (reason: Refusal) => void
@@ -61,10 +61,10 @@ export function flowMetrics (metrics: OrchServer['metrics']): FlowMetrics {
   metrics.beforeScrape(() => {
     for (const [level, { nextStarts }] of sets) {
       if (nextStarts === undefined) continue
-      nextS.with(level, 'min').set(nextStarts.least)
-      nextS.with(level, 'max').set(nextStarts.most)
-      nextDiscountedS.with(level, 'min').set(nextStarts.leastDiscounted)
-      nextDiscountedS.with(level, 'max').set(nextStarts.mostDiscounted)
+      nextS.with(level, 'min').set(nextStarts.min)
+      nextS.with(level, 'max').set(nextStarts.max)
+      nextDiscountedS.with(level, 'min').set(nextStarts.minDiscounted)
+      nextDiscountedS.with(level, 'max').set(nextStarts.maxDiscounted)
     }
   })
 
@@ -78,7 +78,7 @@ export function flowMetrics (metrics: OrchServer['metrics']): FlowMetrics {
     estimated: estimated.with(level, schema),
     watches: watches.with(level, schema),
     waited: waited.with(level, schema, 'true'),
-    waitedInVain: waited.with(level, schema, 'false'),
+    waitedThenRejected: waited.with(level, schema, 'false'),
     ran: ran.with(level, schema, 'regular'),
     ranAsWatch: ran.with(level, schema, 'watch'),
     rejected: reason => { rejected.with(level, schema, reason).add() }

@@ -5,17 +5,17 @@ import type { QueueSet } from '../../flow-control/queue-set.js'
 import { Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { tooManyRequests } from '../../schemas/status.js'
-import type { HeldPlace } from '../context.js'
-import { NOWHERE, type UnsentResponse, type UnsentResponses } from '../unsent-responses.js'
+import type { LimitPlace } from '../context.js'
+import { NOT_LISTED, type UnsentResponse, type UnsentResponses } from '../unsent-responses.js'
 import type { KindSeries } from '../in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 
 const RETRY_AFTER_SECONDS = 1
 
-export class Seat extends Ticket implements UnsentResponse, HeldPlace {
+export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   readonly reply: FastifyReply
   readonly request: FastifyRequest
-  at = NOWHERE
+  at = NOT_LISTED
   bytes = 0
   readonly #set: QueueSet
   readonly #series: FlowSeries
@@ -81,10 +81,10 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
   /** The response waits only for its client, or the watch has started. */
   handedOver (bytes: number): void {
     if (this.#over || this.state !== 'executing') return
-    if (this.#isWatch || this.#unsent.hold(this, bytes)) this.give()
+    if (this.#isWatch || this.#unsent.hold(this, bytes)) this.release()
   }
 
-  give (): void {
+  release (): void {
     if (this.state !== 'executing') return
     this.#set.leave(this)
     this.#kind.executing(-1, this.#set.now)
@@ -99,7 +99,7 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
     if (this.state === 'waiting') {
       this.#set.leave(this)
       this.#left('cancelled')
-    } else this.give()
+    } else this.release()
   }
 
   #begun (waited: number): void {
@@ -113,7 +113,7 @@ export class Seat extends Ticket implements UnsentResponse, HeldPlace {
   #left (reason: Refusal): void {
     this.#series.waiting.add(-1)
     this.#kind.waiting(-1)
-    this.#series.waitedInVain.observe((this.#set.now - this.arrivedAt) / 1000)
+    this.#series.waitedThenRejected.observe((this.#set.now - this.arrivedAt) / 1000)
     this.#series.rejected(reason)
   }
 

@@ -4,14 +4,14 @@
  */
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { Representation } from '../../schemas/index.js'
-import { MOST_BODY_BYTES } from '../../schemas/limits.js'
+import { MAX_BODY_BYTES } from '../../schemas/limits.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { OrderedMap } from '../../storage/cache/ordered-map.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { ONE_SEAT, type Work } from '../../flow-control/queue.js'
 
-export const MOST_SEATS = 10
+export const MAX_SEATS = 10
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
 /** Bytes of stored JSON sent unchanged: half a millisecond. */
@@ -22,7 +22,7 @@ const CONVERTED_PER_SEAT = 64 * 1024
 const EVENT_MS = 5
 
 /** Shared values for work without final seats. */
-const WIDTHS: readonly Work[] = Array.from({ length: MOST_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
+const WIDTHS: readonly Work[] = Array.from({ length: MAX_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
 
 export interface ListQuery {
   /** `limit` of a list, 0 for none. */
@@ -34,26 +34,26 @@ export interface ListQuery {
 /** A page scans as many objects as it returns, unless it has a selector. */
 export function workOfList (objects: number, { limit, selects }: ListQuery): Work {
   const touched = selects || !(limit > 0) ? objects : Math.min(limit, objects)
-  return WIDTHS[Math.min(MOST_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
+  return WIDTHS[Math.min(MAX_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
 }
 
-/** Few watches cost nothing extra. Beyond MOST_SEATS the final seats are held longer. @param seats while the request executes */
+/** Few watches cost nothing extra. Beyond MAX_SEATS the final seats are held longer. @param seats while the request executes */
 export function workOfWrite (watches: number, seats = 1): Work {
   if (watches < WATCHES_PER_SEAT) return WIDTHS[seats] ?? ONE_SEAT
   const finalSeats = Math.ceil(watches / WATCHES_PER_SEAT)
-  return finalSeats <= MOST_SEATS
+  return finalSeats <= MAX_SEATS
     ? { seats, finalSeats, finalMs: EVENT_MS }
-    : { seats, finalSeats: MOST_SEATS, finalMs: finalSeats * EVENT_MS / MOST_SEATS }
+    : { seats, finalSeats: MAX_SEATS, finalMs: finalSeats * EVENT_MS / MAX_SEATS }
 }
 
-const seatsOf = (bytes: number, perSeat: number): number => Math.min(MOST_SEATS, Math.max(1, Math.ceil(bytes / perSeat)))
+const seatsOf = (bytes: number, perSeat: number): number => Math.min(MAX_SEATS, Math.max(1, Math.ceil(bytes / perSeat)))
 
 /** Seats for the bytes that a list scans. */
-function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: string }, most: number, perSeat: number): number {
+function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: string }, max: number, perSeat: number): number {
   let [bytes, seen] = [0, 0]
   map.forEach(range.start, range.end, ({ json }) => {
     bytes += json.length
-    return ++seen < most && bytes < MOST_SEATS * perSeat
+    return ++seen < max && bytes < MAX_SEATS * perSeat
   })
   return seatsOf(bytes, perSeat)
 }
@@ -73,7 +73,7 @@ interface Headers { readonly accept?: string | undefined, readonly 'content-leng
 function bytesOfBody (headers: Headers): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
-  return headers['transfer-encoding'] === undefined && headers['content-type'] === undefined ? 0 : MOST_BODY_BYTES
+  return headers['transfer-encoding'] === undefined && headers['content-type'] === undefined ? 0 : MAX_BODY_BYTES
 }
 
 export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
@@ -96,7 +96,7 @@ export function estimate (info: RequestInfo, query: URLSearchParams, headers: He
     const { map } = cache.snapshot
     const [range, page] = [store.range(info.namespace), listQuery(query)]
     const work = workOfList(map.count(range.start, range.end), page)
-    if (work.seats === MOST_SEATS) return { work, watches: undefined }
+    if (work.seats === MAX_SEATS) return { work, watches: undefined }
     const seats = seatsOfBytes(map, range, page.selects || page.limit <= 0 ? Infinity : page.limit, isCopied(headers, query, representationOf(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
     return { work: WIDTHS[Math.max(work.seats, seats)] ?? ONE_SEAT, watches: undefined }
   }

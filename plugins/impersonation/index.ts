@@ -11,15 +11,15 @@ import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import { parseImpersonation, type Claim } from './claims.js'
+import { parseImpersonation, type Permission } from './permissions.js'
 
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { removeHeaders } from '../sent-headers.js'
 
 const PATH = '/impersonate'
 
-/** The authorizer request for a claim. Users and groups have no version, as upstream. */
-const question = ({ group, resource, subresource = '', namespace = '', name }: Claim): RequestInfo =>
+/** The authorizer request for a permission. Users and groups have no version, as upstream. */
+const requestInfoOf = ({ group, resource, subresource = '', namespace = '', name }: Permission): RequestInfo =>
   ({ path: PATH, isResourceRequest: true, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
 
 function headersOf (rawHeaders: readonly string[]): Impersonation {
@@ -31,10 +31,10 @@ function headersOf (rawHeaders: readonly string[]): Impersonation {
 }
 
 export default fp(async fastify => {
-  /** @throws StatusError for the first claim that is not allowed */
-  const allow = async (user: UserInfo, claims: readonly Claim[]): Promise<void> => {
-    for (const claim of claims) {
-      const attributes = { user, info: question(claim) }
+  /** @throws StatusError for the first permission that is not allowed */
+  const allow = async (user: UserInfo, permissions: readonly Permission[]): Promise<void> => {
+    for (const permission of permissions) {
+      const attributes = { user, info: requestInfoOf(permission) }
       const { decision, reason = '' }: Ruling = await fastify.orch.authorizer.authorize(attributes)
       if (decision !== 'Allow') throw refusal(attributes, reason)
     }
@@ -43,10 +43,10 @@ export default fp(async fastify => {
   const impersonate = async (request: FastifyRequest): Promise<void> => {
     const { orch, raw } = request
     if (orch.user === undefined) throw internalError(new Error('impersonation ran before authentication'))
-    const { claims, user } = parseImpersonation(headersOf(raw.rawHeaders))
+    const { permissions, user } = parseImpersonation(headersOf(raw.rawHeaders))
     removeHeaders(raw, isImpersonation)
     if (user === undefined) return
-    await allow(orch.user, claims)
+    await allow(orch.user, permissions)
     orch.impersonator = orch.user
     orch.user = user
   }

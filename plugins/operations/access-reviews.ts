@@ -6,8 +6,7 @@ import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../../schemas/api/authorization/accessreviews.js'
-import { sameValue } from '../../schemas/index.js'
-import type { ApiObject, FieldError } from '../../schemas/index.js'
+import { sameValue, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { Operation } from '../../registry/resource-registry.js'
@@ -18,7 +17,7 @@ type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'no
 const EXPLAIN = 'authorization.orch.io/explain'
 
 /** @param explain the decision in words */
-export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly anybodys: Operation, readonly ones: Operation, readonly local: Operation } {
+export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly subject: Operation, readonly self: Operation, readonly local: Operation } {
   const answer = async (user: UserInfo, requested: AccessAttributes, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
     const attributes = { user, info: infoOf(requested) }
     const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)
@@ -32,14 +31,14 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
   }
   // Each operation receives objects decoded by its kind's message.
   return {
-    anybodys: {
+    subject: {
       run: async object => {
         const review = object as SubjectAccessReview
         refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, [], true)])
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
     },
-    ones: {
+    self: {
       run: async (object, _target, { user }) => {
         const review = object as SelfSubjectAccessReview
         refuse(review, [...findings(review.spec), ...metadataFindings(review, [])])

@@ -6,7 +6,7 @@ import { storeOf } from '../../storage/observer.js'
 import type { Source } from '../../registry/resource-registry.js'
 
 /** Maximum milliseconds for a store's health check. */
-const MOST_MS = 2000
+const TIMEOUT_MS = 2000
 
 type Store = Pick<Backend, 'status'>
 
@@ -22,7 +22,7 @@ function statusOf (name: string, problem: string | undefined): ComponentStatus {
 
 async function problemOf (backend: Store): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => { timer = setTimeout(() => { reject(new Error(`no answer within ${MOST_MS} ms`)) }, MOST_MS) })
+  const late = new Promise<never>((_resolve, reject) => { timer = setTimeout(() => { reject(new Error(`no answer within ${TIMEOUT_MS} ms`)) }, TIMEOUT_MS) })
   try {
     await Promise.race([backend.status(), late])
     return undefined

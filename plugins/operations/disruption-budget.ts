@@ -4,8 +4,7 @@ import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
 import { NO_FIELDS, NO_LABELS, timestamp } from '../../schemas/index.js'
 import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
-import { serverContext } from '../../registry/operations/context.js'
-import type { WriteContext } from '../../registry/operations/context.js'
+import { serverContext, type WriteContext } from '../../registry/operations/context.js'
 import { list } from '../../registry/operations/list.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -14,9 +13,9 @@ const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }
 /** Lists everything at the latest state. */
 const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
 /** Maximum attempts to update a contended budget. */
-const MOST_ATTEMPTS = 20
+const MAX_ATTEMPTS = 20
 /** Maximum evicted pods that have not terminated yet. */
-const MOST_DISRUPTED = 2000
+const MAX_DISRUPTED_PODS = 2000
 /** Seconds after which a rejected eviction may be retried. */
 const RETRY_AFTER = 10
 
@@ -51,7 +50,7 @@ export async function takeDisruption (store: ResourceStore, name: string, pod: P
   const { namespace = '', name: podName = '' } = pod.metadata
   let attempts = 0
   await change(store, { namespace, name, subresource: 'status' }, { ...serverContext(context.caller.signal), dryRun: context.dryRun }, base => {
-    if (++attempts > MOST_ATTEMPTS) throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
+    if (++attempts > MAX_ATTEMPTS) throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
     const budget = base.copy() as PodDisruptionBudget // from the store of budgets; the fields used are the same in all versions
     check(budget)
     const { status } = budget
@@ -67,7 +66,7 @@ function check ({ metadata: { name = '', generation = 0 }, status }: PodDisrupti
   const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {}, desiredHealthy = 0, currentHealthy = 0 } = status
   if (observedGeneration < generation) throw stillProcessed(name)
   if (disruptionsAllowed < 0) throw forbidden(BUDGET, name, 'pdb disruptions allowed is negative')
-  if (Object.keys(disruptedPods).length > MOST_DISRUPTED) throw forbidden(BUDGET, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) throw forbidden(BUDGET, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
   if (disruptionsAllowed === 0) throw refuseEviction(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
 }
 

@@ -15,9 +15,9 @@ const AUTHORIZATION = 'authorization.orch.io'
 
 export default fp(async fastify => {
   const { audiences, authenticator, authorizer, explain, resources, serviceAccountTokens } = fastify.orch
-  const { anybodys, ones, local } = accessReviews(authorizer, explain)
-  resources.provideOperation({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', anybodys)
-  resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectaccessreviews' }, '', ones)
+  const { subject, self, local } = accessReviews(authorizer, explain)
+  resources.provideOperation({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', subject)
+  resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectaccessreviews' }, '', self)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'localsubjectaccessreviews' }, '', local)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectrulesreviews' }, '', rulesReview(authorizer))
   resources.provideOperation({ group: 'authentication.orch.io', plural: 'tokenreviews' }, '', tokenReview(authenticator, audiences))

@@ -1,8 +1,7 @@
 /** Binding, posted to a pod or on its own: a scheduler assigns the pod to a node, permanently. */
 import { Binding } from '../../schemas/api/core/bindings.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
-import { sameValue, timestamp } from '../../schemas/index.js'
-import type { FieldError } from '../../schemas/index.js'
+import { timestamp, sameValue, type FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'

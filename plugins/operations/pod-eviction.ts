@@ -12,8 +12,7 @@ import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/
 import type { Entry } from '../../storage/cache/entry.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
 import type { Target, WriteContext } from '../../registry/operations/context.js'
-import { gracePeriodOf, propagationOf, remove } from '../../registry/operations/delete.js'
-import type { DeleteRequest } from '../../registry/operations/delete.js'
+import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
 import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -21,7 +20,7 @@ import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-b
 
 const PODS = { group: '', resource: 'pods' }
 /** Maximum attempts to delete a pod that keeps changing. */
-const MOST_ATTEMPTS = 20
+const MAX_ATTEMPTS = 20
 
 export const podEviction = (resources: ResourceRegistry): Operation => ({
   message: v1.Eviction,
@@ -85,7 +84,7 @@ async function removeUnprotected (pods: ResourceStore, target: Target, request: 
       await remove(pods, target, isOver || named ? request : atVersion(request, entry), context)
       return undefined
     } catch (error) {
-      if (named || !isStatusError(error, 'Conflict') || attempt === MOST_ATTEMPTS) throw error
+      if (named || !isStatusError(error, 'Conflict') || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

@@ -3,23 +3,21 @@
  * Secret; a bound token ends with that object.
  * @see interface, '--service-account-max-token-expiration', '--service-account-extend-token-expiration'
  */
-import { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
-import type { BoundObjectReference } from '../../schemas/api/authentication/tokenrequests.js'
+import { TokenRequest, type BoundObjectReference } from '../../schemas/api/authentication/tokenrequests.js'
 import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
-import { timestamp } from '../../schemas/index.js'
-import type { ApiObject, FieldError } from '../../schemas/index.js'
+import { timestamp, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { current } from '../../registry/operations/rewrite.js'
 import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
 
-const SHORTEST = 600
-const LONGEST = 2 ** 32
+const MIN_SECONDS = 600
+const MAX_SECONDS = 2 ** 32
 /** Seconds that node agents request for tokens injected into pods; only such tokens may be extended. */
 const INJECTED = 3607
 const A_YEAR = 365 * 24 * 3600
 /** Maximum total characters of audiences, so that the token fits in a header. */
-const MOST_AUDIENCES = 16 * 1024
+const MAX_AUDIENCES_LENGTH = 16 * 1024
 const ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const REQUEST = { group: 'authentication.orch.io', kind: 'TokenRequest' }
 
@@ -75,9 +73,9 @@ function mismatches ({ metadata }: TokenRequest, name: string): FieldError[] {
 function findings (audiences: readonly string[], seconds: number): FieldError[] {
   const found: FieldError[] = []
   const field = 'spec.expirationSeconds'
-  if (!(seconds >= SHORTEST)) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration less than 10 minutes' })
-  if (seconds > LONGEST) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration larger than 2^32 seconds' })
-  if (audiences.reduce((sum, { length }) => sum + length + 3, 0) > MOST_AUDIENCES) found.push({ type: 'FieldValueTooLong', field: 'spec.audiences', detail: `must have at most ${MOST_AUDIENCES} bytes` })
+  if (!(seconds >= MIN_SECONDS)) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration less than 10 minutes' })
+  if (seconds > MAX_SECONDS) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration larger than 2^32 seconds' })
+  if (audiences.reduce((sum, { length }) => sum + length + 3, 0) > MAX_AUDIENCES_LENGTH) found.push({ type: 'FieldValueTooLong', field: 'spec.audiences', detail: `must have at most ${MAX_AUDIENCES_LENGTH} bytes` })
   return found
 }
 

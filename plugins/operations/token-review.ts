@@ -1,7 +1,6 @@
 /** TokenReview: authenticates a token for the review's audiences, or else the server's. A token for none of them is invalid. */
 import type { TokenReview, TokenReviewStatus } from '../../schemas/api/authentication/tokenreviews.js'
-import { tokenCredentials } from '../../auth/authenticator.js'
-import type { Authenticator } from '../../auth/authenticator.js'
+import { tokenCredentials, type Authenticator } from '../../auth/authenticator.js'
 import { badRequest, isStatusError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { Operation } from '../../registry/resource-registry.js'

@@ -65,8 +65,8 @@ function secondsOf (request: FastifyRequest, kind: ProfileKind, requestTimeout: 
   const given = request.orch.query.get('seconds') ?? String(DEFAULT_SECONDS[kind])
   const seconds = /^\d{1,6}$/.test(given) ? Number(given) : 0
   if (seconds === 0) throw badRequest('seconds must be a positive whole number')
-  const most = Math.floor((requestTimeout - MARGIN) / 1000)
-  if (requestTimeout > 0 && seconds > most) throw badRequest(`a profile may take ${Math.max(0, most)} seconds at most, as --request-timeout ends its request`)
+  const maxSeconds = Math.floor((requestTimeout - MARGIN) / 1000)
+  if (requestTimeout > 0 && seconds > maxSeconds) throw badRequest(`a profile may take ${Math.max(0, maxSeconds)} seconds at most, as --request-timeout ends its request`)
   return seconds
 }
 

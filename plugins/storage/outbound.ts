@@ -1,7 +1,6 @@
 /** Outgoing calls of admission: webhooks and image review. */
 import { HttpClient } from '../../clients/http-client.js'
-import { endpointOf, readKubeconfig } from '../../clients/kubeconfig.js'
-import type { Material } from '../../clients/kubeconfig.js'
+import { endpointOf, readKubeconfig, type Material } from '../../clients/kubeconfig.js'
 import type { AdmissionCallers } from '../../admission/options.js'
 import { admissionReader } from '../../admission/reader.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -26,7 +25,7 @@ export interface OutboundContext extends OutboundOptions {
   readonly warn: (text: string) => void
 }
 
-const MOST_REVIEW_BYTES = 64 * 1024
+const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
 export function outboundCallers ({ client, toEndpoints = false, resources, metrics, warn }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
@@ -40,7 +39,7 @@ export function outboundCallers ({ client, toEndpoints = false, resources, metri
     },
     reviewer: async (kubeconfig, backoff) => {
       const endpoint = endpointOf(await readKubeconfig(kubeconfig))
-      const client = new HttpClient({ caller: 'image-policy-webhook', endpoint, maxAnswerBytes: MOST_REVIEW_BYTES, ...outgoingMetrics(metrics) })
+      const client = new HttpClient({ caller: 'image-policy-webhook', endpoint, maxResponseBytes: MAX_REVIEW_BYTES, ...outgoingMetrics(metrics) })
       await client.load()
       open.push(client)
       return async (review, signal, traceparent) => {
@@ -55,7 +54,7 @@ export function outboundCallers ({ client, toEndpoints = false, resources, metri
   }
 }
 
-const MOST_HOOKS = 1000
+const MAX_WEBHOOKS = 1000
 
 /** Limits the log lines per webhook. */
 function byHook (warn: (text: string) => void): (hook: string, message: string) => void {
@@ -63,7 +62,7 @@ function byHook (warn: (text: string) => void): (hook: string, message: string) 
   return (hook, message) => {
     let report = reporters.get(hook)
     if (report === undefined) {
-      if (reporters.size >= MOST_HOOKS) reporters.clear()
+      if (reporters.size >= MAX_WEBHOOKS) reporters.clear()
       reporters.set(hook, report = occasionally(warn))
     }
     report(message.slice(0, MAX_MESSAGE))

@@ -4,15 +4,14 @@
  */
 import { isClientError } from '../../clients/errors.js'
 import { HttpClient, type Answer, type HttpClientOptions } from '../../clients/http-client.js'
-import { NO_CREDENTIALS } from '../../clients/kubeconfig.js'
-import type { CallerCredentials, Endpoint } from '../../clients/kubeconfig.js'
+import { NO_CREDENTIALS, type CallerCredentials, type Endpoint } from '../../clients/kubeconfig.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
 import type { HookCall, HookCaller, HookTarget } from '../../admission/webhooks/target.js'
 import { hookFailure } from './webhook-messages.js'
 
 /** Maximum bytes of a response: a patch may replace a whole object, in base64. */
-const MOST_ANSWER_BYTES = 6 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 6 * 1024 * 1024
 /** Longer than the maximum webhook timeout, so that the call's own deadline applies. */
 const LONGER_MS = 31_000
 
@@ -31,7 +30,7 @@ export interface ClosableHookCaller extends HookCaller { readonly close: () => P
 export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
   const clients = new Map<string, HttpClient>()
   /** Clients with kept-alive connections. */
-  const answered = new WeakSet<HttpClient>()
+  const connected = new WeakSet<HttpClient>()
   const clientOf = (target: HookTarget): HttpClient => {
     let client = clients.get(target.key)
     if (client === undefined) clients.set(target.key, client = connect(target, options))
@@ -46,10 +45,10 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
       try {
         const answer = await attempt(timeout).catch((error: unknown) => {
           // Retry once if a kept-alive connection was closed as it was reused: not a failure of the webhook.
-          if (isClientError(error) && error.unanswered && answered.has(client)) return attempt(Math.max(1, until - performance.now()))
+          if (isClientError(error) && error.unanswered && connected.has(client)) return attempt(Math.max(1, until - performance.now()))
           throw error
         })
-        answered.add(client)
+        connected.add(client)
         return answer.body
       } catch (error) {
         throw hookFailure(error, `${target.displayUrl}${query}`)
@@ -87,7 +86,7 @@ function connect ({ url, service, authority }: HookTarget, { credentials, reader
     connectTimeout: LONGER_MS,
     headersTimeout: LONGER_MS,
     bodyTimeout: LONGER_MS,
-    maxAnswerBytes: MOST_ANSWER_BYTES,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
     ...observers,
     ...(service === undefined ? {} : { dial: () => serviceAddress(reader, service, toEndpoints) })
   })

@@ -1,6 +1,5 @@
 /** Credentials for webhooks: the kubeconfig user whose name matches the host, otherwise the server's own certificate. */
-import { credentialsFor, credentialsOf, NO_CREDENTIALS, readKubeconfig } from '../../clients/kubeconfig.js'
-import type { CallerCredentials, Kubeconfig, Material } from '../../clients/kubeconfig.js'
+import { credentialsFor, credentialsOf, NO_CREDENTIALS, readKubeconfig, type Material, type CallerCredentials, type Kubeconfig } from '../../clients/kubeconfig.js'
 
 interface Own { readonly certificate: Material, readonly key: Material }
 

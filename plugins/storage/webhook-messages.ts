@@ -1,10 +1,9 @@
 /** Error messages for failed webhook calls. */
-import { isClientError, reasonOf } from '../../clients/errors.js'
-import type { ClientError } from '../../clients/errors.js'
+import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
 import { isStatusError } from '../../schemas/status.js'
 import { HookFailure } from '../../admission/webhooks/target.js'
 
-const MOST_OF_BODY = 2048
+const MAX_BODY_LENGTH = 2048
 
 /** @param url the called URL, with its query */
 export function hookFailure (error: unknown, url: string): HookFailure {
@@ -43,7 +42,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 
 /** Uses the message of a Status in the response, if any. */
 function ofStatus ({ status = 0, body }: ClientError): [words: string, code: number] {
-  const text = body?.subarray(0, MOST_OF_BODY).toString().trim() ?? ''
+  const text = body?.subarray(0, MAX_BODY_LENGTH).toString().trim() ?? ''
   const statusMessage = messageIn(text)
   if (statusMessage !== undefined) return [statusMessage, status]
   if (status === 403 || status === 415) return [text === '' ? 'unknown' : text, status]

@@ -6,7 +6,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
   get: 'Get', list: 'List', watch: 'Watch', create: 'Create', update: 'Update', patch: 'Patch', delete: 'Delete', deletecollection: 'Delete'
 }))
 /** Maximum characters of client-supplied values. */
-const MOST_OF_VALUE = 1024
+const MAX_VALUE_LENGTH = 1024
 
 /** The operation's name in the log. */
 export const nameOf = ({ method, orch: { info } }: FastifyRequest): string => (info.isResourceRequest ? NAMES.get(info.verb) : undefined) ?? `HTTP ${method}`
@@ -26,11 +26,11 @@ export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: Fastify
 export function attributesOf ({ method, headers, protocol, raw, ip, orch: { info, auditId } }: FastifyRequest, reply: FastifyReply): Fields {
   return {
     'http.method': method,
-    'http.target': info.path.slice(0, MOST_OF_VALUE),
+    'http.target': info.path.slice(0, MAX_VALUE_LENGTH),
     'http.scheme': protocol,
-    'http.host': String(headers[':authority'] ?? headers.host ?? '').slice(0, MOST_OF_VALUE),
+    'http.host': String(headers[':authority'] ?? headers.host ?? '').slice(0, MAX_VALUE_LENGTH),
     'http.flavor': raw.httpVersionMajor === 2 ? '2' : raw.httpVersion,
-    'http.user_agent': (headers['user-agent'] ?? '').slice(0, MOST_OF_VALUE),
+    'http.user_agent': (headers['user-agent'] ?? '').slice(0, MAX_VALUE_LENGTH),
     'net.transport': 'ip_tcp',
     'net.peer.ip': clientOf(ip),
     'audit-id': auditId,

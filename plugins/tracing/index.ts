@@ -25,7 +25,7 @@ export interface TracingOptions {
 const MINUTE = 60_000
 const SECOND = 1000
 /** Maximum slow requests logged per second. */
-const MOST_SLOW = 10
+const MAX_SLOW_PER_SECOND = 10
 /** Name of all request spans. */
 const SPAN = 'OrchAPI'
 /** Characters of a forwarded header. */
@@ -38,9 +38,9 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   const spans = receiver === undefined ? undefined : new (await import('./open-telemetry.js')).OpenTelemetry(receiver, `orch-apiserver-${randomUUID()}`, failed)
 
   // An overloaded server is slow with every request and must not log each one.
-  const logSlow = atMost(MOST_SLOW, SECOND, (request: FastifyRequest, suppressed) => {
+  const logSlow = atMost(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
     log.info(slowLine(request.orch.trace, nameOf(request), fieldsOf(request), everything))
-    if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MOST_SLOW} in a second`)
+    if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MAX_SLOW_PER_SECOND} in a second`)
   })
 
   fastify.addHook('onRequest', (request, reply, done) => {

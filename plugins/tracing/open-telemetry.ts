@@ -8,8 +8,7 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace as traceApi, 
 import { ExportResultCode, millisToHrTime, parseTraceParent } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { AlwaysOffSampler, BatchSpanProcessor, ParentBasedSampler, RandomIdGenerator, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
+import { AlwaysOffSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler, SamplingDecision, BatchSpanProcessor, type SpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { Fields, Span, Trace } from '../../registry/trace.js'
 import type { ReceiverOptions } from './receiver-options.js'
 
@@ -31,8 +30,8 @@ export interface Sampled {
 const DEFAULT_ENDPOINT = 'localhost:4317'
 const MILLION = 1_000_000
 /** Maximum characters of the header; 55 today, later versions may be longer. */
-const MOST_OF_HEADER = 512
-const MOST_OF_REASON = 300
+const MAX_HEADER_LENGTH = 512
+const MAX_REASON_LENGTH = 300
 
 export class OpenTelemetry {
   readonly #ids = new RandomIdGenerator()
@@ -53,7 +52,7 @@ export class OpenTelemetry {
   }
 
   sample ({ traceparent, trusted }: Incoming): Sampled {
-    const caller = traceparent === undefined || traceparent.length > MOST_OF_HEADER ? null : parseTraceParent(traceparent)
+    const caller = traceparent === undefined || traceparent.length > MAX_HEADER_LENGTH ? null : parseTraceParent(traceparent)
     const remote = caller === null ? undefined : { ...caller, isRemote: true }
     const parent = trusted ? remote : undefined
     const traceId = parent?.traceId ?? this.#ids.generateTraceId()
@@ -82,7 +81,7 @@ export class OpenTelemetry {
         startTime: time(startedAt),
         endTime: time(endedAt),
         duration: millisToHrTime(endedAt - startedAt),
-        status: failure === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: reasonOf(failure).slice(0, MOST_OF_REASON) },
+        status: failure === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: reasonOf(failure).slice(0, MAX_REASON_LENGTH) },
         attributes: { ...isRoot ? attributes : fields },
         links: isRoot && linked !== undefined ? [{ context: linked }] : [],
         events: items.flatMap(item => 'at' in item ? [{ name: item.name, time: time(item.at), attributes: { ...item.fields } }] : []),
@@ -124,7 +123,7 @@ function reasonOf (failure: unknown): string {
 const reportingExporter = (inner: SpanExporter, failed: (reason: string) => void): SpanExporter => ({
   export: (spans, done) => {
     inner.export(spans, result => {
-      if (result.code !== ExportResultCode.SUCCESS) failed((result.error?.message ?? 'no reason was given').slice(0, MOST_OF_REASON))
+      if (result.code !== ExportResultCode.SUCCESS) failed((result.error?.message ?? 'no reason was given').slice(0, MAX_REASON_LENGTH))
       done(result)
     })
   },

@@ -5,7 +5,7 @@ import type { Fields, Span, Trace } from '../../registry/trace.js'
 /** Milliseconds from which a request is slow. */
 const SLOW = 500
 /** Maximum characters of a value, such as a client's name. */
-const MOST_OF_VALUE = 1024
+const MAX_VALUE_LENGTH = 1024
 /** Range of the random number that identifies a line. */
 const NUMBERS = 2 ** 31
 
@@ -44,7 +44,7 @@ const fieldsText = (fields: Fields): string => Object.entries(fields).map(([name
 
 /** Quotes values with special characters, so that client text cannot imitate parts of the line. */
 function quoted (value: string): string {
-  const cut = value.length > MOST_OF_VALUE ? `${value.slice(0, MOST_OF_VALUE)}...TRUNCATED` : value
+  const cut = value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}...TRUNCATED` : value
   return /^[\w./:;=*+@%&?~-]+$/.test(cut) ? cut : JSON.stringify(cut)
 }
 

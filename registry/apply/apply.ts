@@ -1,28 +1,23 @@
 /** Server-side apply: merges the applied configuration into the live object and removes fields that the manager no longer applies. */
 import { clone } from '../../schemas/index.js'
-import { EMPTY, below, difference, intersection, isEmpty, isMember, part, union, without } from './field-set.js'
-import type { FieldSet } from './field-set.js'
-import { UNCHANGED } from './compare.js'
-import type { Changes } from './compare.js'
+import { without, union, isEmpty, intersection, part, below, isMember, difference, EMPTY, type FieldSet } from './field-set.js'
+import { UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
-import { cap, isSame, put } from './managers.js'
-import type { Manager, Who } from './managers.js'
-import { merge } from './merge.js'
-import type { Order } from './merge.js'
+import { cap, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
+import { merge, type Order } from './merge.js'
 import { prune } from './prune.js'
 import { lose, remaining } from './update.js'
 import type { Steps } from '../../schemas/steps.js'
-import { Comparison } from './versions.js'
-import type { Versions } from './versions.js'
+import { Comparison, type Versions } from './versions.js'
 
 export interface Application {
   readonly versions: Versions
-  /** The current object in the version of `who`; `{}` if it does not exist. */
+  /** The current object in the version of `identity`; `{}` if it does not exist. */
   readonly live: object
   /** The applied configuration in the same version; see `appliedValue`. */
   readonly config: object
   readonly managers: readonly Manager[]
-  readonly who: Who
+  readonly identity: ManagerIdentity
   /** Decodes a merged object and applies the defaults that the configuration left out. */
   readonly complete: (object: object) => Steps<object>
   /** Takes fields over from other managers instead of reporting conflicts. */
@@ -39,7 +34,7 @@ export interface Conflict {
 }
 
 export interface Applied {
-  /** In the version of `who`, complete. */
+  /** In the version of `identity`, complete. */
   readonly object: object
   readonly managers: readonly Manager[]
   /** If not empty, nothing was applied. */
@@ -47,20 +42,20 @@ export interface Applied {
 }
 
 /** Runs in steps. @throws TypeError for an unknown version */
-export function * apply ({ versions, live, config, managers, who, complete, force, now, ignored = EMPTY }: Application): Steps<Applied> {
-  const shapes = versions.shapes(who.apiVersion)
-  if (shapes === undefined) throw new TypeError(`there is no version ${who.apiVersion}`)
+export function * apply ({ versions, live, config, managers, identity, complete, force, now, ignored = EMPTY }: Application): Steps<Applied> {
+  const shapes = versions.shapes(identity.apiVersion)
+  if (shapes === undefined) throw new TypeError(`there is no version ${identity.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)
   yield
-  const last = managers.find(manager => isSame(manager, who))
+  const last = managers.find(manager => isSame(manager, identity))
   const others = managers.filter(manager => manager !== last)
-  const claims = [...others, { ...who, time: undefined, fields }]
+  const nextManagers = [...others, { ...identity, time: undefined, fields }]
   const build = function * (order: Order): Steps<object> {
     const copy = clone(live)
     yield
     const merged = merge(shapes.whole, copy, config, order) as object // both are objects
     yield
-    const pruned = yield * prune({ versions, merged, apiVersion: who.apiVersion, last, claims })
+    const pruned = yield * prune({ versions, merged, apiVersion: identity.apiVersion, last, managers: nextManagers })
     yield
     return yield * complete(pruned)
   }
@@ -68,11 +63,11 @@ export function * apply ({ versions, live, config, managers, who, complete, forc
   const object = yield * build(order)
   yield
 
-  const comparison = new Comparison(versions, who.apiVersion, live, object, ignored)
-  const changes = comparison.in(who.apiVersion) ?? UNCHANGED
+  const comparison = new Comparison(versions, identity.apiVersion, live, object, ignored)
+  const changes = comparison.in(identity.apiVersion) ?? UNCHANGED
   yield
   const own = effectiveChanges(changes, fields)
-  const changesIn = (version: string): Changes | undefined => version === who.apiVersion ? own : comparison.in(version)
+  const changesIn = (version: string): Changes | undefined => version === identity.apiVersion ? own : comparison.in(version)
   const conflicts: Conflict[] = []
   if (!force) {
     for (const other of others) {
@@ -88,7 +83,7 @@ export function * apply ({ versions, live, config, managers, who, complete, forc
   }
   // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
-  return { object: stays ? yield * build({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), who, fields, now), who), conflicts }
+  return { object: stays ? yield * build({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), identity, fields, now), identity), conflicts }
 }
 
 /** Fields that the configuration sets to null or to an empty value count as changed, not as removed. */

@@ -1,10 +1,8 @@
 /** Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they differ. */
 import { fieldElement, sortElements } from './elements.js'
-import { EMPTY, asMember, isMember, part, partWithout, unionAll } from './field-set.js'
-import type { FieldSet } from './field-set.js'
+import { part, asMember, partWithout, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
-import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
-import type { Shape } from './shape.js'
+import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
 
 export interface Changes {
   /** Fields that were added or have another value. */

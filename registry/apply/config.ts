@@ -1,8 +1,7 @@
 /** Applied configurations: only the fields that the client sent, in the form of the type. */
 import type { FieldError } from '../../schemas/index.js'
 import { setMember } from '../../schemas/language/values.js'
-import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
-import type { Shape } from './shape.js'
+import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
 
 /** Restricts a decoded object to the members of the body. Decoding adds defaults and drops zeros, but an applier owns exactly what it sent, null included. */
 export function appliedValue (shape: Shape, body: unknown, decoded: unknown): unknown {

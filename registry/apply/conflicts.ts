@@ -3,12 +3,12 @@ import { StatusError } from '../../schemas/status.js'
 import type { Conflict } from './apply.js'
 import { pathText } from './elements.js'
 import { paths, size } from './field-set.js'
-import type { Who } from './managers.js'
+import type { ManagerIdentity } from './managers.js'
 
 const MAX_CAUSES = 100
 
 /** `"kubectl" with subresource "scale" using apps/v1`; an applier has the same name in all versions. */
-function nameOf ({ manager, operation, subresource }: Who, apiVersion: string): string {
+function nameOf ({ manager, operation, subresource }: ManagerIdentity, apiVersion: string): string {
   const name = JSON.stringify(manager) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`)
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }
@@ -19,10 +19,10 @@ function nameOf ({ manager, operation, subresource }: Who, apiVersion: string): 
  */
 export function applyConflict (conflicts: readonly Conflict[], displayVersion?: string): StatusError {
   const causes: Array<{ reason: string, message: string, field: string }> = []
-  for (const { with: who, fields } of conflicts) {
+  for (const { with: manager, fields } of conflicts) {
     for (const path of paths(fields)) {
       if (causes.length === MAX_CAUSES) break
-      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(who, displayVersion ?? who.apiVersion)}`, field: pathText(path) })
+      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(manager, displayVersion ?? manager.apiVersion)}`, field: pathText(path) })
     }
   }
   const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)

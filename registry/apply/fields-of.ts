@@ -1,9 +1,7 @@
 /** Computes the field set of an object. */
 import { compareValues, fieldElement, sortElements } from './elements.js'
-import { EMPTY, asMember, isEmpty, part, without } from './field-set.js'
-import type { FieldSet } from './field-set.js'
-import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
-import type { Shape } from './shape.js'
+import { without, isEmpty, part, asMember, EMPTY, type FieldSet } from './field-set.js'
+import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
 
 /** The fields that an applier of the object owns: leaves, items, map entries and empty values, but not structs, lists and maps with contents. */
 export function fieldsOf (shape: Shape, object: object): FieldSet {

@@ -2,14 +2,12 @@
  * Migrates objects from client-side to server-side apply. Client-side `kubectl apply` keeps its last configuration in an annotation, and another manager name
  * owns those fields, so the first server-side apply would conflict. The annotation is kept up to date while it exists.
  */
-import { applyDefaults, decode, parseJson } from '../../schemas/index.js'
-import type { Message } from '../../schemas/index.js'
+import { parseJson, applyDefaults, decode, type Message } from '../../schemas/index.js'
 import { sortedJson } from '../../schemas/codec/json/escape.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compare } from './compare.js'
 import { appliedValue } from './config.js'
-import { EMPTY, difference } from './field-set.js'
-import type { FieldSet } from './field-set.js'
+import { difference, EMPTY, type FieldSet } from './field-set.js'
 import { fieldsOf } from './fields-of.js'
 import { isObject, membersOf, shapesOf } from './shape.js'
 

@@ -3,20 +3,19 @@
  * set uses the field names of its manager's version.
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
-import { EMPTY, equals, isEmpty, parseFieldSet, unionAll } from './field-set.js'
-import type { FieldSet } from './field-set.js'
+import { parseFieldSet, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
 
 export type Operation = 'Apply' | 'Update'
 
 /** Identifies the author of a change. */
-export interface Who {
+export interface ManagerIdentity {
   readonly manager: string
   readonly operation: Operation
   readonly apiVersion: string
   readonly subresource: string
 }
 
-export interface Manager extends Who {
+export interface Manager extends ManagerIdentity {
   readonly time: string | undefined
   readonly fields: FieldSet
 }
@@ -25,9 +24,9 @@ export interface Manager extends Who {
 const MAX_UPDATERS = 10
 /** Maximum number of apply entries. Upstream has no limit, so clients can fill an object; few objects have more than five. */
 const MAX_APPLIERS = 32
-const ANCIENT = 'ancient-changes'
+const LEGACY = 'ancient-changes'
 
-export const isSame = (a: Who, b: Who): boolean =>
+export const isSame = (a: ManagerIdentity, b: ManagerIdentity): boolean =>
   a.operation === b.operation && a.manager === b.manager && a.subresource === b.subresource && (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
 
 /** Reads stored entries, whose sets are canonical and need no parsing. */
@@ -87,12 +86,12 @@ function inOrder (a: Manager, b: Manager): number {
 }
 
 /** Replaces the field set of one manager. */
-export function put (managers: readonly Manager[], who: Who, fields: FieldSet, now: () => string): Manager[] {
-  const index = managers.findIndex(other => isSame(other, who))
+export function put (managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, now: () => string): Manager[] {
+  const index = managers.findIndex(other => isSame(other, identity))
   const before = managers[index]
   if (isEmpty(fields)) return before === undefined ? [...managers] : managers.filter(other => other !== before)
-  if (before !== undefined && before.apiVersion === who.apiVersion && equals(before.fields, fields)) return [...managers]
-  const { manager, operation, apiVersion, subresource } = who
+  if (before !== undefined && before.apiVersion === identity.apiVersion && equals(before.fields, fields)) return [...managers]
+  const { manager, operation, apiVersion, subresource } = identity
   const made: Manager = { manager, operation, apiVersion, subresource, time: now(), fields }
   return before === undefined ? [...managers, made] : managers.with(index, made)
 }
@@ -102,7 +101,7 @@ export function put (managers: readonly Manager[], who: Who, fields: FieldSet, n
  * needs force, and their next apply no longer removes fields.
  * @param keep the current manager, whose entry is never merged
  */
-export function cap (managers: readonly Manager[], keep?: Who): readonly Manager[] {
+export function cap (managers: readonly Manager[], keep?: ManagerIdentity): readonly Manager[] {
   const appliers = managers.filter(({ operation }) => operation === 'Apply')
   if (appliers.length <= MAX_APPLIERS) return capUpdaters(managers)
   const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0 // the current manager counts as the youngest
@@ -112,7 +111,7 @@ export function cap (managers: readonly Manager[], keep?: Who): readonly Manager
     if (pool === undefined) pools.set(old.apiVersion, [old])
     else pool.push(old)
   }
-  for (const one of managers) if (one.manager === ANCIENT && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
+  for (const one of managers) if (one.manager === LEGACY && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
   const merged = new Set([...pools.values()].flat())
   return capUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(merge)])
 }
@@ -127,7 +126,7 @@ function capUpdaters (managers: readonly Manager[]): readonly Manager[] {
   for (const updater of updaters.sort(byAge)) {
     if (count <= MAX_UPDATERS) break
     // Join the `ancient-changes` entry that already exists.
-    const pool = pools.get(updater.apiVersion) ?? new Set(updaters.filter(({ manager, apiVersion }) => manager === ANCIENT && apiVersion === updater.apiVersion))
+    const pool = pools.get(updater.apiVersion) ?? new Set(updaters.filter(({ manager, apiVersion }) => manager === LEGACY && apiVersion === updater.apiVersion))
     if (!pool.has(updater) && pool.size > 0) count--
     pools.set(updater.apiVersion, pool.add(updater))
   }
@@ -138,5 +137,5 @@ function capUpdaters (managers: readonly Manager[]): readonly Manager[] {
 
 function merge (pool: readonly Manager[]): Manager {
   const times = pool.flatMap(({ time }) => time ?? []).sort()
-  return { manager: ANCIENT, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1), fields: unionAll(pool.map(({ fields }) => fields)) }
+  return { manager: LEGACY, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1), fields: unionAll(pool.map(({ fields }) => fields)) }
 }

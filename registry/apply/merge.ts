@@ -1,9 +1,7 @@
 /** Merges applied configurations into live objects, and removes fields from them. All functions change their input. */
 import { setMember } from '../../schemas/language/values.js'
-import { EMPTY, below, isMember } from './field-set.js'
-import type { FieldSet } from './field-set.js'
-import { isObject, itemsOf, memberOf, membersOf } from './shape.js'
-import type { Shape } from './shape.js'
+import { below, EMPTY, isMember, type FieldSet } from './field-set.js'
+import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
 
 /** How to merge lists. */
 export interface Order {

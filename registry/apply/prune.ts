@@ -1,12 +1,10 @@
 /** Prunes fields that a manager applied last time, no longer applies, and no other manager owns. */
 import { clone } from '../../schemas/index.js'
 import { compare } from './compare.js'
-import { EMPTY, below, intersection, isEmpty, isMember, part, unionAll } from './field-set.js'
-import type { FieldSet } from './field-set.js'
+import { isEmpty, intersection, part, below, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
-import { childOf } from './shape.js'
-import type { Shape } from './shape.js'
+import { childOf, type Shape } from './shape.js'
 import type { Steps } from '../../schemas/steps.js'
 import type { Versions } from './versions.js'
 
@@ -17,41 +15,41 @@ export interface Pruning {
   readonly apiVersion: string
   readonly last: Manager | undefined
   /** The field sets of all managers, the current apply included. */
-  readonly claims: readonly Manager[]
+  readonly managers: readonly Manager[]
 }
 
 /** Never prune the name. */
 const IDENTITY: FieldSet = Object.freeze({ 'f:metadata': Object.freeze({ 'f:name': EMPTY }) })
 
 /** Runs in steps. */
-export function * prune ({ versions, merged, apiVersion, last, claims }: Pruning): Steps<object> {
+export function * prune ({ versions, merged, apiVersion, last, managers }: Pruning): Steps<object> {
   const shapes = last === undefined ? undefined : versions.shapes(last.apiVersion)
   if (last === undefined || shapes === undefined) return merged
-  const claimedIn = (version: string): FieldSet => unionAll([IDENTITY, ...claims.filter(claim => claim.apiVersion === version).map(({ fields }) => fields)])
-  const claimed = claimedIn(last.apiVersion)
+  const ownedIn = (version: string): FieldSet => unionAll([IDENTITY, ...managers.filter(manager => manager.apiVersion === version).map(({ fields }) => fields)])
+  const owned = ownedIn(last.apiVersion)
   yield
-  const unclaimedFields = unclaimed(shapes.whole, last.fields, claimed)
-  if (isEmpty(unclaimedFields)) return merged
+  const unownedFields = unowned(shapes.whole, last.fields, owned)
+  if (isEmpty(unownedFields)) return merged
   yield
-  const elsewhere = [...new Set(claims.map(claim => claim.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
-  if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, unclaimedFields)
+  const elsewhere = [...new Set(managers.map(manager => manager.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
+  if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, unownedFields)
 
   const convert = (object: object, from: string, to: string): object => from === to ? clone(object) : versions.convert(object, from, to)
   const whole = convert(merged, apiVersion, last.apiVersion)
   yield
-  let pruned = without(shapes.whole, clone(whole), unclaimedFields)
+  let pruned = without(shapes.whole, clone(whole), unownedFields)
   // Restore fields that other managers own in other versions.
   for (const version of elsewhere) {
-    const theirs = versions.shapes(version)
-    if (theirs === undefined) continue
+    const other = versions.shapes(version)
+    if (other === undefined) continue
     const all = convert(merged, apiVersion, version)
     yield
     const remaining = convert(pruned, last.apiVersion, version)
     yield
-    const { changed, removed } = compare(theirs.owned, all, remaining)
+    const { changed, removed } = compare(other.owned, all, remaining)
     yield
-    const unclaimedIn = (fields: FieldSet): FieldSet => unclaimed(theirs.whole, fields, claimedIn(version), false)
-    pruned = convert(copyChanges(theirs.whole, all, remaining, unclaimedIn(changed), unclaimedIn(removed)), version, last.apiVersion)
+    const unownedIn = (fields: FieldSet): FieldSet => unowned(other.whole, fields, ownedIn(version), false)
+    pruned = convert(copyChanges(other.whole, all, remaining, unownedIn(changed), unownedIn(removed)), version, last.apiVersion)
   }
   yield
   // Prune only fields that this manager applied; conversion may have removed or defaulted others.
@@ -68,19 +66,19 @@ function copyChanges (shape: Shape, object: object, other: object, changed: Fiel
 const without = (shape: Shape, object: object, fields: FieldSet): object => remove(shape, object, fields) as object // it stays one
 
 /**
- * The fields of a set that no manager claims. A struct field without claims goes with everything in it, defaults included. An unclaimed list item or map
- * entry goes even if others own fields inside it, because an item needs its keys.
+ * The fields of a set that no manager owns. A struct field without an owner is removed with everything in it, defaults included. A list item or map entry
+ * without an owner is removed even if managers own fields inside it, because an item needs its keys.
  * @param whole false for sets that list whole values themselves
  */
-function unclaimed (shape: Shape, fields: FieldSet, claims: FieldSet, whole = true): FieldSet {
+function unowned (shape: Shape, fields: FieldSet, owned: FieldSet, whole = true): FieldSet {
   const remaining: Array<[string, FieldSet]> = []
   for (const element of below(fields)) {
-    const [mine, claimed] = [fields[element] ?? EMPTY, claims[element]]
+    const [mine, ownedBelow] = [fields[element] ?? EMPTY, owned[element]]
     const child = childOf(shape, element)
-    if (claimed === undefined) remaining.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
-    else if (shape.kind !== 'struct' && isMember(mine) && !isMember(claimed)) remaining.push([element, EMPTY])
+    if (ownedBelow === undefined) remaining.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
+    else if (shape.kind !== 'struct' && isMember(mine) && !isMember(ownedBelow)) remaining.push([element, EMPTY])
     else {
-      const sub = child === undefined ? EMPTY : unclaimed(child, mine, claimed, whole)
+      const sub = child === undefined ? EMPTY : unowned(child, mine, ownedBelow, whole)
       if (!isEmpty(sub)) remaining.push([element, sub])
     }
   }

@@ -2,11 +2,9 @@
  * Adapts field sets to a type whose schema changed. Owners of a part of a field that became atomic now own all of it. A field that was atomic and became
  * granular keeps its set, because the owned parts are unknown.
  */
-import { EMPTY, below, isEmpty, isMember, part } from './field-set.js'
-import type { FieldSet } from './field-set.js'
+import { isEmpty, part, below, isMember, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
-import { childOf } from './shape.js'
-import type { Shape } from './shape.js'
+import { childOf, type Shape } from './shape.js'
 import type { Versions } from './versions.js'
 
 /** Returns the same manager if its set already fits the schema. */

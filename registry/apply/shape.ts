@@ -2,10 +2,8 @@
  * The merge structure of a type: which fields are atomic and which are owned by parts. Lists without a listType merge as in a strategic merge patch, else
  * they are atomic; maps and structs are granular unless declared atomic. Undeclared members are granular objects or atomic values.
  */
-import { fieldJson } from '../../schemas/index.js'
-import type { Message } from '../../schemas/index.js'
-import { planOf } from '../../schemas/language/plan.js'
-import type { Plan, PlannedField } from '../../schemas/language/plan.js'
+import { fieldJson, type Message } from '../../schemas/index.js'
+import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
 

@@ -1,21 +1,17 @@
 /** Ownership after a write other than apply: the author of a change owns the changed fields exclusively. */
-import { UNCHANGED } from './compare.js'
-import type { Changes } from './compare.js'
-import { EMPTY, difference, holds, isEmpty, union, without } from './field-set.js'
-import type { FieldSet } from './field-set.js'
-import { cap, isSame, put } from './managers.js'
-import type { Manager, Who } from './managers.js'
+import { UNCHANGED, type Changes } from './compare.js'
+import { without, union, holds, isEmpty, difference, EMPTY, type FieldSet } from './field-set.js'
+import { cap, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
 import type { Steps } from '../../schemas/steps.js'
-import { Comparison } from './versions.js'
-import type { Versions } from './versions.js'
+import { Comparison, type Versions } from './versions.js'
 
 export interface Update {
   readonly versions: Versions
-  /** Both in the version of `who`; `{}` for a new object. */
+  /** Both in the version of `identity`; `{}` for a new object. */
   readonly before: object
   readonly after: object
   readonly managers: readonly Manager[]
-  readonly who: Who
+  readonly identity: ManagerIdentity
   /** Seconds precision, RFC 3339. */
   readonly now: () => string
   /** Fields that the write cannot change. */
@@ -23,21 +19,21 @@ export interface Update {
 }
 
 /** Runs in steps. Returns the same managers if no set changed. */
-export function * update ({ versions, before, after, managers, who, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
-  const comparison = new Comparison(versions, who.apiVersion, before, after, ignored)
-  const changes = comparison.in(who.apiVersion) ?? UNCHANGED
+export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
+  const comparison = new Comparison(versions, identity.apiVersion, before, after, ignored)
+  const changes = comparison.in(identity.apiVersion) ?? UNCHANGED
   if (changes === UNCHANGED) return cap(managers) // a client may have sent too many
   yield
   const others: Manager[] = []
   for (const manager of managers) {
-    others.push(isSame(manager, who) ? manager : lose(manager, comparison.in(manager.apiVersion)))
+    others.push(isSame(manager, identity) ? manager : lose(manager, comparison.in(manager.apiVersion)))
     yield
   }
-  const own = managers.find(manager => isSame(manager, who))?.fields ?? EMPTY
+  const own = managers.find(manager => isSame(manager, identity))?.fields ?? EMPTY
   // Usually the manager already owns the changed fields.
   const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(lostFields(own, changes), changes.changed)
   yield
-  const owners = put(remaining(others), who, fields, now)
+  const owners = put(remaining(others), identity, fields, now)
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
 }
 

@@ -1,6 +1,5 @@
 /** The versions of a type. Each manager's fields use the version they were set in, and are compared in that version. */
-import { compare } from './compare.js'
-import type { Changes } from './compare.js'
+import { compare, type Changes } from './compare.js'
 import type { FieldSet } from './field-set.js'
 import type { Shapes } from './shape.js'
 

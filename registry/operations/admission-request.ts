@@ -1,13 +1,12 @@
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { clone } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { clone, type ApiObject } from '../../schemas/index.js'
 import type { Span } from '../trace.js'
 import type { AdmissionReader, AdmissionRequest, Operation } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Caller, Target, WriteContext } from './context.js'
 
 /** Values that an operation adds, or sets differently from its resource. */
-type Overrides = Partial<Pick<AdmissionRequest, 'precondition' | 'claim' | 'kind' | 'requested'>>
+type Overrides = Partial<Pick<AdmissionRequest, 'precondition' | 'trackOwnership' | 'kind' | 'requested'>>
 
 const NO_OPTIONS = Object.freeze({})
 
@@ -36,7 +35,7 @@ class Request implements AdmissionRequest {
   readonly oldObject: Record<string, unknown> | undefined
   readonly warn: AdmissionRequest['warn']
   readonly precondition: AdmissionRequest['precondition']
-  readonly claim: AdmissionRequest['claim']
+  readonly trackOwnership: AdmissionRequest['trackOwnership']
   readonly waited: AdmissionRequest['waited']
   readonly #caller: Caller
 
@@ -63,7 +62,7 @@ class Request implements AdmissionRequest {
     this.oldObject = oldObject as Record<string, unknown> | undefined
     this.warn = context.warn
     this.precondition = overrides.precondition
-    this.claim = overrides.claim
+    this.trackOwnership = overrides.trackOwnership
     this.waited = context.waited
     this.#caller = context.caller
   }

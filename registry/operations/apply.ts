@@ -2,30 +2,26 @@
  * Server-side apply: merges the applied configuration into the current object, or creates the object. The store supplies the current object, so a version
  * conflict retries the apply; only an ownership conflict reaches the client.
  */
-import { decode } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { decode, type ApiObject } from '../../schemas/index.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { apply as applied, except } from '../apply/apply.js'
-import type { Applied, Application } from '../apply/apply.js'
+import { except, apply as applied, type Application, type Applied } from '../apply/apply.js'
 import { applyConflict } from '../apply/conflicts.js'
 import type { FieldSet } from '../apply/field-set.js'
 import { KUBECTL, keepLastApplied, unchangedSince } from '../apply/last-applied.js'
-import type { Manager, Who } from '../apply/managers.js'
+import type { Manager, ManagerIdentity } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
-import { bounded } from './storable.js'
+import { bounded } from './object-limits.js'
 import { stepped, yieldToEventLoop } from '../../storage/turns.js'
 import type { Steps } from '../../schemas/steps.js'
-import { now } from './context.js'
-import type { Target, WriteContext } from './context.js'
+import { now, type Target, type WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { fieldsKept, ownersIn, setOwners, versionsOf, whoWrites } from './ownership.js'
+import { fieldsKept, ownersIn, setOwners, versionsOf, managerIdentity } from './ownership.js'
 import { rewrite } from './rewrite.js'
-import { attempt } from './update.js'
-import type { Written } from './update.js'
+import { attempt, type Written } from './update.js'
 
 export interface ApplyRequest {
   /** The applied configuration in the version of the store; see `appliedValue`. `base` is undefined for a missing object. */
@@ -80,7 +76,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   const live = base === undefined ? {} : store.convertCopy(base)
   await yieldToEventLoop(size)
   const config = configOf(base)
-  const who = whoWrites(store, context, 'Apply', target.subresource)
+  const identity = managerIdentity(store, context, 'Apply', target.subresource)
   const ignored = fieldsKept(store, target.subresource ?? '')
   const complete = function * (made: object): Steps<ApiObject> {
     const { object } = bounded(() => decode(message, made))
@@ -89,22 +85,22 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
     applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
     return object
   }
-  const owners = await stepped(ownersOf(store, live, who, ignored), size)
-  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, who, force, now, ignored }
+  const owners = await stepped(ownersOf(store, live, identity, ignored), size)
+  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, identity, force, now, ignored }
   const outcome = await stepped(applied(application), size)
   const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await stepped(applied({ ...application, force: true }), size)
   await yieldToEventLoop(size)
-  if (who.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
+  if (identity.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)
   return { object: store.fromVersion(typed), owners: managers }
 }
 
 /** Assigns the fields of an object without managers to `before-first-apply`. */
-function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
+function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet): Steps<readonly Manager[]> {
   const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
-  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, who: { ...who, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now, ignored })
+  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, identity: { ...identity, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now, ignored })
 }
 
 /**
@@ -113,7 +109,7 @@ function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, who: Who, i
  */
 function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
   if (conflicts.length === 0) return true
-  const { manager, apiVersion } = application.who
+  const { manager, apiVersion } = application.identity
   const remaining = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
   if (remaining.length > 0) throw applyConflict(remaining, viewVersion)
   return false

@@ -1,11 +1,10 @@
 /** Creates objects: POST, and PUT of a missing name. */
 import { randomUUID } from 'node:crypto'
-import { forgetEmpty } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { forgetEmpty, type ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
 import type { AdmissionRequest, Precondition } from '../admission.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { Offer } from '../../storage/cache/offers.js'
+import type { PendingWrite } from '../../storage/cache/pending-writes.js'
 import { isKey } from '../../storage/key.js'
 import type { Manager } from '../apply/managers.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -13,16 +12,14 @@ import { SUFFIX_LENGTH, randomSuffix } from './suffix.js'
 import { finish } from '../../schemas/steps.js'
 import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
 import { allocating } from './allocation.js'
-import { claiming } from './claim.js'
+import { trackOwnership } from './track-ownership.js'
 import { admissionRequest } from './admission-request.js'
-import { now, refuse } from './context.js'
+import { now, refuse, type Target, type WriteContext } from './context.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
-import type { Target, WriteContext } from './context.js'
 import { createOn } from './create-on.js'
-import { bytesOf, refuseTooLarge, storable } from './storable.js'
-import type { Storable } from './storable.js'
+import { refuseTooLarge, encodeLarge, bytesOf, type EncodedObject } from './object-limits.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
@@ -59,7 +56,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   let { managedFields } = object.metadata
   const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, {
     precondition: precondition => { judgement.precondition = precondition },
-    claim: applied === undefined ? claiming(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
+    trackOwnership: applied === undefined ? trackOwnership(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
   })
   await mutate(store, request, object)
   if (large) await nextTurn()
@@ -129,13 +126,13 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     forgetEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
     if (context.dryRun) {
-      if (isLarge(context.size ?? 0)) await storable(store, object, store.unversioned(object))
+      if (isLarge(context.size ?? 0)) await encodeLarge(store, object, store.unversioned(object))
       const { kv } = await store.backend.get(key)
       return kv === undefined ? store.unstored(key, object) : undefined
     }
     const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
     const json = store.unversioned(object)
-    const { value, entry } = offer(store, key, object, isLarge(json.length) ? await storable(store, object, json) : { json, value: store.encode(object) })
+    const { value, entry } = expectWrite(store, key, object, isLarge(json.length) ? await encodeLarge(store, object, json) : { json, value: store.encode(object) })
     const { precondition } = judgement
     const result = await transact(store, context, 'create', () => createOn(precondition, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)
@@ -145,14 +142,14 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
   }
 }
 
-/** Encodes the object and offers its entry to the cache before the write. The first of cache and response to need the entry creates it. */
-export function offer (store: ResourceStore, key: string, object: ApiObject, { json, value }: Storable): Offer {
+/** Registers the write with the cache before it is sent. The cache and the response share the entry, which the first of them creates. */
+export function expectWrite (store: ResourceStore, key: string, object: ApiObject, { json, value }: EncodedObject): PendingWrite {
   const make = store.entries(key, object, json)
   let made: Entry | undefined
-  const offered: Offer = {
+  const write: PendingWrite = {
     value,
     entry: revision => made?.revision === revision ? made : made = make(revision)
   }
-  store.cache?.offer(key, offered)
-  return offered
+  store.cache?.expectWrite(key, write)
+  return write
 }

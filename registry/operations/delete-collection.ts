@@ -4,10 +4,8 @@ import { during } from '../trace.js'
 import type { ResourceStore } from '../resource-store.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { WriteContext } from './context.js'
-import { remove } from './delete.js'
-import type { DeleteRequest } from './delete.js'
-import { list } from './list.js'
-import type { ListRequest, ListResult } from './list.js'
+import { remove, type DeleteRequest } from './delete.js'
+import { list, type ListResult, type ListRequest } from './list.js'
 
 /**
  * Stops at the first failure other than a missing object; objects deleted until then stay deleted.

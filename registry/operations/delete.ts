@@ -3,18 +3,15 @@
  * objects are removed at once.
  * (Interface: Deletion of an object.)
  */
-import { decode, nextGeneration, timestamp, UNBOUNDED } from '../../schemas/index.js'
-import type { ApiObject, Int64, Strategy } from '../../schemas/index.js'
+import { timestamp, decode, nextGeneration, UNBOUNDED, type ApiObject, type Strategy, type Int64 } from '../../schemas/index.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
 import { conflict, invalid, notFound } from '../../schemas/status.js'
 import type { KeyValue } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { isStorageError } from '../../storage/errors.js'
-import type { StorageError } from '../../storage/errors.js'
+import { isStorageError, type StorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './admission-request.js'
-import { now } from './context.js'
-import type { Target, WriteContext } from './context.js'
+import { now, type Target, type WriteContext } from './context.js'
 import { admitDeletion } from './delete-admission.js'
 import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
 import { isLarge, nextTurn } from '../../storage/turns.js'

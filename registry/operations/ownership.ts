@@ -2,29 +2,23 @@
  * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers, because they are older or a client
  * reset them, get some with the first apply.
  */
-import { applyDefaults, decode, UNBOUNDED } from '../../schemas/index.js'
-import type { ApiObject, FieldError, Representation, Subresource } from '../../schemas/index.js'
+import { decode, applyDefaults, UNBOUNDED, type Subresource, type Representation, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../apply/elements.js'
-import { EMPTY, setOf } from '../apply/field-set.js'
-import type { FieldSet } from '../apply/field-set.js'
-import { entriesOf, isReset, stored, submitted } from '../apply/managers.js'
-import type { Manager, Operation, Who } from '../apply/managers.js'
+import { setOf, EMPTY, type FieldSet } from '../apply/field-set.js'
+import { stored, entriesOf, submitted, isReset, type Manager, type Operation, type ManagerIdentity } from '../apply/managers.js'
 import { reconciled } from '../apply/reconcile.js'
-import { isIdentical, shapesOf } from '../apply/shape.js'
-import type { Shape } from '../apply/shape.js'
+import { isIdentical, shapesOf, type Shape } from '../apply/shape.js'
 import { update } from '../apply/update.js'
 import type { Versions } from '../apply/versions.js'
 import type { ResourceStore } from '../resource-store.js'
-import { finish } from '../../schemas/steps.js'
-import type { Steps } from '../../schemas/steps.js'
-import { now, refuse } from './context.js'
-import type { WriteContext } from './context.js'
+import { finish, type Steps } from '../../schemas/steps.js'
+import { now, refuse, type WriteContext } from './context.js'
 
 /** The manager of the server's own writes. */
 const SERVER = 'orch-apiserver'
 
-export function whoWrites (store: ResourceStore, { fieldManager }: WriteContext, operation: Operation, subresource = ''): Who {
+export function managerIdentity (store: ResourceStore, { fieldManager }: WriteContext, operation: Operation, subresource = ''): ManagerIdentity {
   return { manager: fieldManager ?? SERVER, operation, apiVersion: store.representation.apiVersion, subresource }
 }
 
@@ -93,12 +87,12 @@ export function * trackCreation (store: ResourceStore, object: ApiObject, contex
   const { metadata } = object
   if (metadata.managedFields !== undefined) read(store, object)
   delete metadata.managedFields
-  setOwners(object, yield * tracked(store, {}, object, [], whoWrites(store, context, 'Update'), ignoredOnCreate(store)))
+  setOwners(object, yield * tracked(store, {}, object, [], managerIdentity(store, context, 'Update'), ignoredOnCreate(store)))
 }
 
 /** Adds the creator as owner of changes made to a new object during admission. */
 export function trackAddition (store: ResourceStore, entries: Entries, before: ApiObject, after: ApiObject, context: WriteContext): Entries {
-  return entriesOf(finish(tracked(store, before, after, stored(entries), whoWrites(store, context, 'Update'), ignoredOnCreate(store))))
+  return entriesOf(finish(tracked(store, before, after, stored(entries), managerIdentity(store, context, 'Update'), ignoredOnCreate(store))))
 }
 
 /** Chooses the entries that apply to a change: those that the client sent, else the current ones. Subresources cannot send any. */
@@ -123,15 +117,15 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
     return
   }
   yield
-  const owners = yield * tracked(store, old, object, managers, whoWrites(store, context, 'Update', subresource), fieldsKept(store, subresource))
+  const owners = yield * tracked(store, old, object, managers, managerIdentity(store, context, 'Update', subresource), fieldsKept(store, subresource))
   if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
   else setOwners(object, owners)
 }
 
-function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], who: Who, ignored: FieldSet): Steps<readonly Manager[]> {
+function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet): Steps<readonly Manager[]> {
   const versions = versionsOf(store, false)
-  const inRequestVersion = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, who.apiVersion)
-  return yield * update({ versions, before: inRequestVersion(before), after: inRequestVersion(after), managers, who, now, ignored })
+  const inRequestVersion = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, identity.apiVersion)
+  return yield * update({ versions, before: inRequestVersion(before), after: inRequestVersion(after), managers, identity, now, ignored })
 }
 
 export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {

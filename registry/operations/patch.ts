@@ -1,7 +1,6 @@
 /** PATCH: applies a difference to the current object. */
 import type { ApiObject, Message } from '../../schemas/index.js'
-import { STRATEGIC_MERGE_PATCH_TYPE } from '../../schemas/media-types.js'
-import type { PatchType } from '../../schemas/media-types.js'
+import { STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
@@ -10,8 +9,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from './context.js'
 import { matchTarget } from './identity.js'
-import { change } from './update.js'
-import type { Written } from './update.js'
+import { change, type Written } from './update.js'
 
 export interface PatchRequest {
   readonly type: PatchType

@@ -10,14 +10,12 @@
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
  */
-import { applyDefaults, emptyField, nextGeneration, putAt, sameMessages, sameValue, validateObject, validateSubresource, validateUpdate, valueAt } from '../../schemas/index.js'
-import type { ApiObject, FieldError, Subresource } from '../../schemas/index.js'
+import { validateSubresource, emptyField, validateObject, nextGeneration, sameValue, applyDefaults, sameMessages, putAt, validateUpdate, valueAt, type Subresource, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
-import { refuse } from './context.js'
-import type { WriteContext } from './context.js'
+import { refuse, type WriteContext } from './context.js'
 
 type Members = Record<string, unknown>
 const members = (object: ApiObject): Members => object as unknown as Members // fields of a message are members by name

@@ -5,8 +5,7 @@
  * If reading the newest state costs a call, the first attempt starts from the cache. A successful compare-and-put proves that the cached object was current.
  * Any other outcome counts only if the cached object was current.
  */
-import { forgetEmpty } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { forgetEmpty, type ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -14,8 +13,8 @@ import { holdWritten } from '../../storage/cache/written.js'
 import type { ResourceStore } from '../resource-store.js'
 import { isLarge } from '../../storage/turns.js'
 import type { Target, WriteContext } from './context.js'
-import { offer } from './create.js'
-import { storable } from './storable.js'
+import { expectWrite } from './create.js'
+import { encodeLarge } from './object-limits.js'
 import { transact } from './transact.js'
 
 /** The outcome of one attempt. `instead` is the conflicting object, undefined if it was deleted. */
@@ -76,11 +75,11 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const json = store.unversioned(object)
   if (json.isOf(base.json, base.revision)) return { done: base, unwritten: true }
   if (dryRun) {
-    if (isLarge(json.length)) await storable(store, object, json, maxBytes)
+    if (isLarge(json.length)) await encodeLarge(store, object, json, maxBytes)
     return { done: store.entry(base.key, object, base.revision), unwritten: true }
   }
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-  const { value, entry } = offer(store, base.key, object, isLarge(json.length) ? await storable(store, object, json, maxBytes) : { json, value: store.encode(object) })
+  const { value, entry } = expectWrite(store, base.key, object, isLarge(json.length) ? await encodeLarge(store, object, json, maxBytes) : { json, value: store.encode(object) })
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
   if ('done' in outcome) holdWritten(outcome.done, object, base)

@@ -2,20 +2,18 @@
  * PUT, and the update attempt that PUT and PATCH share. On a conflict the change runs again on the current object, unless the request named a
  * resourceVersion.
  */
-import { clone, forgetEmpty } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { forgetEmpty, clone, type ApiObject } from '../../schemas/index.js'
 import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { finish } from '../../schemas/steps.js'
+import { finish, type Steps } from '../../schemas/steps.js'
 import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
-import type { Steps } from '../../schemas/steps.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { bytesOf, refuseTooLarge } from './storable.js'
+import { bytesOf, refuseTooLarge } from './object-limits.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'

@@ -1,8 +1,6 @@
 /** Translates the configuration applied to a view, such as scale, into one of the object itself. */
-import { decode } from '../../schemas/index.js'
-import type { ApiObject, SubresourceView } from '../../schemas/index.js'
-import { notFound, invalid } from '../../schemas/status.js'
-import type { FieldError } from '../../schemas/status.js'
+import { decode, type SubresourceView, type ApiObject } from '../../schemas/index.js'
+import { notFound, invalid, type FieldError } from '../../schemas/status.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { compare } from '../apply/compare.js'

@@ -4,7 +4,7 @@
  * `unschedulable: false`, can be replaced.
  */
 import { clone } from '../../schemas/index.js'
-import { MOST_VALUES } from '../../schemas/limits.js'
+import { MAX_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import { quote } from '../../schemas/quote.js'
@@ -13,7 +13,7 @@ const MAX_OPERATIONS = 10_000
 /** Copies can double a document each time, so what they add is limited like a body. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024
 /** List items and object members that copies may add, which is also the limit for an object. */
-const MAX_COPIED_VALUES = MOST_VALUES
+const MAX_COPIED_VALUES = MAX_VALUES
 /** List items and object members that tests and copies may visit. */
 const MAX_STEPS = 1_000_000
 /** Steps between two checks of the clock: a fraction of a millisecond. */
@@ -190,7 +190,7 @@ class JsonPatcher {
   }
 
   /** Approximate length of the value as JSON. */
-  #bytesOf (value: unknown, most: number, depth: number): number {
+  #bytesOf (value: unknown, max: number, depth: number): number {
     if (depth > MAX_DEPTH) throw new Misfit(`the copies nest more than ${MAX_DEPTH} levels deep`)
     this.#step()
     if (++this.#copiedValues > MAX_COPIED_VALUES) throw new Misfit(`the copies add up to more than ${MAX_COPIED_VALUES} values`)
@@ -198,11 +198,11 @@ class JsonPatcher {
     if (typeof value === 'string') bytes += value.length + 2
     else if (isParent(value)) {
       for (const key of Object.keys(value)) {
-        bytes += (Array.isArray(value) ? 1 : key.length + 4) + this.#bytesOf((value as Record<string, unknown>)[key], most - bytes, depth + 1)
-        if (bytes > most) break
+        bytes += (Array.isArray(value) ? 1 : key.length + 4) + this.#bytesOf((value as Record<string, unknown>)[key], max - bytes, depth + 1)
+        if (bytes > max) break
       }
     } else bytes += 4
-    if (bytes > most) throw new Misfit('the copies add up to more than 3 MiB')
+    if (bytes > max) throw new Misfit('the copies add up to more than 3 MiB')
     return bytes
   }
 

@@ -1,6 +1,5 @@
 /** Finds how a strategic merge patch treats each field, from the declarations. */
-import { alternativeOf } from '../../schemas/language/plan.js'
-import type { Plan, PlannedField } from '../../schemas/language/plan.js'
+import { alternativeOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 
 /** The fields of a message, the entries of a map, or undeclared members. */
 export type Members = Plan | { readonly entries: PlannedField } | undefined

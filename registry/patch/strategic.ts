@@ -11,11 +11,9 @@ import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
-import { below, directiveOf, isObject, malformed, patchMismatch, put, readPatch, contentOf, contentOfItems, contentOfMembers } from './strategic-directives.js'
-import type { Plain } from './strategic-directives.js'
+import { contentOfItems, malformed, patchMismatch, isObject, put, below, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
 import { arranged, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
-import { placeOf } from './strategic-places.js'
-import type { Members, Place } from './strategic-places.js'
+import { placeOf, type Place, type Members } from './strategic-places.js'
 import { quote } from '../../schemas/quote.js'
 
 /** List items visited. Only patches that repeat items come close. */

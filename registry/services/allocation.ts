@@ -1,17 +1,14 @@
 /** Allocates cluster IPs and node ports of services. See `pool.ts` for the locking and `repair.ts` for values leaked by a process that ended. */
-import { clone } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { clone, type ApiObject } from '../../schemas/index.js'
 import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
 import { invalid } from '../../schemas/status.js'
 import type { Backend } from '../../storage/backend.js'
 import type { Allocated, Allocation } from '../operations/allocation.js'
-import { hasAddresses, isHeadless, newAddresses, settleFamilies } from './families.js'
-import type { Family } from './families.js'
+import { newAddresses, isHeadless, hasAddresses, settleFamilies, type Family } from './families.js'
 import { addressesOf, allocatesNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf } from './held.js'
 import { Pool, type PoolObserver } from './pool.js'
 import { addressValues, canonicalAddress, portValues } from './value-range.js'
-import { Taking } from './taking.js'
-import type { Noun } from './taking.js'
+import { Taking, type Noun } from './taking.js'
 
 export interface ServiceRanges {
   /** CIDRs, at most one per IP family; the first is the default. */
@@ -71,7 +68,7 @@ export class ServiceAllocation implements Allocation {
     const taking = new Taking({ namespace, name, uid }, dryRun)
     const revert = async (): Promise<void> => {
       service.spec = sent
-      await this.#quietly(() => taking.giveBack())
+      await this.#quietly(() => taking.releaseAll())
     }
     try {
       await this.#takeAddresses(spec, before, taking)
@@ -147,10 +144,10 @@ export class ServiceAllocation implements Allocation {
     const keptPorts = now === undefined ? new Set<number>() : nodePortsOf(now)
     for (const { family, name } of addressesOf(spec)) {
       const pool = this.addresses.get(family)
-      if (pool !== undefined && !keptAddresses.has(name)) await this.#quietly(() => pool.release(name, uid))
+      if (pool !== undefined && !keptAddresses.has(name)) await this.#quietly(() => pool.releaseOwned(name, uid))
     }
     for (const port of nodePortsOf(spec)) {
-      if (!keptPorts.has(port)) await this.#quietly(() => this.nodePorts.release(String(port), uid))
+      if (!keptPorts.has(port)) await this.#quietly(() => this.nodePorts.releaseOwned(String(port), uid))
     }
   }
 

@@ -1,6 +1,5 @@
 /** Decides the IP families of a service, from its spec, its previous spec and the ranges of the cluster. */
-import type { FieldError } from '../../schemas/index.js'
-import { collect, sameValue } from '../../schemas/index.js'
+import { collect, sameValue, type FieldError } from '../../schemas/index.js'
 import { validateServiceAddresses } from '../../schemas/api/core/rules/service-addresses.js'
 import type { ServiceSpec } from '../../schemas/api/core/services.js'
 import { isIPv6, parseAddress } from '../../schemas/rules/net.js'

@@ -1,8 +1,7 @@
 /** The values a service holds: its addresses by family and its node ports. */
 import type { ServiceSpec } from '../../schemas/api/core/services.js'
 import { isIPv6, parseAddress } from '../../schemas/rules/net.js'
-import { hasAddresses, isHeadless } from './families.js'
-import type { Family } from './families.js'
+import { hasAddresses, isHeadless, type Family } from './families.js'
 import { addressText } from './value-range.js'
 
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'

@@ -128,16 +128,16 @@ export class Pool {
   }
 
   /** Releases a value that was just taken. @throws StorageError */
-  async giveBack ({ name, key, revision }: Taken): Promise<void> {
+  async release ({ name, key, revision }: Taken): Promise<void> {
     const { succeeded } = await this.#options.backend.delete(key, revision)
     if (succeeded) this.#free(name)
   }
 
   /** Releases a value if this owner has it. @throws StorageError */
-  async release (name: string, uid: string): Promise<void> {
+  async releaseOwned (name: string, uid: string): Promise<void> {
     const { kv } = await this.#options.backend.get(this.key(name))
     if (kv === undefined) this.#free(name)
-    else if (ownerOf(kv)?.uid === uid) await this.giveBack({ name, key: kv.key, revision: kv.modRevision })
+    else if (ownerOf(kv)?.uid === uid) await this.release({ name, key: kv.key, revision: kv.modRevision })
   }
 
   /** All taken values, page by page. */

@@ -44,8 +44,8 @@ export class Taking {
   }
 
   /** Releases all values that this write took. @throws the first failure */
-  async giveBack (): Promise<void> {
-    await Promise.all(this.#taken.splice(0).map(({ pool, taken }) => pool.giveBack(taken)))
+  async releaseAll (): Promise<void> {
+    await Promise.all(this.#taken.splice(0).map(({ pool, taken }) => pool.release(taken)))
   }
 
   #keep (pool: Pool, taken: Taken | undefined): string | undefined {

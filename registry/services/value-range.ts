@@ -1,6 +1,5 @@
 /** Numbered values of a pool: the addresses of a range or a port range. */
-import { contains, isIPv6, parseAddress, parseRange } from '../../schemas/rules/net.js'
-import type { Address } from '../../schemas/rules/net.js'
+import { parseAddress, parseRange, contains, isIPv6, type Address } from '../../schemas/rules/net.js'
 
 export interface ValueRange {
   /** The range as errors name it. */

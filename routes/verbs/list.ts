@@ -1,24 +1,20 @@
 /** GET of a collection: the items' stored bytes for JSON, otherwise each item encoded when it is sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { encodeMessageOnce, indentedItem, listJson, protobufListParts, stringify, writeText } from '../../schemas/index.js'
+import { protobufListParts, indentedItem, writeText, stringify, encodeMessageOnce, listJson, type ApiObject } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
-import type { ApiObject } from '../../schemas/index.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { joinedRun } from '../../storage/cache/joined-run.js'
-import { list } from '../../registry/operations/list.js'
-import type { ListResult } from '../../registry/operations/list.js'
+import { list, type ListResult } from '../../registry/operations/list.js'
 import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { during } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
-import { ListBytes, bytesOf } from '../list-bytes.js'
-import type { JoinedEntries } from '../list-bytes.js'
+import { ListBytes, bytesOf, type JoinedEntries } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
-import { includeObject, row, table } from '../transform.js'
-import type { Form } from '../transform.js'
+import { table, includeObject, row, type Form } from '../transform.js'
 
 interface ListMeta { resourceVersion?: string, continue?: string, remainingItemCount?: number }
 

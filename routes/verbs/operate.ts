@@ -1,8 +1,7 @@
 /** POST of an operation: a virtual resource such as a review, or a subresource that acts. Returns the result without storing it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { partialMetadata } from '../../schemas/codec/encodings.js'
-import { applyDefaults, isDecodeError } from '../../schemas/index.js'
-import type { ApiObject, Message } from '../../schemas/index.js'
+import { isDecodeError, applyDefaults, type ApiObject, type Message } from '../../schemas/index.js'
 import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
 import { methodNotAllowed } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'

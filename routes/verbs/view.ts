@@ -1,8 +1,6 @@
 /** Subresources with another message than their object, such as scale: read from the object and written into it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { applyDefaults, decode, toJson } from '../../schemas/index.js'
-import type { ApiObject, SubresourceView } from '../../schemas/index.js'
-import type { FieldError } from '../../schemas/index.js'
+import { decode, applyDefaults, toJson, type SubresourceView, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { get } from '../../registry/operations/get.js'

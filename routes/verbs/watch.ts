@@ -6,7 +6,7 @@ import type { StorageError } from '../../storage/errors.js'
 import type { Subscriber } from '../../storage/cache/subscribers.js'
 import { watch } from '../../registry/operations/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { bool, count, heldSelectors, refuseInitialEvents, selectors, text } from '../query.js'
+import { bool, count, watchSelectors, refuseInitialEvents, selectors, text } from '../query.js'
 import { begin } from '../stream.js'
 import { watchForm } from '../watch-encoder.js'
 import type { WatchObserver } from '../watch-metrics.js'
@@ -73,7 +73,7 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     const seconds = lifetime(query, times)
     const form = watchForm(request, store)
     const subscriber = new WatchSubscriber()
-    const { labels, fields } = heldSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
+    const { labels, fields } = watchSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
     if ((request.raw.url ?? '').length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
     const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, subscriber)
     if (reply.raw.destroyed) {

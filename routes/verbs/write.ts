@@ -1,17 +1,14 @@
 /** POST, PUT and PATCH: decodes the body, runs the operation and sends the result. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode, findingsOfJson, isDecodeError, strictFindings, stringify } from '../../schemas/index.js'
-import type { Decoded } from '../../schemas/index.js'
-import { APPLY_TYPE, JSON_TYPE, patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
-import type { PatchType } from '../../schemas/media-types.js'
+import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded } from '../../schemas/index.js'
+import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../auth/refusal.js'
-import { badRequest, internalError, invalid, unsupportedMediaType } from '../../schemas/status.js'
-import type { StatusError } from '../../schemas/status.js'
+import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { during } from '../../registry/trace.js'
 import { firstTurn, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
-import { bounded } from '../../registry/operations/storable.js'
+import { bounded } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -93,8 +90,8 @@ function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
   const why = type === STRATEGIC_MERGE_PATCH_TYPE
     ? `${type} is not for ${store.representation.plural}, a type defined at run time, which does not say how its lists are merged`
     : 'the body of the request was in an unknown format'
-  const offered = [...types, APPLY_TYPE].join(', ')
-  throw unsupportedMediaType(`${why} - accepted media types include: ${offered}`, { 'accept-patch': offered })
+  const accepted = [...types, APPLY_TYPE].join(', ')
+  throw unsupportedMediaType(`${why} - accepted media types include: ${accepted}`, { 'accept-patch': accepted })
 }
 
 const MAX_QUOTED = 2000

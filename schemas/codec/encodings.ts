@@ -1,4 +1,4 @@
-/** Forms of answers beside an object's own: YAML of anything, a Status and bare metadata in protobuf. */
+/** Response encodings beside an object's own: YAML, and Status and PartialObjectMetadata in protobuf. */
 import type { ApiObject } from '../resource.js'
 import { encodeMessageOnce, encodeProtobuf } from '../index.js'
 import { PartialObjectMetadata, Status as StatusMessage } from '../meta/v1.js'
@@ -7,10 +7,10 @@ import type { Status } from '../status.js'
 export { toYaml } from './yaml/yaml-write.js'
 
 export function statusToProtobuf (status: Omit<Status, 'code'> & { code?: number }): Buffer {
-  return encodeProtobuf(StatusMessage, status as never) // the wire shape is the message's own
+  return encodeProtobuf(StatusMessage, status as never) // Status has the fields of StatusMessage
 }
 
-/** `version`: meta.orch.io/v1 or meta.orch.io/v1beta1. */
+/** @param version meta.orch.io/v1 or meta.orch.io/v1beta1 */
 export function partialMetadata ({ metadata }: ApiObject, version: string): { kind: string, apiVersion: string, metadata: ApiObject['metadata'] } {
   return { kind: 'PartialObjectMetadata', apiVersion: version, metadata }
 }
@@ -19,7 +19,7 @@ export function partialMetadataProtobuf (object: ApiObject, version: string): Bu
   return encodeProtobuf(PartialObjectMetadata, partialMetadata(object, version) as never)
 }
 
-/** As an item of a list: the message alone, in memory that the next encoding of one writes over. */
+/** A list item: the message without an envelope, in memory that the next call overwrites. */
 export function partialMetadataMessage (object: ApiObject, version: string): Uint8Array {
   return encodeMessageOnce(PartialObjectMetadata, partialMetadata(object, version) as never)
 }

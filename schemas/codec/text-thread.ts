@@ -1,7 +1,7 @@
 /**
- * Text off the event loop: YAML in, and large objects as YAML or indented JSON out. The YAML parser needs about 0.6 ms per KiB, and
- * many times that for the worst of texts, so all but short bodies go to a thread of their own, with bounds on time, memory and the
- * number of threads. A thread that has answered is kept for a while, as starting one costs more than most bodies.
+ * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out. Parsing YAML takes
+ * 0.6 ms per KiB and far more for malicious text, so all but short bodies go to a thread, with limits on time, memory and the
+ * number of threads. Idle threads are kept for a while, because starting one costs more than most bodies.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -10,31 +10,30 @@ import { parseLong } from './json/exact.js'
 import type { Parsed } from './json/parse.js'
 import { parseYaml } from './yaml/yaml.js'
 
-/** Bytes of YAML that are parsed on the spot. */
+/** YAML up to this size is parsed on the event loop. */
 const SMALL = 4 * 1024
 const MAX_THREADS = 2
 const TIME_LIMIT = 15_000
 const KEEP_FOR = 10_000
 const MEMORY_LIMIT = { maxOldGenerationSizeMb: 512 }
 
-/** How an object is written: `item` as one of a list, as `indented` and `yaml` in routes/verbs/list.ts put it into theirs. */
+/** The output format. `item`: one item of a list, as `indented` and `yaml` in routes/verbs/list.ts need it. */
 export interface TextForm { readonly format: 'yaml' | 'indented', readonly item: boolean }
 
-/** A request to a thread: parse YAML, or convert the server's own JSON into another form. */
+/** A request to a thread: parse YAML, or convert the server's JSON to another format. */
 export type Question = { readonly yaml: Uint8Array } | { readonly json: Uint8Array, readonly form: TextForm }
 
-/** The thread's answer. */
 export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } | { readonly written: Uint8Array } | { readonly refused: string }
 
 let running = 0
-/** Who waits for a thread: bodies, which others wait for less long, before answers. */
+/** Callers that wait for a thread. Bodies go before responses. */
 const waiting = { bodies: [] as Array<() => void>, answers: [] as Array<() => void> }
-/** Threads with nothing to do, and what ends them. */
+/** Idle threads and their termination timers. */
 const idle = new Map<Worker, NodeJS.Timeout>()
 
 /**
- * As `parseYaml`, without holding the event loop.
- * @param signal aborted when nobody waits for the answer any more: nothing is parsed for nobody
+ * `parseYaml` without blocking the event loop.
+ * @param signal aborts when the client has gone away
  * @throws DecodeError
  */
 export async function parseYamlBody (bytes: Uint8Array, signal?: AbortSignal): Promise<Parsed> {
@@ -51,9 +50,9 @@ export async function parseYamlBody (bytes: Uint8Array, signal?: AbortSignal): P
 }
 
 /**
- * The JSON of an object as other text.
- * @param json our own; it is copied
- * @throws Error when it takes too much time or memory, or the signal is aborted
+ * Converts the JSON of an object to another format.
+ * @param json written by the server; it is copied
+ * @throws Error beyond the time or memory limit, or when the signal is aborted
  */
 export async function writeText (json: Uint8Array, form: TextForm, signal?: AbortSignal): Promise<Uint8Array> {
   const answer = await inThread({ json, form }, signal)
@@ -67,14 +66,14 @@ async function inThread (question: Question, signal?: AbortSignal): Promise<Answ
   try {
     return await ask(question, signal === undefined ? [] : [signal])
   } finally {
-    // The place goes to the next in line, or is free.
+    // Hand the slot to the next waiting caller, or release it.
     const next = waiting.bodies.shift() ?? waiting.answers.shift()
     if (next === undefined) running--
     else next()
   }
 }
 
-/** Resolves with a place. @throws DecodeError when the signal is aborted before */
+/** Waits for a free slot. @throws DecodeError if the signal is aborted first */
 async function place (line: Array<() => void>, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const leave = (): void => {
@@ -114,7 +113,7 @@ function take (): Worker {
   const [kept] = idle
   if (kept === undefined) {
     const worker = new Worker(new URL('./text-worker.js', import.meta.url), { resourceLimits: MEMORY_LIMIT })
-    worker.on('error', () => {}) // whoever waits for it hears of it too
+    worker.on('error', () => {}) // the exchange sees the exit
     worker.once('exit', () => { forget(worker) })
     return worker
   }
@@ -125,7 +124,7 @@ function take (): Worker {
 }
 
 function keep (worker: Worker): void {
-  worker.unref() // it never keeps a process from ending
+  worker.unref() // an idle thread must not keep the process alive
   idle.set(worker, setTimeout(() => {
     forget(worker)
     void worker.terminate()

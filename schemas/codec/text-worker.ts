@@ -1,4 +1,4 @@
-/** The other end of `text-thread.ts`: answers each question once. */
+/** The worker side of `text-thread.ts`. */
 import { parentPort } from 'node:worker_threads'
 import { isDecodeError } from '../language/decode-error.js'
 import { parseExactly, stringify } from './json/exact.js'
@@ -22,7 +22,7 @@ function written (value: unknown, { format, item }: TextForm): string {
   return item ? indentedItem(value) : stringify(value, 2) ?? ''
 }
 
-parentPort?.on('message', (question: Question) => { // what the thread's maker sends
+parentPort?.on('message', (question: Question) => { // sent by text-thread.ts
   if ('yaml' in question) {
     parentPort?.postMessage(parsed(question.yaml))
     return

@@ -1,11 +1,9 @@
 /**
- * The audit policy: which requests are recorded, and how much of them. The first rule that a request matches decides; one that
- * matches none leaves nothing.
+ * The audit policy: which requests are audited, at which level. The first matching rule decides; a request that matches none is not audited.
  *
  * @see interface, 'Audit events', `--audit-policy-file`
  */
-import { apiPackage, bool, list, one, string } from '../language/declare.js'
-import type { Report, Static } from '../language/declare.js'
+import { one, bool, string, list, apiPackage, type Report, type Static } from '../language/declare.js'
 import { invalid, named, notSupported, required } from '../rules/findings.js'
 import { dnsSubdomain } from '../names.js'
 import { ObjectMeta } from '../meta/object.js'

@@ -1,10 +1,9 @@
 /**
- * Where spans of requests are sent and of how many. The connection has no TLS, as convention: a receiver is beside the server.
+ * Tracing: where spans are exported and how many requests are sampled. As upstream, the connection to the collector has no TLS.
  *
  * @see interface, `--tracing-config-file`
  */
-import { apiPackage, int32, string } from '../language/declare.js'
-import type { Report, Static } from '../language/declare.js'
+import { int32, string, apiPackage, type Report, type Static } from '../language/declare.js'
 import { invalid } from '../rules/findings.js'
 
 const { kind } = apiPackage('apiserver.config.orch.io', 'v1alpha1', 'io.orch.apiserver.v1alpha1')

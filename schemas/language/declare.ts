@@ -1,8 +1,7 @@
 /**
- * The language every API type is stated in. A message is one value with one entry per field, in the order
- * of declaration (which is the order of its JSON); everything else is derived from it when it is first
- * needed: the TypeScript type (`Static`), JSON and protobuf codecs, defaults, validation, OpenAPI.
- * Messages and fields are TypeBox schemas: JSON Schema that Ajv takes as it is, with our own facts under the symbol `Facts`.
+ * The language in which every API type is declared. A message has one entry for each field, in JSON order. Everything else is
+ * derived from it when first needed: the TypeScript type (`Static`), JSON and protobuf codecs, defaults, validation, OpenAPI.
+ * Messages and fields are TypeBox schemas: JSON Schema for Ajv, with further facts under the symbol `Facts`.
  *
  *     const { message, kind } = apiPackage('rbac.authorization.orch.io', 'v1', 'io.orch.api.rbac.v1')
  *
@@ -13,67 +12,56 @@
  *       name: string(3, 'Name of the role.', { required: true })
  *     }, { structType: 'atomic' })
  *
- * Declaring allocates a few plain objects and computes nothing, so that hundreds of types cost a start nothing.
+ * A declaration allocates a few plain objects and computes nothing, so hundreds of types do not slow the start.
  *
- * How an object looks in memory: like its JSON, in declared order. A scalar that is `required` is always there
- * (zero when it was not sent), so is a nested message that is no pointer; everything else is absent when unset, never
- * null. Times are RFC 3339 strings, bytes base64 strings, 64-bit integers numbers or, beyond ±9007199254740991, bigints.
+ * In memory an object looks like its JSON, in declared order. A `required` scalar is always present (zero if unsent), and so is a
+ * nested message that is not a pointer. Every other unset field is absent, never null. Times are RFC 3339 strings, bytes base64
+ * strings; 64-bit integers are numbers, or bigints beyond ±9007199254740991.
  */
+import { apiVersionOf } from '../groups.js'
 import { fieldSchema, messageSchema } from './json-schema.js'
-import type { Alternatives, Declaration, Declared, ElementType, Field, FieldOptions, Fields, KindFacts, Message, MessageOptions, ObjectOf, Plain, ScalarName, ScalarValues, Self, Shape, Special, SpecialMessage, TypeMembers, ValueOf, Within } from './types.js'
+import type { Alternatives, Declaration, Declared, ElementType, Field, FieldOptions, Fields, Message, MessageOptions, ObjectOf, Plain, ScalarName, ScalarValues, Self, Shape, Special, SpecialMessage, TypeMembers, ValueOf, Within } from './types.js'
 
 export { Facts } from './types.js'
 export type * from './types.js'
-
-function apiVersionOf (group: string, version: string): string {
-  return group === '' ? version : `${group}/${version}`
-}
-
-function build (name: string, openapiName: string, description: string, fields: Fields, type: KindFacts | undefined, special: Special | undefined, alternatives: Alternatives | undefined, options: MessageOptions<never>): Message {
-  return messageSchema({
-    name,
-    openapiName,
-    description,
-    fields,
-    type,
-    special,
-    alternatives,
-    structType: options.structType,
-    protobuf: options.protobuf !== false,
-    preserveUnknown: options.preserveUnknown === true,
-    // The codecs hand each rule the object they made from these very fields, so its static type holds.
-    defaults: options.defaults as Declaration['defaults'],
-    validate: options.validate as Declaration['validate'],
-    validateCreate: options.validateCreate as Declaration['validateCreate'],
-    validateUpdate: options.validateUpdate as Declaration['validateUpdate']
-  })
-}
 
 export interface ApiPackage {
   message: <F extends Fields>(name: string, description: string, fields: F, options?: MessageOptions<ObjectOf<F>>) => Message<ObjectOf<F>>
   kind: <F extends Fields>(name: string, description: string, fields: F, options?: MessageOptions<ObjectOf<F> & TypeMembers>) => Message<ObjectOf<F> & TypeMembers>
   special: <T>(name: string, description: string, fields: Fields, special: Special<T>) => SpecialMessage<T>
   /**
-   * A type whose value is that of one of its fields, in JSON and in memory: an object for the one that holds a message, a list
-   * for a list, true or false for a boolean. Each kind stands at most once. In protobuf it is a message of these fields, with
-   * what is `beside` the chosen one. Names, defaults and rules of what the fields hold are as anywhere else.
+   * A union type: its value is that of one of its fields, in JSON and in memory. The JSON type selects the field (object, list or
+   * boolean), so each occurs at most once. In protobuf it is a message with the chosen field and the constants in `beside`.
    */
   alternatives: <F extends Fields>(name: string, description: string, fields: F, beside?: Plain) => SpecialMessage<{ [K in keyof F]: ValueOf<F[K]> }[keyof F]>
 }
 
 /**
- * Where the types of a group version are declared. `openapi` prefixes OpenAPI definition names;
- * the names of messages begin with its last two parts unless `name` says otherwise. `kindVersion` is
- * the apiVersion of its kinds where that is not group/version, `alsoAs` one that clients may call them by.
+ * Declares the types of a group version. `openapi` prefixes OpenAPI definition names; message names begin with its last two parts
+ * unless `name` is set. `kindVersion` is the apiVersion of its kinds if not group/version; `alsoAs` is another accepted apiVersion.
  */
 export function apiPackage (group: string, version: string, openapi: string, options: { name?: string, kindVersion?: string, anyVersion?: true, alsoAs?: string } = {}): ApiPackage {
   const prefix = options.name ?? openapi.split('.').slice(-2).join('.')
   const apiVersion = options.kindVersion ?? apiVersionOf(group, version)
-  const make = (name: string, description: string, fields: Fields, kind: boolean, special: Special | undefined, rules: MessageOptions<never>, alternatives?: Alternatives) =>
-    build(`${prefix}.${name}`, `${openapi}.${name}`, description, fields,
-      kind ? { group, version, kind: name, apiVersion, anyVersion: options.anyVersion === true, ...(options.alsoAs === undefined ? {} : { alsoAs: options.alsoAs }) } : undefined, special, alternatives, rules)
+  const make = (name: string, description: string, fields: Fields, kind: boolean, special: Special | undefined, rules: MessageOptions<never>, alternatives?: Alternatives) => messageSchema({
+    name: `${prefix}.${name}`,
+    openapiName: `${openapi}.${name}`,
+    description,
+    fields,
+    type: kind ? { group, version, kind: name, apiVersion, anyVersion: options.anyVersion === true, ...(options.alsoAs === undefined ? {} : { alsoAs: options.alsoAs }) } : undefined,
+    special,
+    alternatives,
+    structType: rules.structType,
+    protobuf: rules.protobuf !== false,
+    preserveUnknown: rules.preserveUnknown === true,
+    // Codecs pass each rule an object decoded by these fields, so its static type holds.
+    defaults: rules.defaults as Declaration['defaults'],
+    validate: rules.validate as Declaration['validate'],
+    validateCreate: rules.validateCreate as Declaration['validateCreate'],
+    validateUpdate: rules.validateUpdate as Declaration['validateUpdate']
+  })
   return {
-    // The phantom type parameter is what the fields say; nothing at run time carries it.
+    // Phantom types: nothing at run time carries them.
     message: (name, description, fields, rules = {}) => make(name, description, fields, false, undefined, rules) as Message<ObjectOf<typeof fields>>,
     kind: (name, description, fields, rules = {}) => make(name, description, fields, true, undefined, rules) as Message<ObjectOf<typeof fields> & TypeMembers>,
     special: <T>(name: string, description: string, fields: Fields, special: Special<T>) =>
@@ -113,27 +101,27 @@ export function list<const E extends ElementType> (number: number | null, descri
 }
 
 /**
- * A type that contains itself. `self` is what stands for it in its fields, where it must be a pointer, a list or a map:
+ * A type that contains itself. In its fields `self` stands for it, and must be a pointer, a list or a map:
  *
  *     export const JSONSchemaProps = recursive(self => message('JSONSchemaProps', 'A schema.', {
  *       not: one(1, 'What must not hold.', self, { pointer: true }),
  *       properties: map(2, 'By name.', self)
  *     }))
  *
- * Of types that contain each other, one has to be written down as an interface, `const A: Message<A>`; thunks do the rest.
+ * Types that contain each other need thunks, and an interface for the static type of one: `const A: Message<A>`.
  */
 export function recursive<T> (declare: (self: () => Message<Self>) => Message<T>): Message<Within<T>> {
-  // What stands for itself is itself, which only the static type has to be told.
+  // `Self` exists in the static type only.
   const made: Message = declare(() => made as Message<Self>)
   return made as Message<Within<T>>
 }
 
-/** A map with string keys; read its entries with Object.hasOwn or Object.entries, any key may be in it. */
+/** A map with string keys, any of which may occur: read entries with Object.hasOwn or Object.entries. */
 export function map<const E extends ElementType> (number: number | null, description: string, of: E, options?: FieldOptions) {
   return field('map', number, description, of, options) as Declared<Record<string, ValueOf<E>>, 'maybe'>
 }
 
-/** A nested message whose fields stand in the object itself in JSON, and in a message of their own in protobuf. */
+/** A message whose fields are inlined into the object in JSON, and nested in protobuf. */
 export function inline<const E extends Message> (number: number | null, description: string, of: E, options?: Pick<FieldOptions, 'immutable'>) {
   return field('inline', number, description, of, options) as Field<ValueOf<E>, 'inline'>
 }

@@ -1,7 +1,4 @@
-/**
- * What bytes or text that can't be understood fail with: one sentence for the client that says what was
- * wrong and where. A decoder throws nothing else; the routes answer it with 400.
- */
+/** Thrown by decoders for malformed input, with one sentence for the client. Decoders throw nothing else; routes answer it with 400. */
 export class DecodeError extends Error {
   constructor (message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -9,14 +6,14 @@ export class DecodeError extends Error {
   }
 }
 
-/** Of what holds more values than it may. */
+/** Too many values or map entries. */
 export class TooManyError extends DecodeError {}
 
 export function isDecodeError (error: unknown): error is DecodeError {
   return error instanceof DecodeError
 }
 
-/** How a message to a client names the type of a JSON value. */
+/** The JSON type of a value, for error messages. */
 export function nameOfType (value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

@@ -1,37 +1,34 @@
 /**
- * Plain values (from JSON or YAML) to objects of a declared type: members of the wrong type are refused with their path,
- * unknown ones reported and dropped, null is unset, zero of an optional scalar is unset and so is an empty list or map, which protobuf cannot tell from none. What comes out shares nothing with what went in,
- * except raw JSON within.
+ * Decodes plain values (from JSON or YAML) into objects of a declared type. A member of the wrong type is an error; an unknown one
+ * is reported and dropped. null, a zero optional scalar and an empty list or map are unset, because protobuf cannot tell them
+ * apart. The result shares nothing with the input except raw JSON.
  */
-import { Facts } from './types.js'
-import type { Declaration, Message, Plain, ScalarName } from './types.js'
+import { Facts, type ScalarName, type Declaration, type Message, type Plain } from './types.js'
 import { DecodeError, nameOfType } from './decode-error.js'
-import { OF_BODIES, tooManyEntries, tooManyValues } from '../codec/json/parse.js'
-import type { ValueBounds } from '../codec/json/parse.js'
+import { OF_BODIES, tooManyEntries, tooManyValues, type ValueBounds } from '../codec/json/parse.js'
 import { pathText } from '../codec/json/repeated-keys.js'
-import { alternativeOf, fillRequired, planOf } from './plan.js'
-import type { Plan, PlannedField } from './plan.js'
+import { fillRequired, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { canonicalBase64, setMember } from './values.js'
 
 const MAX_UNKNOWN = 100
 
 export interface Decoded<T> {
   readonly object: T
-  /** Paths of members the declaration does not know, such as `spec.foo`; at most 100. */
+  /** Paths of undeclared members, such as `spec.foo`; at most 100. */
   readonly unknown: string[]
 }
 
 /**
- * @throws DecodeError naming the path and what was expected there. For a kind, a missing kind or apiVersion is
- * filled in and another one refused. `most` bounds items of lists and entries of maps, all together: UNBOUNDED for what is already stored.
+ * Decodes a value. For a kind, an empty kind or apiVersion is filled in and another one refused. `most` bounds list items and map
+ * entries in total: UNBOUNDED for stored objects. @throws DecodeError with the path and the expected type
  */
 export function decode<T> (message: Message<T>, value: unknown, most = OF_BODIES): Decoded<T> {
   const decoding = new Decoding(message, most)
   const object = decoding.root(value)
-  return { object: object as T, unknown: decoding.unknown } // made field by field from the declaration of T
+  return { object: object as T, unknown: decoding.unknown } // decoded by the declaration of T
 }
 
-/** Refuses another kind or version than that of the message; empty ones are filled in. Members are set first. */
+/** Checks kind and apiVersion against the message, and fills in empty ones. */
 export function checkType (message: Message, apiVersion: string, kind: string): { kind: string, apiVersion: string } | undefined {
   const { type } = message[Facts]
   if (type === undefined) return undefined
@@ -45,7 +42,7 @@ export function checkType (message: Message, apiVersion: string, kind: string): 
 
 const clip = (text: string) => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 
-/** Stands for a value that must not be shown. */
+/** Replaces a value that must not appear in an error message. */
 const BAD_TEXT = Symbol('text')
 
 class Decoding {
@@ -67,7 +64,7 @@ class Decoding {
     const { special, type } = facts
     if (special !== undefined) return this.#special(facts, value)
     if (facts.alternatives !== undefined) return this.#alternative(planOf(this.#message), value)
-    if (value === null && facts.fields['metadata'] !== undefined) return this.root({}) // as convention: a body that says nothing
+    if (value === null && facts.fields['metadata'] !== undefined) return this.root({}) // as upstream: a null body is an empty object
     const plan = planOf(this.#message)
     if (type === undefined) return this.#object(plan, value)
     const source = this.#plain(value)
@@ -91,7 +88,7 @@ class Decoding {
 
   #plain (value: unknown): Plain {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#refuse('an object', value)
-    return value as Plain // what is left are objects with string keys
+    return value as Plain // an object with string keys
   }
 
   #object (plan: Plan, value: unknown, type?: Plain): Plain {
@@ -146,7 +143,7 @@ class Decoding {
         })
       }
       case 'map': {
-        // No prototype: whatever a key is called, it is only data.
+        // No prototype: any key is data.
         const target: Plain = Object.create(null)
         const source = this.#plain(value)
         const keys = Object.keys(source)
@@ -166,7 +163,7 @@ class Decoding {
     }
   }
 
-  /** Of a list or map, where null stands for zero. */
+  /** An element of a list or map; null is the zero value. */
   #element (field: PlannedField, value: unknown): unknown {
     if (++this.#values > this.#most.values) throw tooManyValues(this.#most.values)
     if (field.keyed && ++this.#entries > this.#most.entries) throw tooManyEntries(this.#most.entries)
@@ -181,7 +178,7 @@ class Decoding {
     return field.special === undefined ? this.#object(field.plan, value) : this.#special(field.plan.message, value)
   }
 
-  /** The value of the field that takes such a one. */
+  /** Decodes by the alternative that takes this JSON type. */
   #alternative (plan: Plan, value: unknown): unknown {
     const chosen = alternativeOf(plan, value)
     return chosen === undefined ? this.#refuse(plan.fields.map(formOf).join(' or '), value) : this.#field(chosen, value)
@@ -191,7 +188,7 @@ class Decoding {
     return message.special?.decode(value, expected => this.#refuse(expected, value))
   }
 
-  /** Half a surrogate pair has no UTF-8 form: two texts that differ would be stored as one. */
+  /** A lone surrogate has no UTF-8 form: two different strings would be stored as one. */
   #wellFormed (text: string, value: unknown): string {
     return text.isWellFormed() ? text : this.#refuse('Unicode text without lone surrogates', value)
   }
@@ -202,7 +199,7 @@ class Decoding {
       case 'bool': return typeof value === 'boolean' ? value : this.#refuse('true or false', value)
       case 'bytes': {
         if (typeof value !== 'string') return this.#refuse('base64 text', value)
-        // The text may be a secret, so the complaint does not show it.
+        // The error must not quote the text, which may be secret.
         return canonicalBase64(value) ?? this.#refuse('base64 text (standard alphabet, with padding)', BAD_TEXT)
       }
       case 'double':
@@ -222,7 +219,7 @@ class Decoding {
 
 const formOf = ({ shape, message }: PlannedField): string => shape === 'list' ? 'a list' : message === undefined ? 'true or false' : 'an object'
 
-/** Members that are not declared, as they are. */
+/** Copies undeclared members. */
 function keepUnknown (plan: Plan, source: Plain, target: Plain): void {
   for (const name of Object.keys(source)) if (isUnknown(plan, name)) setMember(target, name, source[name])
 }

@@ -1,15 +1,14 @@
-/** Defaults, from the declaration: static ones of fields, then the computed ones of messages, the inner before the outer. */
+/** Defaulting: static defaults of fields, then computed defaults of messages, from the innermost message outwards. */
 import type { Message, Plain } from './types.js'
-import { alternativeOf, anywhere, perPlan, planOf } from './plan.js'
-import type { Plan, PlannedField } from './plan.js'
+import { anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { clone } from './values.js'
 
-/** In place. May run again at any time: what is set stays as it is. Run it again once a name was generated. */
+/** Sets defaults in place; idempotent. Run it again after a name was generated. */
 export function applyDefaults<T extends object> (message: Message<T>, object: T): void {
-  fill(planOf(message), object as Plain) // an object of a message has its fields by name
+  fill(planOf(message), object as Plain) // decoded by the message
 }
 
-/** The same, but that what is for writing only stays as it was said. In place. */
+/** The same without the computed defaults of write-only fields. In place. */
 export function applyOtherDefaults<T extends object> (message: Message<T>, object: T): void {
   const plan = planOf(message)
   const said = object as Plain
@@ -21,20 +20,20 @@ export function applyOtherDefaults<T extends object> (message: Message<T>, objec
 
 const writeOnly = perPlan(({ fields }) => fields.filter(({ field }) => field.writeOnly === true).map(({ name }) => name))
 
-/** What has no default anywhere below is not walked. */
+/** Messages without defaults below are skipped. */
 const hasDefaults = anywhere(({ messages, fields }) => messages.some(({ defaults }) => defaults !== undefined) || fields.some(({ field }) => field.default !== undefined))
 
 const holdsDefaults = ({ innermost }: PlannedField): boolean => innermost.message !== undefined && innermost.special === undefined && hasDefaults(innermost.plan)
 
 interface Filled {
   readonly field: PlannedField
-  /** Undefined where it has none. */
+  /** Static default, if any. */
   readonly fallback: unknown
-  /** Whether there are defaults in what it holds. */
+  /** Nested messages have defaults. */
   readonly nested: boolean
 }
 
-/** What there is to fill of a message: its fields, in order, and then what is computed. */
+/** The defaulted fields of a message in order, and its computed defaults. */
 const filling = perPlan(plan => ({
   fields: plan.fields.map((field): Filled => ({ field, fallback: field.field.default, nested: holdsDefaults(field) })).filter(({ fallback, nested }) => nested || fallback !== undefined),
   computed: plan.messages.flatMap(({ defaults }) => defaults ?? [])
@@ -51,7 +50,7 @@ function fill (plan: Plan, object: Plain): void {
   for (const fillComputed of computed) fillComputed(object)
 }
 
-/** Decoded values have the shape their field declares. */
+/** Values were decoded by their field. */
 function fillValue (field: PlannedField, value: unknown): void {
   if (value === undefined || value === null) return
   const { element, shape } = field

@@ -7,10 +7,9 @@
  */
 import * as Type from '@sinclair/typebox'
 import type { SchemaOptions, TObject, TSchema } from '@sinclair/typebox'
-import { Facts } from './types.js'
-import type { Declaration, ElementType, Field, FieldFacts, Message, Plain, ScalarName, Shape } from './types.js'
+import { Facts, type ScalarName, type Declaration, type ElementType, type FieldFacts, type Shape, type Field, type Message, type Plain } from './types.js'
 
-/** `type` and `format` of OpenAPI too. */
+/** OpenAPI `type` and `format`. */
 export const SCALARS: Readonly<Record<ScalarName, { readonly type: 'string' | 'boolean' | 'integer' | 'number', readonly format?: string }>> = {
   string: { type: 'string' },
   bool: { type: 'boolean' },
@@ -24,7 +23,7 @@ export const SCALARS: Readonly<Record<ScalarName, { readonly type: 'string' | 'b
 function typed (schema: Readonly<Plain>, options: SchemaOptions): TSchema {
   const all = { ...schema, ...options }
   switch (schema['type']) {
-    case 'string': return Type.String(all as object) // a format of ours is any text
+    case 'string': return Type.String(all as object) // custom formats are not in TypeBox's type
     case 'boolean': return Type.Boolean(all)
     case 'integer': return Type.Integer(all)
     case 'number': return Type.Number(all)
@@ -36,7 +35,7 @@ function typed (schema: Readonly<Plain>, options: SchemaOptions): TSchema {
 
 const ELEMENTS = Object.fromEntries(Object.entries(SCALARS).map(([name, schema]) => [name, typed(schema, {})])) as Readonly<Record<ScalarName, TSchema>>
 
-/** The parts of a message's schema, made when they are looked at. The getters are shared, as thousands of schemas have them. */
+/** The computed parts of a message's schema. Thousands of schemas share these getters. */
 const partsOf = (declaration: (schema: object) => Declaration): PropertyDescriptorMap => ({
   properties: { get (this: object) { return objectOf(declaration(this)).properties }, enumerable: true, configurable: true },
   required: { get (this: object) { return objectOf(declaration(this)).required ?? [] }, enumerable: true, configurable: true }
@@ -45,13 +44,13 @@ const choiceOf = (declaration: (schema: object) => Declaration): PropertyDescrip
   anyOf: { get (this: object) { return Object.values(objectOf(declaration(this)).properties) }, enumerable: true, configurable: true }
 })
 const ofMessage = (schema: object): Declaration => (schema as Message)[Facts]
-const ofField = (schema: object): Declaration => ((schema as Field)[Facts].of as Message)[Facts] // put where that is a message
+const ofField = (schema: object): Declaration => ((schema as Field)[Facts].of as Message)[Facts] // used for message fields only
 const OF_MESSAGE = partsOf(ofMessage)
 const OF_FIELD = partsOf(ofField)
 const UNION_OF_MESSAGE = choiceOf(ofMessage)
 const UNION_OF_FIELD = choiceOf(ofField)
 
-/** As Type.Union makes it of members; it has none until somebody looks. */
+/** A Type.Union whose members are computed later. */
 const emptyUnion = (options: SchemaOptions): TSchema => Type.Unsafe({ ...options, [Type.Kind]: 'Union' })
 
 export function messageSchema (facts: Declaration): Message {
@@ -62,10 +61,10 @@ export function messageSchema (facts: Declaration): Message {
     : alternatives !== undefined
       ? Object.defineProperties(emptyUnion(options), UNION_OF_MESSAGE)
       : Object.defineProperties(Type.Object({}, options), OF_MESSAGE)
-  return schema as unknown as Message // its static type is told by whoever declares it
+  return schema as unknown as Message // the caller declares its static type
 }
 
-/** `constrained`: it has options, which may say more than its type does. */
+/** `constrained`: it has options that may add keywords. */
 export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
   const { description, of, shape, required } = facts
   const options: SchemaOptions = constrained ? { description, ...constraintsOf(facts), [Facts]: facts } : { description, [Facts]: facts }
@@ -87,13 +86,13 @@ export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
   return schema as unknown as Field // as above
 }
 
-/** What a list or map holds; anything as long as a thunk can't be asked. */
+/** Schema of a list's or map's elements; a thunk is not resolved and allows anything. */
 const elementOf = (of: ElementType): TSchema => typeof of === 'string' ? ELEMENTS[of] : typeof of === 'function' ? Type.Unknown() : of
 
 function constraintsOf ({ default: preset, nullable, closed, values, maxLength, pattern, minimum, maximum }: FieldFacts): Plain {
   const constraints: Plain = {}
   if (preset !== undefined) constraints['default'] = preset
-  // Ajv asks for null among the values too.
+  // Ajv requires null among the values too.
   if (closed !== undefined && values !== undefined) constraints['enum'] = nullable === true ? [...values, null] : values
   if (maxLength !== undefined) constraints['maxLength'] = maxLength
   if (pattern !== undefined) constraints['pattern'] = pattern.source
@@ -102,20 +101,20 @@ function constraintsOf ({ default: preset, nullable, closed, values, maxLength, 
   return constraints
 }
 
-/** A message that an object always has, though it need not be sent. */
+/** A message that an object always has, sent or not. */
 function isEmbedded ({ shape, of, pointer, required }: FieldFacts): boolean {
   const message = shape === 'one' ? messageIn(of) : undefined
   return message !== undefined && message.special === undefined && message.alternatives === undefined && pointer !== true && required !== true
 }
 
-/** The message that is held, where it can be said without asking a thunk. */
+/** The nested message; undefined for thunks. */
 function messageIn (of: ElementType): Declaration | undefined {
   if (typeof of !== 'object') return undefined
   const facts = of[Facts]
   return 'shape' in facts ? undefined : facts
 }
 
-/** The fields of an object: those of what is inlined among them. */
+/** The fields of an object, with inlined ones in place. */
 function fieldsOf (facts: Declaration): Array<[string, Field]> {
   return Object.entries(facts.fields).flatMap(([name, field]) => {
     const { shape, of } = field[Facts]
@@ -126,7 +125,7 @@ function fieldsOf (facts: Declaration): Array<[string, Field]> {
 
 const made = new WeakMap<Declaration, TObject>()
 
-/** The object of a message's members. */
+/** The object schema with all members. */
 function objectOf (facts: Declaration): TObject {
   let known = made.get(facts)
   if (known === undefined) {
@@ -147,7 +146,7 @@ function typeProperties ({ type }: Declaration): Record<string, TSchema> {
 
 const thunks = new WeakMap<Declaration, boolean>()
 
-/** Whether anything below is told by a thunk. Without thunks nothing contains itself. */
+/** Whether a thunk occurs anywhere below. Without one nothing is recursive. */
 function hasThunks (facts: Declaration): boolean {
   let answer = thunks.get(facts)
   if (answer === undefined) {
@@ -163,7 +162,7 @@ function hasThunks (facts: Declaration): boolean {
 
 interface Node { readonly id: string, referred: boolean }
 
-/** With the thunks called; a message within itself refers to the one around it. */
+/** Fields with their thunks resolved; a message within itself becomes a `$ref` to the enclosing one. */
 function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaration, Node>): Record<string, TSchema> {
   return Object.fromEntries(fieldsOf(facts).map(([name, field]): [string, TSchema] => {
     const { of } = field[Facts]
@@ -176,7 +175,7 @@ function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaratio
   }))
 }
 
-/** The same schema of a field, for the schema of what it holds. */
+/** The field's schema with another element schema. */
 function holding (field: Field, shape: Shape, element: TSchema): TSchema {
   const { description = '', default: preset } = field
   const options = { description, ...(preset === undefined ? {} : { default: preset as unknown }) }
@@ -188,7 +187,7 @@ function unrolledMessage (facts: Declaration, at: string, above: ReadonlyMap<Dec
   const around = above.get(facts)
   if (around !== undefined) {
     around.referred = true
-    return Type.Unsafe({ [Type.Kind]: 'This', $ref: around.id }) // Type.Recursive makes one, but gives an $id to every message around it
+    return Type.Unsafe({ [Type.Kind]: 'This', $ref: around.id }) // Type.Recursive would give every enclosing message an $id
   }
   const { description } = facts
   if (facts.alternatives !== undefined) return Type.Union(Object.values(unrolled(facts, at, above)), { description })
@@ -196,3 +195,10 @@ function unrolledMessage (facts: Declaration, at: string, above: ReadonlyMap<Dec
   const properties = { ...typeProperties(facts), ...unrolled(facts, at, new Map([...above, [facts, node]])) }
   return Type.Object(properties, node.referred ? { $id: node.id, description } : { description })
 }
+/**
+ * Declarations as TypeBox schemas, which are JSON Schema. Field schemas are made when declared; message schemas when first read,
+ * because a start declares thousands and reads none.
+ *
+ * Only keywords and formats that Ajv with ajv-formats accepts in strict mode. A recursive type refers to the `$id` of an enclosing
+ * one, which is unique within a message's schema; a host's schema can therefore contain such a message only once.
+ */

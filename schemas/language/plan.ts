@@ -1,35 +1,34 @@
-/** A declaration prepared for the codecs: computed when a message is first met, kept as long as the message lives. */
-import { Facts } from './types.js'
-import type { Declaration, FieldFacts, Message, Plain, ScalarName, Shape, Special } from './types.js'
+/** Codec plans: what decoding and encoding derive from a declaration, computed at first use and cached. */
+import { Facts, type ScalarName, type Declaration, type FieldFacts, type Special, type Shape, type Message, type Plain } from './types.js'
 import { BYTES, FIXED64, VARINT } from '../codec/protobuf/wire.js'
 
 const ZEROS = { string: '', bool: false, int32: 0, int64: 0, double: 0, bytes: '' } as const
 
 export class PlannedField {
   readonly name: string
-  /** `"name":`, as it stands in JSON. */
+  /** `"name":`, as in JSON. */
   readonly key: string
   readonly field: FieldFacts
   readonly shape: Shape
   readonly scalar: ScalarName | undefined
   readonly message: Declaration | undefined
   readonly special: Special | undefined
-  /** True where the message is a choice between its fields. */
+  /** The message is a union of its fields. */
   readonly alternatives: boolean
-  /** What a list or map holds where that is a list or map again. */
+  /** The element if that is a list or map again. */
   readonly element: PlannedField | undefined
   readonly nullable: boolean
   readonly pointer: boolean
   /** Written in JSON even when unset. */
   readonly written: boolean
-  /** A list or map that says something when it is sent empty, though it is never stored so: whoever sent it owns it. */
+  /** A sent empty list or map gets an owner, although it is never stored. */
   readonly heardEmpty: boolean
   readonly required: boolean
   readonly number: number
   readonly tag: number
-  /** Of the scalar, or of a special type that has one; undefined for other messages. */
+  /** Zero of the scalar or special type; undefined for other messages. */
   readonly zero: string | number | boolean | undefined
-  /** Its entries or items are found by name: a map, or a list that is owned item by item. */
+  /** A map, or a list whose items are owned one by one. */
   readonly keyed: boolean
   #plan: Plan | undefined
 
@@ -56,7 +55,7 @@ export class PlannedField {
     this.zero = this.scalar === undefined ? this.special?.zero : ZEROS[this.scalar]
   }
 
-  /** Of the nested message. */
+  /** Plan of the nested message. */
   get plan (): Plan {
     if (this.#plan === undefined) {
       if (this.message === undefined) throw new TypeError(`${this.name} holds no message`)
@@ -65,10 +64,10 @@ export class PlannedField {
     return this.#plan
   }
 
-  /** Itself, or what lists of lists hold in the end. */
+  /** The field itself, or the innermost element of nested lists. */
   get innermost (): PlannedField { return this.element === undefined ? this : this.element.innermost }
 
-  /** True when an object always has it: a message of fields that is no pointer. */
+  /** Objects always have it: a structure that is not a pointer. */
   get embedded (): boolean {
     return this.shape === 'one' && this.message !== undefined && this.special === undefined && !this.alternatives && !this.pointer
   }
@@ -80,12 +79,12 @@ export function wireTypeOf (scalar: ScalarName): number {
 
 export interface Plan {
   readonly message: Declaration
-  /** Whose rules hold for an object of it: the messages it inlines, the inner before the outer, and last itself. */
+  /** Messages whose rules apply: inlined ones first, from the innermost outwards, then the message itself. */
   readonly messages: readonly Declaration[]
-  /** In the order of JSON; inlined messages are replaced by their fields. */
+  /** In JSON order, with inlined messages replaced by their fields. */
   readonly fields: readonly PlannedField[]
   readonly byName: ReadonlyMap<string, PlannedField>
-  /** By falling protobuf number, which is how the writer wants them. */
+  /** By descending protobuf number, as the writer needs them. */
   readonly descending: readonly PlannedField[]
   readonly byNumber: ReadonlyMap<number, PlannedField>
 }
@@ -112,7 +111,7 @@ export function planFor (message: Declaration): Plan {
   return plan
 }
 
-/** Of a choice between fields, the one whose value this is. */
+/** The alternative of a union that has a value of this JSON type. */
 export function alternativeOf ({ fields }: Plan, value: unknown): PlannedField | undefined {
   if (Array.isArray(value)) return fields.find(({ shape }) => shape === 'list')
   if (typeof value === 'boolean') return fields.find(({ scalar, shape }) => scalar === 'bool' && shape === 'one')
@@ -128,20 +127,20 @@ export function fieldAt (message: Message, path: string): PlannedField {
   return field
 }
 
-/** A field of a message as it is in an object in which nothing is set; undefined where it is not there then. */
+/** The value of a field in an empty object; undefined when absent. */
 export function emptyField (message: Message, name: string): unknown {
   const field = planOf(message).byName.get(name)
   return field?.embedded === true ? fillRequired(field.plan, {}) : undefined
 }
 
-/** Of the messages below, each of which may be met within itself. */
+/** Plans of nested messages; recursive types occur within themselves. */
 function plansBelow ({ fields }: Plan): Plan[] {
   return fields.flatMap(({ innermost }) => innermost.message !== undefined && innermost.special === undefined ? [innermost.plan] : [])
 }
 
 /**
- * Whether `holds` is true of a plan or of any below it. Asked of everything that can be reached, never of a part of a cycle:
- * what is not known yet of types that hold each other is not 'no'. Only whole answers are kept.
+ * Whether a predicate is true of a plan or of any plan below it. Evaluates everything reachable and caches only complete answers:
+ * within a cycle of recursive types, a partial "no" would be wrong.
  */
 export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boolean {
   const known = new WeakMap<Plan, boolean>()
@@ -149,7 +148,7 @@ export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boole
     const answer = known.get(plan)
     if (answer !== undefined) return answer
     const reached = new Set([plan])
-    for (const each of reached) { // grows while it is walked
+    for (const each of reached) { // grows during the loop
       if (known.get(each) ?? holds(each)) {
         known.set(plan, true)
         return true
@@ -161,7 +160,7 @@ export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boole
   }
 }
 
-/** What follows from a plan, found once. */
+/** Derives a value from a plan once. */
 export function perPlan<T extends object> (find: (plan: Plan) => T): (plan: Plan) => T {
   const known = new WeakMap<Plan, T>()
   return plan => {
@@ -171,12 +170,12 @@ export function perPlan<T extends object> (find: (plan: Plan) => T): (plan: Plan
   }
 }
 
-/** Of a plan's fields those that something concerns: most walks have to do with few of them. */
+/** The fields of a plan that satisfy a predicate; most walks visit few. */
 export const fieldsThat = (concerns: (field: PlannedField) => boolean): (plan: Plan) => readonly PlannedField[] => perPlan(({ fields }) => fields.filter(concerns))
 
 const alwaysThere = fieldsThat(({ shape, embedded, required, pointer, zero }) => shape === 'one' && (embedded || (required && !pointer && zero !== undefined)))
 
-/** What an object has when nothing is set: required scalars at zero, embedded messages. */
+/** Fills in what an object always has: required scalars at zero, embedded messages. */
 export function fillRequired (plan: Plan, object: Plain): Plain {
   for (const field of alwaysThere(plan)) {
     if (object[field.name] === undefined) object[field.name] = field.embedded ? fillRequired(field.plan, {}) : field.zero

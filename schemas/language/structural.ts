@@ -1,10 +1,10 @@
 /**
- * The structural schema of a type that is defined at run time, as a declaration like those of `schemas/api/`: the same codec,
- * pruning, defaults, validation and JSON Schema. Everything that was set stays as it was, zeros and empty lists too, so each field
- * is a pointer; what is not in the schema is pruned and told as unknown, but for `x-orch-preserve-unknown-fields`.
+ * Turns the structural schema of a custom resource into a declaration like those of `schemas/api/`, with the same codec, pruning,
+ * defaults, validation and JSON Schema. Every field is a pointer, so zeros and empty lists are kept. Fields not in the schema are
+ * pruned and reported as unknown, unless `x-orch-preserve-unknown-fields` is set.
  *
- * Limits: no `allOf`, `anyOf`, `oneOf`, `not` or rules in CEL, which are refused by name (`anyOf` may stand beside
- * `x-orch-int-or-string`); of formats only int32 and int64 count; there is no protobuf form.
+ * Limits: `allOf`, `anyOf` (except beside `x-orch-int-or-string`), `oneOf`, `not` and CEL rules are refused by name; of the formats
+ * only int32 and int64 are checked; there is no protobuf form.
  */
 import type * as Re2 from 're2js'
 import { ObjectMeta } from '../meta/object.js'
@@ -76,12 +76,12 @@ const AnyObject = special('Object', 'Any object.', {}, { ...raw(value => isObjec
 const AnyValue = special('Value', 'Any value.', {}, { ...raw(() => undefined, {}), open: true })
 
 /**
- * The kind whose objects the schema describes; their metadata is that of every kind.
- * @throws TypeError naming the path and the keyword of a schema that is not structural, or has what is not supported
+ * Declares the kind that the schema describes, with standard metadata.
+ * @throws TypeError with path and keyword for a schema that is not structural or uses an unsupported keyword
  */
 export function fromStructural ({ group, version, kind: name }: GroupVersionKind, schema: StructuralSchema): Message<TypeMembers & { metadata: ObjectMeta }> {
   const declare = apiPackage(group, version, [...group.split('.').reverse(), version].join('.'))
-  const { metadata: _metadata, kind: _kind, apiVersion: _version, ...properties } = schema.properties ?? {} // those of every kind
+  const { metadata: _metadata, kind: _kind, apiVersion: _version, ...properties } = schema.properties ?? {} // declared below for every kind
   if (schema.type !== undefined && schema.type !== 'object') throw new TypeError(`${name}: type must be object`)
   const builder = new Builder(declare.message, name)
   builder.check(schema, name)
@@ -184,7 +184,7 @@ function texts (schema: StructuralSchema, at: string): FieldOptions {
   }
 }
 
-/** Expressions come from whoever may define types: none must be able to hold the event loop. */
+/** Users supply these expressions, so they run in RE2, in linear time. */
 function expression (source: string, at: string): { source: string, test: (text: string) => boolean } {
   const { RE2JS } = re2()
   try {
@@ -195,7 +195,7 @@ function expression (source: string, at: string): { source: string, test: (text:
   }
 }
 
-/** What a field can't state; down to the messages below, which have rules of their own. */
+/** Validates what a field declaration cannot express, down to nested messages, which have rules of their own. */
 function checkValue (schema: StructuralSchema, value: unknown, at: string, report: Report): void {
   if (value === undefined || value === null) return
   const invalid = (detail: string): void => report({ type: 'FieldValueInvalid', field: at, value, detail })
@@ -232,7 +232,7 @@ function checkList (schema: StructuralSchema, value: readonly unknown[], at: str
   })
 }
 
-/** The same text for values that are the same, whatever the order of their members. */
+/** Canonical text: equal values give equal text, whatever the order of their members. */
 function identity (value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(identity).join()}]`
   if (isObject(value)) return `{${Object.keys(value).sort().map(key => `${JSON.stringify(key)}:${identity(value[key])}`).join()}}`

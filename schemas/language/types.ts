@@ -1,64 +1,63 @@
-/** The types of the language: what its constructors make, and what TypeScript knows of it. See declare.ts. */
+/** Types of the declaration language, see declare.ts. */
 import type { TOptional, TSchema } from '@sinclair/typebox'
 import type { FieldError } from '../status.js'
 
 export type { Static } from '@sinclair/typebox'
 
-/** Under this key a schema carries what JSON Schema has no word for: codecs read it, nobody else sees it. */
+/** The key under which a schema carries facts that JSON Schema cannot express. */
 export const Facts: unique symbol = Symbol.for('orch.Facts')
 declare const PRESENCE: unique symbol
 declare const SCALAR: unique symbol
 
-/** A number where that is exact, else a bigint: what is beyond ±9007199254740991 is never a number. */
+/** A number if exact, otherwise a bigint: beyond ±9007199254740991 it is never a number. */
 export type Int64 = number | bigint
 
 export interface ScalarValues { string: string, bool: boolean, int32: number, int64: Int64, double: number, bytes: string }
 export type ScalarName = keyof ScalarValues
 
-/** What a list or map holds, or a field is: a scalar, a message, or a thunk of one, for types that contain themselves (`recursive`) or each other; a field, for lists of lists and the like, which have no protobuf form. */
+/** The type of a field or element: a scalar; a message, or a thunk of one for recursive types; or a field, for nested lists, which have no protobuf form. */
 export type ElementType = ScalarName | Message | (() => Message) | Field
 export type ValueOf<E> = E extends ScalarName ? ScalarValues[E] : E extends { static: infer T } ? T : E extends () => Message<infer T> ? T : never
 
-/** An object read by field name: what codecs see. */
+/** An object as codecs see it: read by field name. */
 export type Plain = Record<string, unknown>
 
-/** Receives one finding of validation. */
 export type Report = (error: FieldError) => void
 
 export interface FieldOptions {
-  /** Always written, and a string of it must not be empty. In OpenAPI it is `required`. */
+  /** Always written; as a string it must not be empty. `required` in OpenAPI. */
   readonly required?: true
-  /** What clients are told where a required one is empty, if anything. */
+  /** Detail of the error for an empty required field. */
   readonly missing?: string
-  /** A required string that may be empty all the same, or of which rules of its type say so when it is. */
+  /** A required string that may be empty, or that custom rules check for emptiness. */
   readonly mayBeEmpty?: true
-  /** Optional, yet written when unset: a missing list as null. */
+  /** Optional, but written when unset: an unset list as null. */
   readonly written?: true
-  /** Unset and zero are two things, and so are unset and empty for a list or map. */
+  /** Distinguishes unset from zero, and from empty for a list or map. */
   readonly pointer?: true
-  /** An empty list or map that was sent says something, although it is never written; as all that are written when unset do. */
+  /** A sent empty list or map gets an owner, although it is never stored. Implied by `written`. */
   readonly heardEmpty?: true
-  /** Computed defaults put it into other fields, and it is never there afterwards. At the top of an object alone. */
+  /** Computed defaults move it into other fields and clear it. Only at the top level of an object. */
   readonly writeOnly?: true
-  /** Null is a value of it, and no other word for unset. */
+  /** null is a value, distinct from unset. */
   readonly nullable?: true
-  /** Rules of the type that has it say all that can be wrong with it and with what it holds: its declaration is for readers alone. */
+  /** The parent's own rules validate it and everything below; its constraints here are documentation. */
   readonly ruled?: true
-  /** May not change on update; 'ruled' when the type's own `validateUpdate` says when. */
+  /** May not change on update; 'ruled' if the type's `validateUpdate` decides. */
   readonly immutable?: true | 'ruled'
-  /** Taken when the field is unset (without `pointer`: or zero). Computed defaults stand in the message's `defaults`. */
+  /** Default when unset (or zero, without `pointer`). Computed defaults are in the message's `defaults`. */
   readonly default?: unknown
-  /** The known values of a string; others are refused only when `closed`, 'ruled' when the type's own rules say where. */
+  /** Known values of a string. `closed` refuses others; with 'ruled' the type's own rules do. */
   readonly values?: readonly string[]
   readonly closed?: true | 'ruled'
-  /** Where one is refused the known values are told as they are declared, else sorted. */
+  /** Errors list the supported values in declared order instead of sorted. */
   readonly unsorted?: true
-  /** In UTF-16 code units. */
+  /** UTF-16 code units. */
   readonly maxLength?: number
   readonly pattern?: { readonly source: string, readonly test: (text: string) => boolean }
   readonly minimum?: number
   readonly maximum?: number
-  /** Server-side apply: how lists, maps and structures merge. */
+  /** How server-side apply merges lists, maps and structures. */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
   readonly mapType?: 'atomic' | 'granular'
@@ -66,16 +65,16 @@ export interface FieldOptions {
   /** Strategic merge patch. */
   readonly patchStrategy?: string
   readonly patchMergeKey?: string
-  /** Says which of the other fields of its message counts: a union, in OpenAPI. */
+  /** The discriminator of a union, in OpenAPI. */
   readonly discriminator?: true
-  /** Name in protobuf where it is another than in JSON. */
+  /** Name in protobuf if not that in JSON. */
   readonly protoName?: string
 }
 
 export type Shape = 'one' | 'list' | 'map' | 'inline'
 export type Presence = 'always' | 'maybe' | 'inline'
 
-/** What there is to know of a field beside its JSON Schema. */
+/** Facts about a field besides its JSON Schema. */
 export interface FieldFacts extends FieldOptions {
   readonly shape: Shape
   /** Protobuf field number; null for types that have no protobuf form. */
@@ -84,17 +83,17 @@ export interface FieldFacts extends FieldOptions {
   readonly of: ElementType
 }
 
-/** A TypeBox schema. `T` and `P` live in the types only: the value of the field, and whether it is always there. */
+/** A field as a TypeBox schema. The type parameters are its value and whether it is always present; they exist in types only. */
 export interface Field<T = unknown, P extends Presence = Presence> extends TSchema {
   static: T
   readonly [Facts]: FieldFacts
   readonly [PRESENCE]?: P
 }
-/** The same for TypeBox's own objects. */
+/** The same, recognized by TypeBox's own object types. */
 export type Declared<T, P extends Presence> = P extends 'maybe' ? TOptional<Field<T, P>> : Field<T, P>
 
 export type Fields = Readonly<Record<string, Field>>
-/* Intersections stay readable in editors when they are flattened. */
+/* Flattened intersections are readable in editors. */
 type Flat<T> = { [K in keyof T]: T[K] }
 type Intersection<U> = (U extends unknown ? (value: U) => void : never) extends (value: infer I) => void ? I : never
 type FieldValue<F> = F extends Field<infer T> ? T : never
@@ -106,67 +105,67 @@ export type ObjectOf<F extends Fields> = Flat<
 >
 
 declare const SELF: unique symbol
-/** Stands for the type that is being declared, in its own fields: see `recursive`. */
+/** Stands for the type being declared, in its own fields: see `recursive`. */
 export interface Self { readonly [SELF]: true }
 
-/** `T`, with itself wherever it says Self. */
+/** `T` with Self replaced by itself. */
 export type Within<T> = { [K in keyof T]: Resolved<T[K], T> }
 type Resolved<V, T> = V extends Self ? Within<T> : V extends Self[] ? Array<Within<T>> : V extends readonly unknown[] ? V : string extends keyof V ? { [K in keyof V]: Resolved<V[K], T> } : V
 
-/** The two members every object of a kind begins with. */
+/** The two members at the start of every kind. */
 export interface TypeMembers { kind: string, apiVersion: string }
 
-/** What reading a protobuf body may still come to. */
+/** What reading a protobuf body may still consume. */
 export interface ValueBudget {
-  /** List items and object members; those of raw JSON are counted by whoever reads it. */
+  /** List items and object members; a reader of raw JSON subtracts those it finds. */
   valuesLeft: number
 }
 
-/** The forms of a type that is no plain object of its fields in JSON or protobuf (times, raw JSON, int-or-string …). */
+/** The codec of a type that is not a plain object of its fields in JSON or protobuf (times, raw JSON, int-or-string …). */
 export interface Special<T = unknown> {
-  /** From a JSON value; `undefined` for unset. Calls `refuse` with what was expected instead. */
+  /** From a JSON value; undefined for unset. Calls `refuse` with what it expected. */
   readonly decode: (value: unknown, refuse: (expected: string) => never) => T | undefined
-  /** JSON text; `undefined` is the unset value. */
+  /** JSON text; undefined is the unset value. */
   readonly json: (value: T | undefined) => string
-  /** The body of its protobuf message, perhaps in memory that the next call writes over. */
+  /** The body of its protobuf message, perhaps in memory that the next call overwrites. */
   readonly toProtobuf: (value: T | undefined) => Uint8Array
   readonly fromProtobuf: (body: Uint8Array, budget: ValueBudget) => T | undefined
-  /** What an unset one is where nothing is unset: in lists, maps and required fields. */
+  /** The value of an unset one in lists, maps and required fields. */
   readonly zero?: string | number
-  /** Its OpenAPI type, `{}` for anything. */
+  /** OpenAPI type; `{}` for anything. */
   readonly openapi: Readonly<Plain>
-  /** Its JSON Schema, where that is another. */
+  /** JSON Schema, if it differs from `openapi`. */
   readonly schema?: Readonly<Plain>
-  /** Any members, each of which is owned by itself. */
+  /** An object with arbitrary members, each owned separately. */
   readonly open?: boolean
-  /** True for those that are lists or bytes underneath: left out of protobuf, and of JSON under omitempty, when unset. */
+  /** A list or bytes in Go: when unset, omitted from protobuf, and from JSON under omitempty. */
   readonly nullable?: boolean
 }
 
-/** What makes a message a choice between its fields: see `alternatives` in declare.ts. */
+/** Makes a message a union of its fields: see `alternatives` in declare.ts. */
 export interface Alternatives {
-  /** What its protobuf form says beside the chosen field. */
+  /** Constant protobuf fields beside the chosen one. */
   readonly beside: Readonly<Plain>
 }
 
 export interface MessageOptions<T> {
   readonly structType?: 'atomic' | 'granular'
-  /** Computed defaults; runs after the static ones of its fields, and must not care how often it runs. */
+  /** Computed defaults; run after static ones, and must be idempotent. */
   readonly defaults?: (object: T) => void
-  /** Rules a field can't state alone; `at` is the path of the object, '' at the root. */
+  /** Validation beyond single fields; `at` is the path of the object, '' at the root. */
   readonly validate?: (object: T, at: string, report: Report) => void
-  /** Rules for new objects alone: those that are there already may break them. */
+  /** Rules for creation only: existing objects may violate them. */
   readonly validateCreate?: (object: T, at: string, report: Report) => void
   readonly validateUpdate?: (object: T, old: T, at: string, report: Report) => void
-  /** False when it is never spoken in protobuf. */
+  /** False for types without a protobuf form. */
   readonly protobuf?: false
-  /** Members it does not declare stay as they are. */
+  /** Keeps undeclared members. */
   readonly preserveUnknown?: true
 }
 
 export interface GroupVersionKind { readonly group: string, readonly version: string, readonly kind: string }
 
-/** What there is to know of a message beside its JSON Schema. */
+/** Facts about a message besides its JSON Schema. */
 export interface Declaration {
   /** `rbac.v1.Subject`. */
   readonly name: string
@@ -174,10 +173,10 @@ export interface Declaration {
   readonly openapiName: string
   readonly description: string
   readonly fields: Fields
-  /** Set when its objects begin with kind and apiVersion. */
+  /** Set for kinds, whose objects begin with kind and apiVersion. */
   readonly type: KindFacts | undefined
   readonly special: Special | undefined
-  /** Set when its value is that of one of its fields. */
+  /** Set for unions. */
   readonly alternatives: Alternatives | undefined
   readonly structType: 'atomic' | 'granular' | undefined
   readonly protobuf: boolean
@@ -189,14 +188,13 @@ export interface Declaration {
 }
 
 /**
- * A TypeBox schema, whose static type is the flattened object: the types of nested messages are told once, not once more as
- * schemas. At run time it is an object schema with `properties` and `required`, made when they are first looked at. It says what
- * an object is with its defaults, as a validator that fills them in leaves it.
+ * A message as a TypeBox schema. Its static type is the flattened object, without the schemas of nested messages. At run time it is
+ * an object schema with `properties` and `required`, computed when first read. It describes an object after defaulting.
  */
 export interface Message<out T = unknown> extends TSchema {
   static: T
   readonly [Facts]: Declaration
-  /* A schema takes any key: these are none of its, and stand in its facts. */
+  /* A TSchema has any key; these guard against reading facts from the schema instead of from `Facts`. */
   readonly type?: string
   readonly name?: never
   readonly openapiName?: never
@@ -205,7 +203,7 @@ export interface Message<out T = unknown> extends TSchema {
   readonly protobuf?: never
 }
 
-/** A message whose JSON is no object of its fields, but of a form of its own or the value of one of them. */
+/** A message whose JSON is not an object of its fields. */
 export interface SpecialMessage<out T = unknown> extends Message<T> { readonly [SCALAR]: true }
 
 export interface KindFacts extends GroupVersionKind {
@@ -213,9 +211,9 @@ export interface KindFacts extends GroupVersionKind {
   readonly apiVersion: string
   /** Options and Status are accepted under the apiVersion of any group. */
   readonly anyVersion: boolean
-  /** An apiVersion that is accepted beside the own one, and then answered with. */
+  /** A second accepted apiVersion, which responses then use. */
   readonly alsoAs?: string
 }
 
-/** The kind whose values are lists of `M`: `listOf(Role)` is RoleList. */
+/** A list kind: RoleList is `ListOf<Role, ListMeta>`. */
 export type ListOf<T, Meta> = TypeMembers & { metadata: Meta, items?: T[] | undefined }

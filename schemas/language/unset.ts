@@ -1,16 +1,15 @@
-/** Objects as they are read from JSON of our own, in which unset lists, pointers and times are null where they are always written. */
+/** Normalizes objects read from the server's own JSON, in which unset lists, pointers and times are null. */
 import type { Message, Plain } from './types.js'
-import { alternativeOf, anywhere, fieldsThat, planOf } from './plan.js'
-import type { Plan, PlannedField } from './plan.js'
+import { fieldsThat, anywhere, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 
 const isWrittenAsNull = ({ shape, written, special, pointer, nullable, alternatives }: PlannedField): boolean =>
   !nullable && ((alternatives && shape !== 'one') || (written && (shape !== 'one' || pointer)) || (special !== undefined && special.zero === undefined && !pointer))
 
 const mayHoldNulls = anywhere(({ fields }) => fields.some(field => isWrittenAsNull(field.innermost) || isWrittenAsNull(field)))
 
-/** The object as the decoder would have made it: what is null because it is not set is not there. The same one where nothing is null. */
+/** The object without those nulls, as the decoder makes it. Returns the same object if there are none. */
 export function withoutNulls<T extends object> (message: Message<T>, object: T): T {
-  return strip(planOf(message), object as Plain) as T // an object of the message still
+  return strip(planOf(message), object as Plain) as T // still an object of the message
 }
 
 function strip (plan: Plan, object: Plain): Plain {
@@ -28,10 +27,10 @@ function strip (plan: Plan, object: Plain): Plain {
   return made
 }
 
-/** Whether what stands in the field, or an element of it, may be null or hold null. */
+/** Whether the value, or an element of it, may be or contain null. */
 const mayStrip = ({ special, alternatives, plan }: PlannedField): boolean => alternatives || mayHoldNulls(plan) || (special !== undefined && special.zero === undefined)
 
-/** Values have the shape their field declares. */
+/** Values were decoded by their field. */
 function stripValue (field: PlannedField, value: unknown): unknown {
   if (field.element !== undefined || field.message === undefined || !mayStrip(field)) return value
   if (field.shape === 'one') return stripItem(field, value)
@@ -44,7 +43,7 @@ function stripValue (field: PlannedField, value: unknown): unknown {
   return entries.some(([, item, made]) => item !== made) ? Object.fromEntries(entries.map(([key, , made]) => [key, made])) : value
 }
 
-/** As the decoder takes elements: null is the zero of its type. */
+/** As in the decoder, a null element is the zero of its type. */
 function stripItem (field: PlannedField, item: unknown): unknown {
   if (item === null) return field.zero
   if (field.special !== undefined) return item
@@ -57,8 +56,8 @@ const isPlainMessage = ({ message, special, alternatives }: PlannedField): boole
 const hears = anywhere(({ fields }) => fields.some(({ heardEmpty }) => heardEmpty))
 const hearing = fieldsThat(field => field.heardEmpty || (isPlainMessage(field.innermost) && hears(field.innermost.plan)))
 
-/** Takes lists and maps out, in place, that were heard of while they were empty and are not stored, and those that our own JSON has as null: what is left is what is read back. */
-export function forgetEmpty<T extends object> (message: Message<T>, object: T): void { forget(planOf(message), object as Plain) } // it has its fields by name
+/** Removes, in place, empty lists and maps that are not stored, and nulls: the result is what a read from the store returns. */
+export function forgetEmpty<T extends object> (message: Message<T>, object: T): void { forget(planOf(message), object as Plain) }
 
 function forget (plan: Plan, object: Plain): void {
   for (const field of hearing(plan)) {

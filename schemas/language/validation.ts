@@ -4,8 +4,7 @@
  */
 import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
-import { alternativeOf, anywhere, fieldAt, fieldsThat, perPlan, planOf } from './plan.js'
-import type { Plan, PlannedField } from './plan.js'
+import { fieldsThat, fieldAt, anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { pathSegment } from '../names.js'
 import type { ApiObject, Representation, Subresource, UpdateRule } from '../resource.js'
 import type { FieldError } from '../status.js'
@@ -14,10 +13,10 @@ import { sameValue, valueAt } from './values.js'
 
 const MAX_FINDINGS = 100
 
-/** Ends a walk that has found enough: what is wrong ten thousand times costs no more. */
+/** Aborts validation once it has reported the maximum. */
 const ENOUGH = new Error('enough has been found')
 
-/** What is found, up to a hundred findings. */
+/** Runs validation and returns its errors, at most a hundred. */
 export function collect (run: (report: Report) => void): FieldError[] {
   const found: FieldError[] = []
   try {
@@ -28,7 +27,7 @@ export function collect (run: (report: Report) => void): FieldError[] {
   return found
 }
 
-/** The same of what is looked for in steps. */
+/** The same for validation in steps. */
 export function * collectInSteps (run: (report: Report) => Steps<void>): Steps<FieldError[]> {
   const found: FieldError[] = []
   try {
@@ -39,7 +38,7 @@ export function * collectInSteps (run: (report: Report) => Steps<void>): Steps<F
   return found
 }
 
-/** What is wrong with an object that is to be created. */
+/** Validates a new object. */
 export function validateObject (resource: Representation, object: ApiObject): FieldError[] {
   return collect(report => {
     validateMetadata(resource, object.metadata, report)
@@ -47,7 +46,7 @@ export function validateObject (resource: Representation, object: ApiObject): Fi
   })
 }
 
-/** What is wrong with an object that is to replace `old`: all that `validateObject` finds but for the rules on new objects, then what may not change. */
+/** Validates an object that replaces `old`: as `validateObject` without the rules for creation, then what may not change. */
 export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject): FieldError[] {
   return collect(report => {
     validateUpdatedMetadata(resource, resource.notOnUpdate, object, old, report)
@@ -58,8 +57,8 @@ export function validateUpdate (resource: Representation, object: ApiObject, old
 }
 
 /**
- * What is wrong with a change of an object by one of its subresources: in the metadata, in what the subresource changes, and
- * nowhere else; anywhere, where the subresource does not say what it changes.
+ * Validates a change by a subresource: the metadata and what the subresource changes, or the whole object if it does not
+ * declare that.
  */
 export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource): FieldError[] {
   return collect(report => {
@@ -76,21 +75,21 @@ function validateUpdatedMetadata ({ namespaced, nameRule, anyFinalizer }: Repres
   validateMetadataUpdate(metadata, old.metadata, report)
 }
 
-/** Findings in a message that is no resource, such as options. */
+/** Validates a message that is not a resource, such as options. */
 export function validateMessage<T extends object> (message: Message<T>, object: T): FieldError[] {
   return collect(report => { walk(planOf(message), asPlain(object), '', false, report) })
 }
 
-/** Reports what is wrong with a part of an object, for rules that say themselves which parts are looked at, or where they stand. */
+/** Validates a part of an object, for custom rules that choose the part or its path. */
 export function validatePart<T extends object> (message: Message<T>, part: T, at: string, report: Report): void {
   walk(planOf(message), asPlain(part), at, false, report)
 }
 
-const asPlain = (object: object) => object as Plain // objects of a message have their fields by name
+const asPlain = (object: object) => object as Plain // read by field name
 
 const join = (at: string, name: string) => at === '' ? name : `${at}.${name}`
 
-/** What can't be wrong anywhere below is not walked. */
+/** Messages without rules below are skipped. */
 const hasRules = anywhere(({ messages, fields }) =>
   messages.some(({ validate, validateCreate }) => validate !== undefined || validateCreate !== undefined) || fields.some(({ innermost }) => isConstrained(innermost)))
 
@@ -103,25 +102,25 @@ function isConstrained ({ field, scalar, shape }: PlannedField): boolean {
 
 interface Checked {
   readonly field: PlannedField
-  /** What is said of its values, of those in a list or map one by one. */
+  /** Its value, or each element, has constraints. */
   readonly constrained: boolean
-  /** What is said of what they hold. */
+  /** Nested messages have rules. */
   readonly nested: boolean
 }
 
-/** Its fields in which something can be wrong. */
+/** The fields to validate. */
 const checked = perPlan(({ fields }): readonly Checked[] => fields.filter(({ field }) => field.ruled !== true).map(checkOf).filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
 
 function checkOf (field: PlannedField): Checked {
   return { field, constrained: field.element === undefined && isConstrained(field), nested: field.element === undefined && nests(field) && hasRules(field.plan) }
 }
 
-/** `created`: the rules for new objects too. */
+/** @param created also apply the rules for creation */
 function walk (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
   if (!hasRules(plan)) return
   for (const check of checked(plan)) {
     const { name, required } = check.field
-    if (at === '' && name === 'metadata') continue // has its own file
+    if (at === '' && name === 'metadata') continue // validated by meta/metadata.ts
     const value = object[name]
     if (value !== undefined || required) walkValue(check, value, join(at, name), created, report)
   }
@@ -141,7 +140,7 @@ function walkValue (check: Checked, value: unknown, path: string, created: boole
 
 function walkItem ({ field, constrained, nested }: Checked, value: unknown, path: string, created: boolean, report: Report): void {
   if (constrained) constrain(field.field, value, path, report)
-  // Values were decoded by their declaration, so messages are objects.
+  // Decoded values: a message is an object.
   if (nested && value !== undefined && value !== null) walkMessage(field, value, path, created, report)
 }
 
@@ -157,7 +156,7 @@ function each (value: unknown, path: string, visit: (item: unknown, path: string
 }
 
 function constrain (field: FieldFacts, value: unknown, path: string, report: Report): void {
-  // An empty item of a list is there, unlike an empty field.
+  // An empty string is unset in a field, but a value in a list.
   if (value === undefined || (value === '' && field.pointer !== true && field.shape === 'one')) {
     if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: field.missing ?? '' })
     return
@@ -185,11 +184,11 @@ function constrain (field: FieldFacts, value: unknown, path: string, report: Rep
 }
 
 const hasUpdateRules = anywhere(({ messages, fields }) => messages.some(({ validateUpdate }) => validateUpdate !== undefined) || fields.some(({ field }) => field.immutable === true))
-/** Elements of lists have no counterpart to compare with, nor has what is one of several things. */
+/** List elements have no counterpart to compare with, nor have unions. */
 const isCompared = (field: PlannedField): boolean => field.shape === 'one' && nests(field) && !field.alternatives && hasUpdateRules(field.plan)
 const compared = fieldsThat(field => field.field.immutable === true || isCompared(field))
 
-/** What may not change, down through nested messages. */
+/** Compares immutable fields, down through nested messages. */
 function compare (plan: Plan, object: Plain, old: Plain, at: string, report: Report): void {
   for (const field of compared(plan)) {
     if (at === '' && field.name === 'metadata') continue
@@ -203,3 +202,7 @@ function compare (plan: Plan, object: Plain, old: Plain, at: string, report: Rep
   }
   for (const { validateUpdate } of plan.messages) validateUpdate?.(object, old, at, report)
 }
+/**
+ * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules of each
+ * message. Errors come in field order, at most a hundred; nothing throws.
+ */

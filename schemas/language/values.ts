@@ -1,6 +1,6 @@
-/** Plain values: comparing and copying them, and what base64 text stands for. */
+/** Plain values: comparison, copies, paths and base64. */
 
-/** Deep equality of objects as the codecs make them: an absent member, an undefined one and an empty list or map are the same. */
+/** Deep equality in which absent, undefined and an empty list or map are equal. */
 export function sameValue (a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isEmpty(a) && isEmpty(b)
@@ -18,12 +18,12 @@ function isEmpty (value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
 }
 
-/** Of values that say something though they are empty (`heardEmpty`): being there is one thing, and not being there another. */
+/** The same, but presence counts too: for values whose emptiness is tracked. */
 export const sameHeard = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) && sameValue(a, b)
 
-/** A deep copy that shares nothing that can change. Any key stays data, `__proto__` too. */
+/** A deep copy. Any key stays data, `__proto__` too. */
 export function clone<T> (value: T): T {
-  return copy(value) as T // a copy has the shape of its original
+  return copy(value) as T
 }
 
 function copy (value: unknown): unknown {
@@ -35,27 +35,27 @@ function copy (value: unknown): unknown {
   return target
 }
 
-/** What stands at a path such as `spec.nodeName`; undefined where something on the way is missing. */
+/** The value at a path such as `spec.nodeName`; undefined if any part is missing. */
 export function valueAt (object: unknown, path: string): unknown {
   let at = object
   for (const name of path.split('.')) at = typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
   return at
 }
 
-/** Puts a value there, or takes it away, in copies of what stands above it: nothing else that holds those sees it. */
+/** Sets or removes the value at a path, copying the objects on the way, which others may share. */
 export function putAt (object: Record<string, unknown>, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.')
   if (rest.length > 0) {
     const inner = object[name]
     if (value === undefined && inner === undefined) return
-    const copy = { ...inner as Record<string, unknown> | undefined } // paths lead through messages
+    const copy = { ...inner as Record<string, unknown> | undefined } // paths go through messages only
     putAt(copy, rest.join('.'), value)
     object[name] = copy
   } else if (value === undefined) delete object[name]
   else object[name] = value
 }
 
-/** Sets a member of plain data, whatever its name. */
+/** Sets a member of plain data, `__proto__` too. */
 export function setMember (target: object, key: string, value: unknown): void {
   if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
   else (target as Record<string, unknown>)[key] = value
@@ -68,15 +68,15 @@ export function byteLengthOfBase64 (text: string): number {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Base64 in the standard alphabet with padding; line breaks are allowed and dropped. Undefined when it is not. */
+/** Canonical base64 (standard alphabet, padded) without line breaks; undefined if invalid. */
 export function canonicalBase64 (text: string): string | undefined {
   const joined = text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, '') : text
   if (joined.length % 4 !== 0 || !isBase64(joined)) return undefined
-  // Leftover bits of the last group may be set; encoding again clears them.
+  // Re-encoding clears unused bits of the last group.
   return joined.endsWith('=') ? Buffer.from(joined, 'base64').toString('base64') : joined
 }
 
-/* In pieces: on megabytes the regular expression would recurse deeply. */
+/* In pieces: the regular expression recurses deeply on megabytes. */
 function isBase64 (text: string): boolean {
   for (let at = 0; at < text.length; at += 4096) {
     const piece = text.slice(at, at + 4096)

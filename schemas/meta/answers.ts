@@ -1,6 +1,5 @@
-/** What the server answers that is no resource: Status, watch events, partial objects, tables. */
-import { int32, int64, list, one, string } from '../language/declare.js'
-import type { Static } from '../language/declare.js'
+/** Response types that are not resources: Status, watch events, partial objects, tables. */
+import { int32, int64, one, string, list, type Static } from '../language/declare.js'
 import { RawExtension } from './runtime.js'
 import { message, kind, unversioned } from './package.js'
 import { ListMeta, ObjectMeta } from './object.js'
@@ -34,7 +33,7 @@ export const StatusDetails = message('StatusDetails', 'What a failure is about.'
   retryAfterSeconds: int32(5, 'When it may be tried again.')
 })
 
-/** The declaration of the Status kind; its TypeScript shape and constructors are in `status.ts`. */
+/** The declaration of Status; its TypeScript interface and constructors are in `status.ts`. */
 export const Status = unversioned('Status', 'How a call ended that answers no object.', {
   metadata: one(1, 'Empty, or what a list would say about itself.', ListMeta),
   status: string(2, 'Success or Failure.'),

@@ -1,6 +1,5 @@
-/** What discovery answers: groups, versions and the resources of each. */
-import { bool, list, one, string } from '../language/declare.js'
-import type { Static } from '../language/declare.js'
+/** Discovery types: groups, versions and their resources. */
+import { one, bool, string, list, type Static } from '../language/declare.js'
 import { message, unversioned as kind } from './package.js'
 import { Verbs } from './scalars.js'
 

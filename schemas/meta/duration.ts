@@ -1,9 +1,9 @@
-/** In milliseconds, what 64 bits of nanoseconds hold. */
-const LONGEST_SHOWN = 2 ** 63 / 1e6
+/** Milliseconds that fit into a 64-bit number of nanoseconds. */
+const MAX_SHOWN = 2 ** 63 / 1e6
 
-/** `5m12s`, `3h`, `2d4h`: the shorter a time, the finer its parts; parts are cut off, not rounded. `milliseconds` may be negative. */
+/** `5m12s`, `3h`, `2d4h`: shorter durations have finer units; the rest is truncated. May be negative. */
 export function humanDuration (milliseconds: number): string {
-  const seconds = Math.trunc(Math.min(milliseconds, LONGEST_SHOWN) / 1000)
+  const seconds = Math.trunc(Math.min(milliseconds, MAX_SHOWN) / 1000)
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 120) return `${seconds}s`
@@ -27,7 +27,7 @@ const UNITS = new Map(NANOSECONDS)
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|ns))+$/
 const LONGEST = 100
 
-/** Nanoseconds of a text such as `1h15m30.5s`; undefined for what is none. */
+/** Nanoseconds of a duration such as `1h15m30.5s`; undefined if malformed. */
 export function parseDuration (text: string): bigint | undefined {
   if (text === '0') return 0n
   if (text.length > LONGEST || !DURATION.test(text)) return undefined
@@ -40,7 +40,7 @@ export function parseDuration (text: string): bigint | undefined {
   return BigInt.asIntN(64, nanoseconds) === nanoseconds ? nanoseconds : undefined
 }
 
-/** The text of so many nanoseconds: hours, minutes and seconds, or a smaller unit where it is less than a second. */
+/** Go's format: hours, minutes and seconds, or a smaller unit below one second. */
 export function formatDuration (nanoseconds: bigint): string {
   const sign = nanoseconds < 0n ? '-' : ''
   const all = nanoseconds < 0n ? -nanoseconds : nanoseconds

@@ -1,6 +1,5 @@
-/** IntOrString: a whole number, or a name or percentage in its place. In memory it is what it is in JSON. */
-import { apiPackage, int32, int64, string } from '../language/declare.js'
-import type { Special } from '../language/declare.js'
+/** IntOrString: an integer, or a name or percentage. Represented in memory as in JSON. */
+import { int32, int64, string, apiPackage, type Special } from '../language/declare.js'
 import { quote } from '../codec/json/escape.js'
 import { BYTES, bytesTag, Reader, Scratch, VARINT } from '../codec/protobuf/wire.js'
 
@@ -8,15 +7,15 @@ const { special } = apiPackage('', '', 'io.orch.apimachinery.pkg.util.intstr', {
 
 export type IntOrStringValue = number | string
 
-const LEAST = -(2 ** 31)
-const MOST = 2 ** 31 - 1
+const MIN = -(2 ** 31)
+const MAX = 2 ** 31 - 1
 
 const scratch = new Scratch(64)
 
 const intOrString: Special<IntOrStringValue> = {
   decode: (value, refuse) => {
     if (typeof value === 'string') return value
-    return typeof value === 'number' && Number.isInteger(value) && value >= LEAST && value <= MOST ? value : refuse('a string or an integer of 32 bits')
+    return typeof value === 'number' && Number.isInteger(value) && value >= MIN && value <= MAX ? value : refuse('a string or an integer of 32 bits')
   },
   json: (value = 0) => typeof value === 'string' ? quote(value) : String(value),
   toProtobuf: (value = 0) => {

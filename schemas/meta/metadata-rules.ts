@@ -1,28 +1,27 @@
-/** Rules on names within metadata that other declarations use too. */
+/** Finalizer names: validation, and the standard ones. */
 import type { Report } from '../language/declare.js'
 import { qualifiedName } from '../names.js'
 import { invalid, named } from '../rules/findings.js'
 
-/** Holds a namespace until its contents are gone. */
+/** Keeps a namespace until its contents are deleted. */
 export const NAMESPACE_FINALIZER = 'orch'
-/** By which a garbage collector is asked to deal with the dependents first. */
+/** These ask the garbage collector to handle dependents first. */
 export const ORPHAN_FINALIZER = 'orphan'
 export const FOREGROUND_FINALIZER = 'foregroundDeletion'
 
-/** Finalizers the server itself knows need no domain. */
+/** Standard finalizers, which need no domain. */
 const STANDARD: ReadonlySet<string> = new Set([NAMESPACE_FINALIZER, ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
 
-/** What every name has to keep to. */
+/** Applies to every finalizer. */
 export function validateFinalizerName (name: string, at: string, report: Report): void {
   named(report, at, name, qualifiedName)
 }
 
-/** What most types ask of the finalizers of their objects. */
+/** Applies to the finalizers of most types. */
 export function validateFinalizerDomains (finalizers: readonly string[] = [], report: Report): void {
   for (const [index, name] of finalizers.entries()) validateFinalizerDomain(name, `metadata.finalizers[${index}]`, report)
 }
 
-/** What is particular to finalizers. */
 export function validateFinalizerDomain (name: string, at: string, report: Report): void {
   if (!name.includes('/') && !STANDARD.has(name)) invalid(report, at, name, 'name is neither a standard finalizer name nor is it fully qualified')
 }

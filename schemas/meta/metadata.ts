@@ -1,20 +1,16 @@
-/**
- * Rules on the metadata of every object, and what an update may not change in it. The document names name, generateName,
- * namespace, uid, timestamps, finalizers, labels, annotations and managedFields; the rules are those of convention.
- */
+/** Validation of metadata, on create and on update. */
 import type { Report } from '../language/declare.js'
 import { validateFieldManager } from './field-manager.js'
 import type { ObjectMeta, OwnerReference } from './object.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
-import { dnsLabel, labelValue, qualifiedName } from '../names.js'
-import type { NameRule } from '../names.js'
+import { dnsLabel, qualifiedName, labelValue, type NameRule } from '../names.js'
 import { sameValue } from '../language/values.js'
 import { forbidden, invalid, named, required, tooLong } from '../rules/findings.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
 const MAX_SUBRESOURCE = 256
-/** Owners that a finding about all of them shows. */
-const MOST_SHOWN = 10
+/** Owners quoted in an error about several. */
+const MAX_QUOTED = 10
 
 interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, readonly anyFinalizer: boolean }
 
@@ -52,7 +48,7 @@ function validateNamespace (resource: Ruled, { namespace }: ObjectMeta, report: 
   named(report, 'metadata.namespace', namespace, dnsLabel)
 }
 
-/** Of an object, or those that a selector looks for. */
+/** Labels of an object or of a selector. */
 export function validateLabels (labels: ObjectMeta['labels'], at: string, report: Report): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
     named(report, at, key, qualifiedName)
@@ -63,14 +59,14 @@ export function validateLabels (labels: ObjectMeta['labels'], at: string, report
 export function validateAnnotations (annotations: ObjectMeta['annotations'], at: string, report: Report): void {
   let size = 0
   for (const [key, value] of Object.entries(annotations ?? {})) {
-    // Annotation keys may have capitals in their domain, labels may not.
+    // Upper case is valid in the domain of an annotation key, but not of a label key.
     for (const detail of qualifiedName(key.toLowerCase())) invalid(report, at, key, detail)
     size += Buffer.byteLength(key) + Buffer.byteLength(value)
   }
   if (size > MAX_ANNOTATIONS_SIZE) tooLong(report, at, MAX_ANNOTATIONS_SIZE)
 }
 
-/** Findings stand at members of the list as a whole: which of the owners it is, its value says. */
+/** As upstream, field paths have no index; the value identifies the owner. */
 function validateOwners (owners: readonly OwnerReference[], report: Report): void {
   const field = 'metadata.ownerReferences'
   let controller: string | undefined
@@ -81,7 +77,7 @@ function validateOwners (owners: readonly OwnerReference[], report: Report): voi
     for (const [member, value] of Object.entries({ kind, name, uid })) if (value === '') invalid(report, `${field}.${member}`, value, `${member} must not be empty`)
     if (apiVersion === 'v1' && kind === 'Event') invalid(report, field, owner, 'an Event of v1 cannot be an owner')
     if (owner.controller !== true) continue
-    if (controller !== undefined) invalid(report, field, owners.slice(0, MOST_SHOWN), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
+    if (controller !== undefined) invalid(report, field, owners.slice(0, MAX_QUOTED), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
     controller ??= `${kind}/${name}`
   }
 }

@@ -1,6 +1,5 @@
-/** What every object and every list carries: ObjectMeta, ListMeta and their parts. */
-import { bool, int64, list, map, one, string } from '../language/declare.js'
-import type { Static } from '../language/declare.js'
+/** Metadata of objects and lists. */
+import { int64, map, one, bool, list, string, type Static } from '../language/declare.js'
 import { message } from './package.js'
 import { FieldsV1, Time } from './scalars.js'
 
@@ -61,7 +60,7 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
 /** The first field of nearly every kind. */
 export const metadata = one(1, 'Standard object metadata.', ObjectMeta)
 
-/** The number after that of an object. */
+/** The generation after an object's current one. */
 export function nextGeneration ({ metadata: { generation = 0 } }: { metadata: ObjectMeta }): number {
-  return Number(generation) + 1 // nobody changes an object 2^53 times
+  return Number(generation) + 1 // stays below 2^53
 }

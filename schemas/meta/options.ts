@@ -1,6 +1,5 @@
-/** Options of the verbs, as bodies or as query parameters, and label selectors within objects. */
-import { bool, int64, list, map, one, string } from '../language/declare.js'
-import type { Static } from '../language/declare.js'
+/** Options of the verbs, and label selectors. */
+import { int64, map, one, bool, list, string, type Static } from '../language/declare.js'
 import { message, unversioned as kind } from './package.js'
 
 export type Preconditions = Static<typeof Preconditions>

@@ -1,9 +1,5 @@
-/**
- * Quantity: an exact number with a unit (`100m`, `1.5Gi`, `12e6`), kept and written in its canonical form: no fraction, the
- * largest unit that needs none, at most nine decimals.
- */
-import { apiPackage, string } from '../language/declare.js'
-import type { Special } from '../language/declare.js'
+/** Quantity: an exact number with a unit (`100m`, `1.5Gi`, `12e6`), kept in canonical form: no fraction, the largest possible unit, at most nine decimals. */
+import { string, apiPackage, type Special } from '../language/declare.js'
 import { quote } from '../codec/json/escape.js'
 import { bytesTag, Reader, Scratch } from '../codec/protobuf/wire.js'
 
@@ -14,11 +10,11 @@ const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, 
 const DECIMAL_UNIT: Readonly<Record<number, string>> = Object.fromEntries(Object.entries(DECIMAL).map(([unit, exponent]) => [exponent, unit]))
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 const SMALLEST = -9
-/** Binary quantities above are this one. */
+/** Larger binary quantities are capped at this. */
 const LARGEST = 2n ** 63n - 1n
-/** Of an exponent, as many as the longest number of a body may have anyhow. */
-const MOST_EXPONENT = 1000
-const MOST_CHARACTERS = 1024
+/** Bound on the exponent, as for the digits of a JSON number. */
+const MAX_EXPONENT = 1000
+const MAX_CHARACTERS = 1024
 
 /** value × 10^scale */
 export interface Amount { readonly value: bigint, readonly scale: number }
@@ -35,13 +31,13 @@ function divideAway (value: bigint, by: bigint): bigint {
   return value > 0n ? quotient + 1n : quotient - 1n
 }
 
-/** Away from zero, to a multiple of 10^scale. */
+/** Rounds away from zero to a multiple of 10^scale. */
 function roundUp (amount: Amount, scale: number): Amount {
   return amount.scale >= scale ? amount : { value: divideAway(amount.value, power(scale - amount.scale)), scale }
 }
 
 function parse (text: string): Parsed | undefined {
-  const match = text.length > MOST_CHARACTERS ? null : SYNTAX.exec(text)
+  const match = text.length > MAX_CHARACTERS ? null : SYNTAX.exec(text)
   if (match === null) return undefined
   const [, sign, whole = '', fraction = '', unit = '', digits = ''] = match
   if (whole === '' && fraction === '') return undefined
@@ -50,7 +46,7 @@ function parse (text: string): Parsed | undefined {
   if (exponential ? !/\d/.test(digits) : digits !== '') return undefined
   if (exponential) {
     const exponent = Number(digits)
-    return Math.abs(exponent) > MOST_EXPONENT ? undefined : bounded({ value: number, scale: exponent - fraction.length, format: 'exponent' })
+    return Math.abs(exponent) > MAX_EXPONENT ? undefined : bounded({ value: number, scale: exponent - fraction.length, format: 'exponent' })
   }
   const binary = BINARY.indexOf(unit as typeof BINARY[number])
   if (binary > 0) return bounded({ value: number * 1024n ** BigInt(binary), scale: -fraction.length, format: 'binary' })
@@ -90,26 +86,26 @@ function canonical ({ value, scale, format }: Parsed): string {
   return `${value}${unit ?? (scale === 0 ? '' : `e${scale}`)}`
 }
 
-/** What nearly all are: nothing to bring into a form. */
+/** Common quantities that are canonical as they are. */
 const PLAIN = /^(?:0|[1-9]\d{0,2}(?:[mkMGT]|[KMGT]i)?)$/
 
-/** @returns undefined for what is no quantity */
+/** @returns undefined if the text is not a quantity */
 export function canonicalQuantity (text: string): string | undefined {
   if (PLAIN.test(text)) return text
   const parsed = parse(text)
   return parsed === undefined ? undefined : canonical(parsed)
 }
 
-/** Of a quantity; what is none, or unset, is zero. */
+/** The amount of a quantity; zero for anything else. */
 export function amountOf (text: string | undefined): Amount {
   return (text === undefined ? undefined : parse(text)) ?? { value: 0n, scale: 0 }
 }
 
 const KI = 1024
-/** In thousandths, so that all of them are whole. */
+/** Units in thousandths, so that all are integers. */
 const PLAIN_UNITS: Readonly<Record<string, number>> = { m: 1, '': 1e3, k: 1e6, M: 1e9, G: 1e12, T: 1e15, Ki: 1e3 * KI, Mi: 1e3 * KI ** 2, Gi: 1e3 * KI ** 3, Ti: 1e3 * KI ** 4 }
 
-/** Of what nearly all are: exact, as no product has more than 53 bits that count. */
+/** Thousandths of a common quantity; exact, since no product exceeds 53 significant bits. */
 function plainThousandths (text: string): number | undefined {
   if (!PLAIN.test(text)) return undefined
   const unit = text.search(/\D|$/)
@@ -118,13 +114,13 @@ function plainThousandths (text: string): number | undefined {
 
 const sign = (value: bigint): number => value < 0n ? -1 : value > 0n ? 1 : 0
 
-/** Less than zero when the first is the smaller one. */
+/** Negative if the first is smaller. */
 export function compareQuantities (one: string | undefined, other: string | undefined): number {
   if (one === other) return 0
   const [plain, otherPlain] = [plainThousandths(one ?? '0'), plainThousandths(other ?? '0')]
   if (plain !== undefined && otherPlain !== undefined) return Math.sign(plain - otherPlain)
   const [a, b] = [amountOf(one), amountOf(other)]
-  // Of those on different sides of zero, or at it, none is multiplied out.
+  // Compares signs first, which avoids multiplying large powers.
   const signs = sign(a.value) - sign(b.value)
   if (signs !== 0 || a.value === 0n) return Math.sign(signs)
   const scale = Math.min(a.scale, b.scale)
@@ -132,7 +128,7 @@ export function compareQuantities (one: string | undefined, other: string | unde
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-/** The sum of two, or with `times` -1 their difference, in the format of the first one, or of the second where the first is zero. What is none is zero. */
+/** Sum, or with `times` -1 difference, in the format of the first operand, or of the second if the first is zero. Malformed text is zero. */
 export function sumQuantities (one: string, other: string, times: 1 | -1 = 1): string {
   const [a, b] = [parse(one) ?? NOTHING, parse(other) ?? NOTHING]
   const scale = Math.min(a.scale, b.scale)
@@ -142,17 +138,17 @@ export function sumQuantities (one: string, other: string, times: 1 | -1 = 1): s
 
 const NOTHING: Parsed = { value: 0n, scale: 0, format: 'decimal' }
 
-/** The same amount in the decimal format. */
+/** The same amount in decimal format. */
 export function decimalQuantity (text: string): string { return canonical({ ...(parse(text) ?? NOTHING), format: 'decimal' }) }
 
-/** Without a fraction. */
+/** Whether the quantity is an integer. */
 export function isWhole (text: string): boolean {
   if (PLAIN.test(text)) return !text.endsWith('m')
   const { value, scale } = amountOf(text)
   return scale >= 0 || value % power(-scale) === 0n
 }
 
-/** As a whole number, a fraction rounded away from zero. */
+/** The quantity as an integer, rounded away from zero. */
 export function wholeUnits (text: string): bigint {
   const { value, scale } = roundUp(amountOf(text), 0)
   return value * power(scale)
@@ -160,7 +156,7 @@ export function wholeUnits (text: string): bigint {
 
 const FINER_THAN_MILLI = /(?:[nu]|e-\d+)$/
 
-/** Amounts of resources are in thousandths, whatever was sent. In place. */
+/** Rounds resource quantities up to thousandths, in place. */
 export function roundToMilli (amounts: Record<string, string> | undefined): void {
   for (const name in amounts) {
     const text = amounts[name] ?? ''
@@ -201,5 +197,5 @@ const quantity: Special<string> = {
 
 export const Quantity = special('Quantity', 'A number with a unit, as in 100m, 1.5 or 2Gi.', { string: string(1, 'The number in its canonical form.') }, quantity)
 
-/** The same where a language needs it as a type of its own; nothing here does. */
+/** The same as a named type, for clients that generate types from the declarations. */
 export const QuantityValue = special('QuantityValue', 'A quantity.', { string: string(1, 'The number in its canonical form.') }, quantity)

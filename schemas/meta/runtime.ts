@@ -1,6 +1,5 @@
-/** Types that belong to no group: the envelope of protobuf and objects carried inside others. */
-import { apiPackage, bytes, inline, string } from '../language/declare.js'
-import type { Static } from '../language/declare.js'
+/** Types without a group: the protobuf envelope, and objects embedded in others. */
+import { inline, bytes, string, apiPackage, type Static } from '../language/declare.js'
 import { jsonValue } from './scalars.js'
 
 const { message, special } = apiPackage('', '', 'io.orch.apimachinery.pkg.runtime', { name: 'runtime' })

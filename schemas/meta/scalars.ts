@@ -1,6 +1,5 @@
-/** The types of meta v1 that are no plain objects of their fields: times, durations, raw JSON, verbs. */
-import { bytes, int32, int64, list } from '../language/declare.js'
-import type { Special } from '../language/declare.js'
+/** Types of meta v1 with a JSON form of their own: times, durations, raw JSON, verbs. */
+import { int32, int64, bytes, list, type Special } from '../language/declare.js'
 import type { ValueBudget } from '../language/types.js'
 import { message, special } from './package.js'
 import { nameOfType } from '../language/decode-error.js'
@@ -8,13 +7,13 @@ import { formatDuration, parseDuration } from './duration.js'
 import { formatTime, isZeroTime, parseTime } from './time.js'
 import { quote, rawJson } from '../codec/json/escape.js'
 import { countValues, parseJson, tooManyValues, UNBOUNDED } from '../codec/json/parse.js'
-import { MOST_VALUES } from '../limits.js'
+import { MAX_VALUES } from '../limits.js'
 import { Reader, Scratch, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
 
 const NOTHING = new Uint8Array(0)
 const scratch = new Scratch(4096)
 
-/** Points in time with a fraction are read in the layout they are written in, as convention. */
+/** As upstream, MicroTime must have exactly six decimals. */
 const MICROSECONDS = /:\d{2}[.,]\d{6}(?:Z|[+-]\d{2}:\d{2})$/
 
 const pointInTime = (digits: 0 | 6): Special<string> => ({
@@ -46,7 +45,7 @@ const pointInTime = (digits: 0 | 6): Special<string> => ({
   openapi: { type: 'string', format: 'date-time' }
 })
 
-/** Fields 1 and 2 of a message of two integers. */
+/** Reads fields 1 and 2 of a message of integers. */
 function integers (body: Uint8Array): { 1?: number, 2?: number } {
   const reader = new Reader(body)
   const found: { 1?: number, 2?: number } = {}
@@ -59,7 +58,7 @@ function integers (body: Uint8Array): { 1?: number, 2?: number } {
   return found
 }
 
-/** Field 1 of a message that wraps bytes. */
+/** Reads field 1, bytes. */
 function wrapped (body: Uint8Array): Uint8Array | undefined {
   const reader = new Reader(body)
   let found: Uint8Array | undefined
@@ -78,13 +77,13 @@ function rawMessage (text: string): Uint8Array {
   return writer.finish()
 }
 
-/** @throws DecodeError when there are more values than there may be */
+/** Subtracts from the budget. @throws DecodeError when it is exhausted */
 function spend (budget: ValueBudget, values: number): void {
   budget.valuesLeft -= values
-  if (budget.valuesLeft < 0) throw tooManyValues(MOST_VALUES)
+  if (budget.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
 }
 
-/** JSON carried as it is: any value in JSON, its text in field 1 of a protobuf message. */
+/** Raw JSON: any value in JSON, its text in field 1 in protobuf. */
 export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   decode: value => value,
   json: rawJson,
@@ -117,7 +116,7 @@ export const Timestamp = message('Timestamp', 'The wire form of points in time.'
 const tree = jsonValue({ type: 'object' })
 const texts = new WeakMap<object, string>()
 
-/** Sets of fields are never changed, and written once for the wire and once for the store. */
+/** Field sets are immutable, so their text is cached: it is written to the wire and to the store. */
 function textOfTree (value: unknown): string {
   if (typeof value !== 'object' || value === null) return tree.json(value)
   let text = texts.get(value)
@@ -125,23 +124,20 @@ function textOfTree (value: unknown): string {
   return text
 }
 
-/**
- * Most objects of a type have the same few sets: one that has been read is read no more, and its text is known. Given out frozen,
- * as all objects share them.
- */
-const knownTrees = new Map<string, { readonly tree: unknown, /** How many it has. */ readonly values: number }>()
-const MOST_KNOWN = 512
-const LONGEST_KNOWN = 8192
+/** Decoded field sets by their text, because most objects of a type have the same few. They are shared, and therefore frozen. */
+const knownTrees = new Map<string, { readonly tree: unknown, readonly values: number }>()
+const MAX_CACHED = 512
+const MAX_KNOWN = 8192
 
 function treeOf (body: Uint8Array, budget: ValueBudget): unknown {
   const raw = wrapped(body)
-  if (raw === undefined || raw.length > LONGEST_KNOWN) return tree.fromProtobuf(body, budget)
+  if (raw === undefined || raw.length > MAX_KNOWN) return tree.fromProtobuf(body, budget)
   const key = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1')
   let known = knownTrees.get(key)
   if (known === undefined) {
-    known = { tree: frozen(tree.fromProtobuf(body, { valuesLeft: MOST_VALUES })), values: raw.length === 0 ? 0 : countValues(raw, UNBOUNDED).values }
+    known = { tree: frozen(tree.fromProtobuf(body, { valuesLeft: MAX_VALUES })), values: raw.length === 0 ? 0 : countValues(raw, UNBOUNDED).values }
     const [oldest] = knownTrees.keys()
-    if (knownTrees.size === MOST_KNOWN && oldest !== undefined) knownTrees.delete(oldest)
+    if (knownTrees.size === MAX_CACHED && oldest !== undefined) knownTrees.delete(oldest)
     knownTrees.set(key, known)
   }
   spend(budget, known.values)
@@ -163,10 +159,10 @@ export const FieldsV1 = special<unknown>('FieldsV1', 'A set of fields as a tree;
   fromProtobuf: treeOf
 })
 
-/** Any JSON value at all; has no protobuf form. */
+/** Any JSON value; no protobuf form. */
 export const Anything = special<unknown>('Anything', 'Any value.', {}, jsonValue({}))
 
-/** A list of strings that stands for itself in JSON and is a message of its own in protobuf, as values of a map have to be. */
+/** A list of strings with a protobuf message of its own, as map values need it. */
 export const stringList: Special<string[]> = {
   decode: (value, refuse) => {
     if (!Array.isArray(value)) return refuse('a list')
@@ -222,5 +218,5 @@ export const Duration = special<string>('Duration', 'A length of time, as in 1h1
   openapi: { type: 'string' }
 })
 
-/** The body of a patch, which has no form of its own. */
+/** The body of a patch, for OpenAPI. */
 export const Patch = special<unknown>('Patch', 'A patch of any of the patch types.', {}, jsonValue({ type: 'object' }))

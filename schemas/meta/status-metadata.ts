@@ -1,12 +1,12 @@
-/** Metadata that a change by a subresource leaves alone, for types whose status says nothing of it. */
+/** Restores metadata that a status update may not change. */
 import type { ObjectMeta } from './object.js'
 
 type Member = keyof ObjectMeta
 
-/** All but names, versions and who owns what. */
+/** All but names, versions and managedFields. */
 export const OWN_METADATA: readonly Member[] = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'deletionTimestamp', 'generation']
 
-/** Puts those members back. */
+/** Copies these members from `old`. */
 export function keepMetadata (object: { metadata: ObjectMeta }, old: { metadata: ObjectMeta }, members: readonly Member[]): void {
   for (const member of members) {
     if (old.metadata[member] === undefined) delete object.metadata[member]

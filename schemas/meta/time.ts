@@ -1,18 +1,15 @@
-/**
- * Points in time as the API writes them: RFC 3339 in UTC. In memory they stay text; milliseconds since the
- * epoch are made where a sum is needed.
- */
+/** API timestamps: RFC 3339 in UTC. They stay strings in memory. */
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9})\d*)?(Z|[+-]\d{2}:\d{2})$/
 
 export interface Instant { readonly seconds: number, readonly nanos: number }
 
-/** The time no clock shows: unset. */
+/** Go's zero time, which means unset. */
 const ZERO = '0001-01-01T00:00:00'
 
-/** What was read last: an object is read as often as it is written in another form, and mostly holds one time. */
+/** The last result: an object is often converted several times, and mostly contains one timestamp. */
 let read: { readonly text: string, readonly instant: Instant } | undefined
 
-/** Undefined when the text is no RFC 3339 time. */
+/** Undefined unless the text is an RFC 3339 time. */
 export function parseTime (text: string): Instant | undefined {
   if (read?.text === text) return read.instant
   const instant = instantOf(text)
@@ -24,7 +21,7 @@ function instantOf (text: string): Instant | undefined {
   const match = RFC3339.exec(text)
   if (match === null) return undefined
   const [, year, month, day, hour, minute, second, fraction, zone] = match
-  // Date would take 31 April for 1 May, so what it made is compared with what was asked.
+  // Date normalizes 31 April to 1 May, so compare the result with the input.
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   date.setUTCHours(Number(hour), Number(minute), Number(second))
@@ -39,10 +36,10 @@ function instantOf (text: string): Instant | undefined {
   return { seconds: date.getTime() / 1000 - offset, nanos: Number((fraction ?? '0').padEnd(9, '0')) }
 }
 
-/** One object after another was made in the same second, and an object and who owns its fields as well. */
+/** The last result: objects are created in bursts, and managedFields repeat the timestamp. */
 let last: { readonly seconds: number, readonly text: string } = { seconds: 0, text: '1970-01-01T00:00:00Z' }
 
-/** `2006-01-02T15:04:05Z`, or with as many digits of the fraction as asked for. Undefined for years that have no four digits. */
+/** `2006-01-02T15:04:05Z`, with a fraction of `digits` digits. Undefined for years beyond four digits. */
 export function formatTime ({ seconds, nanos }: Instant, digits = 0): string | undefined {
   if (seconds === last.seconds && digits === 0) return last.text
   const date = new Date(seconds * 1000)
@@ -60,7 +57,7 @@ export function isZeroTime (text: string): boolean {
   return text.startsWith(ZERO)
 }
 
-/** Whole seconds, as creationTimestamp has them. `milliseconds` since the epoch. */
+/** In whole seconds, as in creationTimestamp. */
 export function timestamp (milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000)
   return formatTime({ seconds, nanos: 0 }) ?? new Date(milliseconds).toISOString()

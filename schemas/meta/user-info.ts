@@ -1,4 +1,4 @@
-/** Who asks, as every concern after authentication knows them. */
+/** The authenticated user. */
 export interface UserInfo {
   readonly username: string
   readonly uid: string

@@ -1,4 +1,4 @@
-/** meta.orch.io/v1, whole. */
+/** All of meta.orch.io/v1. */
 export * from './scalars.js'
 export * from './object.js'
 export * from './options.js'

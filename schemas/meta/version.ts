@@ -1,6 +1,5 @@
-/** What `/version` answers. */
-import { apiPackage, string } from '../language/declare.js'
-import type { Static } from '../language/declare.js'
+/** The response of `/version`. */
+import { string, apiPackage, type Static } from '../language/declare.js'
 
 const { message } = apiPackage('', '', 'io.orch.apimachinery.pkg.version', { name: 'version' })
 

@@ -1,43 +1,40 @@
 /**
- * Definitions of declared types, in Swagger 2.0 or OpenAPI 3.0. Each is made once, for all documents that need it, and only what
- * `keep` makes of it is kept: as objects, thousands of them would live long enough to cost more than making them did.
+ * Schema definitions in Swagger 2.0 or OpenAPI 3.0. Each is made once and shared by all documents. Only the result of `keep` is
+ * retained, because thousands of long-lived objects would burden the garbage collector.
  */
-import { Facts } from '../language/types.js'
-import type { Declaration, Message, Plain } from '../language/types.js'
+import { Facts, type Declaration, type Message, type Plain } from '../language/types.js'
 import { SCALARS } from '../language/json-schema.js'
 import { ListMeta } from '../meta/object.js'
-import { planFor } from '../language/plan.js'
-import type { PlannedField } from '../language/plan.js'
+import { planFor, type PlannedField } from '../language/plan.js'
 import type { Representation } from '../resource.js'
 import { constrain, extension, merge, unions } from './extensions.js'
-import { groupVersions } from './naming.js'
-import type { GroupVersion } from './naming.js'
+import { groupVersions, type GroupVersion } from './naming.js'
 
-/** How a document writes schemas. */
+/** Differences between the two formats. */
 export interface Dialect {
-  /** Where its definitions are. */
+  /** Path of the definitions. */
   readonly prefix: string
-  /** Of something with a description and rules beside a reference. */
+  /** A reference with a description and constraints. */
   readonly refer: (reference: Plain, beside: Plain) => Plain
-  /** The schema of a type with a form of its own, which is declared for Swagger. */
+  /** The schema of a special type, from its Swagger form. */
   readonly special: (openapi: Readonly<Plain>) => Readonly<Plain>
-  /** Swagger knows neither. */
+  /** Empty in Swagger, which has neither keyword. */
   readonly deprecated: Plain
   readonly nullable: Plain
 }
 
-/** What paths need of a set. */
+/** What paths need of a DefinitionSet. */
 export type References = Pick<DefinitionSet<unknown>, 'reference' | 'list'>
 
 export class DefinitionSet<K = Plain> {
   readonly #dialect: Dialect
   readonly #keep: (definition: Plain) => K
   readonly #definitions = new Map<string, K | undefined>()
-  /** By definition, those that it refers to. */
+  /** References between definitions. */
   readonly #uses = new Map<string, Set<string>>()
-  /** Of what is being made. */
+  /** References of the definition or document in progress. */
   #used = new Set<string>()
-  /** Group versions that options are accepted under. */
+  /** Group versions that accept DeleteOptions. */
   readonly #anywhere: readonly GroupVersion[]
   readonly #deprecated: ReadonlySet<Declaration>
 
@@ -48,10 +45,10 @@ export class DefinitionSet<K = Plain> {
     this.#deprecated = new Set(resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts]))
   }
 
-  /** `{ $ref }` to a message. Lists have none: they are written where they are. */
+  /** `{ $ref }` to a message. Array types are inlined instead. */
   reference (message: Message): Plain { return this.#reference(message[Facts]) }
 
-  /** The list kind of a resource, which is declared nowhere because it follows from the resource. */
+  /** Reference to the list kind of a resource, which is derived from the resource. */
   list (resource: Representation): Plain {
     const { group, version, kind, listKind, message } = resource
     return this.#refer(message[Facts].openapiName.replace(/[^.]*$/, listKind), () => ({
@@ -67,12 +64,12 @@ export class DefinitionSet<K = Plain> {
     }))
   }
 
-  /** By name, the definitions referred to since this was last called, and those that they refer to. */
+  /** Returns the definitions referenced since the last call, directly or indirectly. */
   take (): Array<readonly [string, K]> {
     const names = this.#used
     this.#used = new Set()
-    for (const name of names) for (const below of this.#uses.get(name) ?? []) names.add(below) // grows while it is walked
-    return [...names].sort().map(name => [name, this.#definitions.get(name) as K]) // made before it was used
+    for (const name of names) for (const below of this.#uses.get(name) ?? []) names.add(below) // grows during the loop
+    return [...names].sort().map(name => [name, this.#definitions.get(name) as K]) // complete by now
   }
 
   #refer (name: string, define: () => Plain): Plain {
@@ -81,7 +78,7 @@ export class DefinitionSet<K = Plain> {
       const outer = this.#used
       this.#used = new Set()
       this.#uses.set(name, this.#used)
-      this.#definitions.set(name, undefined) // before its fields, so that types within themselves end
+      this.#definitions.set(name, undefined) // first, so that recursive types terminate
       this.#definitions.set(name, this.#keep(define()))
       this.#used = outer
     }
@@ -96,7 +93,7 @@ export class DefinitionSet<K = Plain> {
   #define (message: Declaration): Plain {
     const { special, alternatives, type, description } = message
     if (special !== undefined) return { description, ...this.#dialect.special(special.openapi) }
-    if (alternatives !== undefined) return { description } // neither document has a word for one of several that both know
+    if (alternatives !== undefined) return { description } // as upstream: Swagger has no unions
     const { fields } = planFor(message)
     const required = fields.filter(field => field.required).map(field => field.name)
     const own = [...fields].sort((a, b) => a.name < b.name ? -1 : 1).map(field => [field.name, this.#property(field)])

@@ -1,4 +1,4 @@
-/** How operations are called, as generated clients have their methods from it: `listCoreV1NamespacedPod`, under the tag `core_v1`. */
+/** Operation IDs and tags, from which generators name methods: `listCoreV1NamespacedPod`, `core_v1`. */
 import { apiVersionOf } from '../groups.js'
 
 export interface GroupVersion { readonly group: string, readonly version: string }
@@ -16,19 +16,18 @@ export function groupName (group: string): string {
 
 const camelCase = (domain: string): string => domain.split('.').map((part, index) => index === 0 ? part : capital(part)).join('')
 
-/** `/apis/apps/v1`, without the slash `apis/apps/v1`. */
+/** `/apis/apps/v1`. */
 export const rootOf = (group: string, version: string): string => `/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`
 
 export const tagOf = ({ group, version }: GroupVersion): string => `${groupName(group)}_${version}`
 
-/** What an operation is on. `way` is `Collection` for deletions of several objects, and the method of connections; `suffix` the subresource. */
+/** What an operation applies to. `way` is `Collection` for deletecollection, or the method of a connection; `suffix` is the subresource. */
 export interface Subject { readonly way?: string, readonly namespaced: boolean, readonly kind: string, readonly suffix: string }
 
 export function operationId ({ group, version }: GroupVersion, verb: string, { way = '', namespaced, kind, suffix }: Subject): string {
   return `${verb}${capital(groupName(group))}${capital(version)}${way}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`
 }
 
-/** Every group and version, once. */
 export function groupVersions (resources: readonly GroupVersion[]): GroupVersion[] {
   return [...new Map(resources.map(({ group, version }) => [apiVersionOf(group, version), { group, version }])).values()]
 }

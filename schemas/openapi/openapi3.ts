@@ -1,15 +1,14 @@
-/** Paths, operations and parameters as OpenAPI 3.0 writes them. */
+/** Path items and operations in OpenAPI 3.0. */
 import type { Plain } from '../language/types.js'
 import type { Dialect, References } from './definitions.js'
 import { extension } from './extensions.js'
-import { MEANINGS, parameterWriter, pathItemOf } from './operations.js'
-import type { Content, Operation, Route } from './operations.js'
+import { parameterWriter, MEANINGS, pathItemOf, type Content, type Operation, type Route } from './operations.js'
 import type { Parameter } from './parameters.js'
 import { schemaOf } from './swagger.js'
 
 export const OPENAPI3: Dialect = {
   prefix: '#/components/schemas/',
-  // Nothing counts beside a reference here.
+  // OpenAPI 3.0 ignores members beside $ref.
   refer: (reference, beside) => ({ allOf: [reference], ...beside }),
   special: openapi => openapi['format'] === 'int-or-string' ? { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] } : openapi,
   deprecated: { deprecated: true },

@@ -1,31 +1,30 @@
-/** Paths and what is done there, in the words that both documents are made of. */
+/** Paths and operations, independent of the document format. */
 import type { Message, Plain } from '../language/types.js'
 import { APPLY_TYPE, JSON_TYPE, patchTypesOf, PROTOBUF_TYPE, YAML_TYPE } from '../media-types.js'
 import type { Representation, ResourceVerb } from '../resource.js'
 import type { GroupVersion } from './naming.js'
-import { byName } from './parameters.js'
-import type { Parameter } from './parameters.js'
+import { byName, type Parameter } from './parameters.js'
 
-/** The order in which documents have them. */
+/** In document order. */
 export const METHODS = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const
 export type Method = (typeof METHODS)[number]
 
 export interface Gvk extends GroupVersion { readonly kind: string }
 
-/** What is sent or answered: a message, the list kind of a resource, or text. */
+/** A body or response: a message, the list kind of a resource, or text. */
 export type Content = Message | { readonly listOf: Representation } | 'text'
 
 export interface Operation {
   readonly id: string
   readonly description: string
   readonly tag: string
-  /** By name. */
+  /** Sorted by name. */
   readonly query: readonly Parameter[]
   readonly body?: { readonly content: Message, readonly required: boolean }
   readonly consumes: readonly string[]
   readonly produces: readonly string[]
   readonly answers: Readonly<Record<string, Content>>
-  /** Of operations on resources. */
+  /** For operations on resources. */
   readonly action?: string
   readonly gvk?: Gvk
   readonly deprecated?: boolean
@@ -38,22 +37,22 @@ export interface Route {
   readonly operations: Readonly<Partial<Record<Method, Operation>>>
 }
 
-/** What operations are on: a resource, or a subresource with what it takes. */
+/** The target of operations: a resource or subresource. */
 export interface Part {
   readonly verbs: readonly ResourceVerb[]
   readonly namespaced: boolean
   readonly message: Message
   readonly gvk: Gvk
-  /** As descriptions call it. */
+  /** Its name in descriptions. */
   readonly subject: string
   readonly suffix: string
 }
 
 export const ANYTHING = ['*/*']
-/** What is said about the server itself. */
+/** Media types of discovery documents. */
 export const DOCUMENTS = [JSON_TYPE, YAML_TYPE]
 
-/* The same lists each time: documents that are written once know them again. */
+/* Shared constants, which the protobuf writer recognizes by identity. */
 const FORMS = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
 const STREAMED = [...FORMS, `${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`]
 const TEXT_FORMS = [JSON_TYPE, YAML_TYPE]
@@ -61,16 +60,16 @@ const TEXT_STREAMED = [...TEXT_FORMS, `${JSON_TYPE};stream=watch`]
 
 export const formsOf = ({ protobuf }: Representation): readonly string[] => protobuf ? FORMS : TEXT_FORMS
 
-/** Of what may be a list or a stream. */
+/** Media types of a list or watch. */
 export const streamedOf = ({ protobuf }: Representation): readonly string[] => protobuf ? STREAMED : TEXT_STREAMED
 
-/** What PATCH takes of a resource. Types that are defined at run time say nothing of how strategic patches merge. */
+/** Media types of PATCH. */
 export const patchBodiesOf = (resource: Representation): string[] => [...patchTypesOf(resource), APPLY_TYPE]
 
-/** What is said of an answer by its code. */
+/** Descriptions of responses, by status code. */
 export const MEANINGS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 401: 'Unauthorized' }
 
-/** Parameters in their places, by name: those that all operations of a path have stand beside them, once. */
+/** Separates the parameters that all operations of a path share from their own; both sorted by name. */
 function placed ({ scope, operations }: Route): { readonly shared: Parameter[], readonly own: (operation: Operation) => Parameter[] } {
   const [first = [], ...others] = Object.values(operations).map(({ query }) => query)
   const common = first.filter(parameter => others.every(query => query.includes(parameter)))
@@ -80,7 +79,7 @@ function placed ({ scope, operations }: Route): { readonly shared: Parameter[], 
   }
 }
 
-/** How a document writes one parameter: one object for each, wherever it is. */
+/** Converts parameters, returning the same object for the same parameter. */
 export function parameterWriter (write: (described: Plain, type: Parameter['type']) => Plain): (source: Parameter) => Plain {
   const written = new Map<Parameter, Plain>()
   return source => {
@@ -93,7 +92,7 @@ export function parameterWriter (write: (described: Plain, type: Parameter['type
   }
 }
 
-/** What a document says of a path: each operation under its method, and what all of them share. */
+/** A path item: each operation under its method, and the shared parameters. */
 export function pathItemOf (route: Route, parameter: (source: Parameter) => Plain, written: (operation: Operation, own: readonly Parameter[]) => Plain): Plain {
   const { shared, own } = placed(route)
   const operations = METHODS.flatMap(method => {

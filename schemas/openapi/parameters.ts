@@ -1,4 +1,4 @@
-/** Parameters of the operations: those in the path, and in the query the options of each verb, as they are declared. */
+/** Path parameters, and query parameters from the declared options of each verb. */
 import { SCALARS } from '../language/json-schema.js'
 import type { Message } from '../language/types.js'
 import { planOf } from '../language/plan.js'
@@ -20,7 +20,7 @@ export const PRETTY: Parameter = { name: 'pretty', in: 'query', type: 'string', 
 
 export const byName = (one: Parameter, other: Parameter): number => one.name < other.name ? -1 : one.name > other.name ? 1 : one.in < other.in ? -1 : 1
 
-/** Of options, by name: structures among them have no place in a query, and of lists each item is a parameter of its own. */
+/** Scalar options as query parameters, sorted by name. Structures are left out; a list parameter may be repeated. */
 export function queryOf (options: Message): Parameter[] {
   return planOf(options).fields.flatMap(({ name, scalar, field: { description } }): Parameter[] =>
     scalar === undefined ? [] : [{ name, in: 'query', type: SCALARS[scalar].type, description }]).sort(byName)
@@ -30,7 +30,7 @@ const pretty = (...more: Parameter[]): Parameter[] => [PRETTY, ...more].sort(byN
 const LIST = queryOf(ListOptions)
 const OF_WATCHES: ReadonlySet<string> = new Set(['watch', 'allowWatchBookmarks'])
 
-/** By action. */
+/** Query parameters by action. */
 export const QUERIES = {
   get: [PRETTY],
   list: pretty(...LIST),

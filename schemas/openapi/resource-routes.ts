@@ -1,14 +1,12 @@
-/** The paths of a resource: its collections, its objects and, deprecated, watches that are no parameter of a list. */
+/** Paths of a resource: collections, objects, and the deprecated `/watch/` paths. */
 import type { Message } from '../language/types.js'
 import { DeleteOptions } from '../meta/options.js'
 import { Status, WatchEvent } from '../meta/answers.js'
 import { Patch } from '../meta/scalars.js'
 import type { Representation, ResourceVerb } from '../resource.js'
 import { operationId, rootOf, tagOf } from './naming.js'
-import { ANYTHING, formsOf, patchBodiesOf, streamedOf } from './operations.js'
-import type { Content, Method, Operation, Part, Route } from './operations.js'
-import { NAME, NAMESPACE, QUERIES } from './parameters.js'
-import type { Action } from './parameters.js'
+import { formsOf, streamedOf, ANYTHING, patchBodiesOf, type Content, type Operation, type Route, type Method, type Part } from './operations.js'
+import { NAMESPACE, QUERIES, NAME, type Action } from './parameters.js'
 import { subresourceRoutes } from './subresource-routes.js'
 
 interface Act { readonly verb: ResourceVerb, readonly method: Method, readonly action: Action, readonly name: string }
@@ -63,7 +61,7 @@ function operation (resource: Representation, { action, name }: Act, { message, 
   }
 }
 
-/** What a generated client is told that a deletion answers; of a namespace, the convention's own clients expect a Status. */
+/** The documented response of a delete. As upstream, that of a namespace is documented as Status. */
 const ofDeletion = ({ deleteReturns, group, plural, message }: Representation): Content =>
   deleteReturns === 'Object' && !(group === '' && plural === 'namespaces') ? message : Status
 

@@ -1,11 +1,9 @@
-/** The paths that say what there is: groups, versions, resources, the release, and who issues tokens. By the documents of OpenAPI 3 that they are in. */
+/** Paths of discovery, version and token issuer, grouped as in OpenAPI 3. */
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from '../meta/discovery.js'
 import { JSON_TYPE } from '../media-types.js'
 import { Info } from '../meta/version.js'
-import { capital, groupName, rootOf, tagOf } from './naming.js'
-import type { GroupVersion } from './naming.js'
-import { DOCUMENTS } from './operations.js'
-import type { Content, Route } from './operations.js'
+import { groupName, capital, tagOf, rootOf, type GroupVersion } from './naming.js'
+import { DOCUMENTS, type Content, type Route } from './operations.js'
 
 function document (path: string, id: string, tag: string, description: string, content: Content, forms: readonly string[] = DOCUMENTS): Route {
   return { path, scope: [], operations: { get: { id, description, tag, query: [], consumes: forms, produces: forms, answers: { 200: content } } } }
@@ -15,7 +13,7 @@ export const RELEASE_ROUTE = document('/version/', 'getCodeVersion', 'version', 
 export const CORE_ROUTE = document('/api/', 'getCoreAPIVersions', 'core', 'The versions of the core group.', APIVersions)
 export const GROUPS_ROUTE = document('/apis/', 'getAPIVersions', 'apis', 'The groups.', APIGroupList)
 
-/** Where the issuer of tokens can be discovered. */
+/** OpenID discovery of the service account issuer. */
 export const ISSUER_ROUTES: readonly Route[] = [
   document('/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', 'WellKnown', 'Who issues tokens of service accounts.', 'text', [JSON_TYPE]),
   document('/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', 'openid', 'The keys that tokens of service accounts are verified by.', 'text', ['application/jwk-set+json'])

@@ -1,6 +1,5 @@
-/** The paths below objects: parts of them, kinds of other groups that they take, and connections to where they run. */
-import { Facts } from '../language/types.js'
-import type { Message } from '../language/types.js'
+/** Paths of subresources: parts of objects, kinds of other groups, and connections. */
+import { Facts, type Message } from '../language/types.js'
 import { TokenRequest } from '../api/authentication/tokenrequests.js'
 import { Scale } from '../api/autoscaling/scale.js'
 import { Binding } from '../api/core/bindings.js'
@@ -8,12 +7,10 @@ import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodP
 import { Eviction } from '../api/policy/v1.js'
 import type { Representation, Subresource } from '../resource.js'
 import { capital, operationId, tagOf } from './naming.js'
-import { ANYTHING, METHODS, formsOf } from './operations.js'
-import type { Method, Operation, Part, Route } from './operations.js'
-import { byName, PRETTY, queryOf, REST } from './parameters.js'
-import type { Parameter } from './parameters.js'
+import { METHODS, formsOf, ANYTHING, type Operation, type Method, type Part, type Route } from './operations.js'
+import { PRETTY, REST, queryOf, byName, type Parameter } from './parameters.js'
 
-/** Kinds that subresources take beside those of their resources. */
+/** Kinds of subresources that differ from their resource's kind. */
 const TAKEN = [Binding, Eviction, Scale, TokenRequest, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, NodeProxyOptions, ServiceProxyOptions]
 const BY_KIND: ReadonlyMap<string, Message> = new Map(TAKEN.map(message => [`${message[Facts].type?.apiVersion}/${message[Facts].type?.kind}`, message]))
 
@@ -23,14 +20,14 @@ export function subresourceRoutes (resource: Representation, object: string, sco
     const path = `${object}/${name}`
     if (name === 'log') return [{ path, scope, operations: { get: log(resource, subresource) } }]
     const message = view?.message ?? (kind === resource.kind ? resource.message : BY_KIND.get(`${group === '' ? version : `${group}/${version}`}/${kind}`))
-    if (message === undefined) return [] // of a kind that is not known here
+    if (message === undefined) return [] // kind without a declaration
     if (kind.endsWith('Options')) return connections({ resource, subresource, message, path, scope })
     const part = { verbs, namespaced: resource.namespaced, message, gvk: { group, version, kind }, subject: `${resource.kind}: its ${name}`, suffix: capital(name) }
     return [{ path, scope, operations: operations(part) }]
   })
 }
 
-/** What is read is text, and no kind. */
+/** A log is plain text. */
 function log (resource: Representation, { name }: Subresource): Operation {
   const { group, version, kind, namespaced } = resource
   return {
@@ -48,7 +45,7 @@ function log (resource: Representation, { name }: Subresource): Operation {
 
 interface Connection { readonly resource: Representation, readonly subresource: Subresource, readonly message: Message, readonly path: string, readonly scope: readonly Parameter[] }
 
-/** A proxy takes every method, and what is below its path too; the others are opened with GET or POST. */
+/** A proxy accepts every method, and subpaths; other connections accept GET and POST. */
 function connections ({ resource, subresource: { name, verbs, kind = '' }, message, path, scope }: Connection): Route[] {
   const { group, version, namespaced } = resource
   const query = queryOf(message)

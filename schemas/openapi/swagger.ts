@@ -1,9 +1,8 @@
-/** Paths, operations and parameters as Swagger 2.0 writes them. */
+/** Path items and operations in Swagger 2.0. */
 import type { Plain } from '../language/types.js'
 import type { Dialect, References } from './definitions.js'
 import { extension } from './extensions.js'
-import { MEANINGS, parameterWriter, pathItemOf } from './operations.js'
-import type { Content, Operation, Route } from './operations.js'
+import { parameterWriter, MEANINGS, pathItemOf, type Content, type Operation, type Route } from './operations.js'
 import type { Parameter } from './parameters.js'
 
 export const SWAGGER: Dialect = {

@@ -1,17 +1,13 @@
 /**
- * The Swagger document in protobuf, as the package openapi.v2 of the gnostic project has it (`v2.proto`): what command-line
- * clients ask for. protobufjs writes it, by code that the build makes of that file. Here a member of the JSON form becomes the
- * field of the message: a map becomes a list of pairs, one of several forms stands in a message around it, and values of
- * extensions, defaults and enumerations travel as YAML text, for which JSON serves.
- *
- * Fields with the name and form that they have in JSON are taken as they are.
+ * The Swagger document in protobuf (gnostic's openapi.v2, `v2.proto`), which kubectl requests. The build generates encoders from that
+ * file. This module converts the JSON form: maps become lists of pairs, alternatives are wrapped in messages, and extensions, defaults
+ * and enum values become YAML text. Other members are copied.
  */
 import protobuf from 'protobufjs/minimal.js'
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
 import { Document, ParametersItem, PathItem, Schema } from './v2.proto.js'
-import { swaggerParts } from './v2.js'
-import type { Entries, OpenApiInfo } from './v2.js'
+import { swaggerParts, type Entries, type OpenApiInfo } from './v2.js'
 
 export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, Buffer> {
   const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, {
@@ -27,7 +23,7 @@ export function * swaggerProtobuf (resources: readonly Representation[], info: O
 const LENGTH_DELIMITED = 2
 const tag = (field: number): number => field << 3 | LENGTH_DELIMITED
 
-/** A field of the document whose values are bytes already: Paths and Definitions are lists of pairs of a name and a message. */
+/** Paths and Definitions: lists of name and encoded message. */
 function writeEntries (writer: protobuf.Writer, field: number, pair: number, entries: Entries<Uint8Array>): void {
   writer.uint32(tag(field)).fork()
   for (const [name, bytes] of entries) writer.uint32(tag(pair)).fork().uint32(tag(1)).string(name).uint32(tag(2)).bytes(bytes).ldelim()
@@ -36,15 +32,15 @@ function writeEntries (writer: protobuf.Writer, field: number, pair: number, ent
 
 let last: unknown
 let lastAny = { yaml: '' }
-/** Extensions come in pairs of one value. */
+/** Each extension occurs twice with the same value, under both prefixes. */
 function any (value: unknown): object {
   if (value !== last) lastAny = { yaml: `${JSON.stringify(last = value)}\n` }
   return lastAny
 }
 
-/** What becomes of a member; others are taken as they are. */
+/** Converters of members. */
 type Forms = Readonly<Record<string, (value: never) => unknown>>
-/** A message from an object of the document, whose members have the values that `forms` takes. */
+/** Converts an object of the document. Each value has the type that its converter expects. */
 function message (source: Plain, forms: Forms): Plain {
   const fields: Plain = {}
   const vendorExtension: object[] = []
@@ -59,7 +55,7 @@ function message (source: Plain, forms: Forms): Plain {
   return fields
 }
 const pairs = (map: Plain, of: (value: Plain) => object) => Object.keys(map).map(name => ({ name, value: of(map[name] as Plain) }))
-/** False is not written. */
+/** Omits false. */
 const flag = (value: unknown) => value === true ? true : undefined
 
 const SCHEMA: Forms = {
@@ -86,7 +82,7 @@ function parameterOf (source: Plain): object {
   }
 }
 
-/** The same few objects stand in hundreds of operations and paths: their bytes are kept. */
+/** Encoded parameters, which hundreds of operations share. */
 const known = new WeakMap<Plain, Uint8Array>()
 function parameterBytes (source: Plain): Uint8Array {
   let bytes = known.get(source)

@@ -1,7 +1,6 @@
 /**
- * The Swagger 2.0 document of what is served: the paths of the Resource URIs table with the parameters of the operation
- * tables, and the definitions of every type they mention. Made when it is first asked for, and in steps, between which others
- * have their turn; nothing here is on the way of other requests.
+ * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first request, in
+ * steps, so that other requests proceed in between.
  */
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
@@ -15,21 +14,21 @@ import { pathItem, SWAGGER } from './swagger.js'
 export interface OpenApiInfo {
   readonly title: string
   readonly version: string
-  /** True where the issuer of tokens can be discovered. */
+  /** Whether OpenID discovery is served. */
   readonly issuer?: boolean
 }
 export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
-/** A document that is not put together yet. */
+/** The document before serialization. */
 export interface Parts<K> { readonly head: Plain, readonly paths: Entries<K>, readonly definitions: Entries<K>, readonly tail: Plain }
 
-/** What is made of each path and definition, of which there are hundreds. */
+/** Serializes path items and definitions. */
 export interface Form<K> { readonly path: (item: Plain) => K, readonly definition: (schema: Plain) => K }
 
-/** How clients say who they are, in either document. */
+/** Authentication, in either format. */
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
-/** @param resources with the subresources that can be asked for */
+/** @param resources with their served subresources */
 export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo, form: Form<K>): Generator<undefined, Parts<K>> {
   const set = new DefinitionSet(SWAGGER, resources, form.definition)
   const paths: Array<readonly [string, K]> = []
@@ -62,7 +61,7 @@ export function * swaggerJson (resources: readonly Representation[], info: OpenA
   return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"definitions":${objectOf(definitions)},${members(tail).slice(1)}}`)
 }
 
-/** The text of an object, but for its last brace. */
+/** The JSON of an object without its closing brace. */
 export const members = (object: Plain): string => JSON.stringify(object).slice(0, -1)
 export const objectOf = (entries: Entries<string>): string => `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 

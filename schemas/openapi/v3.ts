@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.0 documents of what is served: one for each group version, and for what says which there are. Each has the
- * definitions that it mentions, which are made once for all of them.
- */
+/** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
 import type { Plain } from '../language/types.js'
 import { apiVersionOf } from '../groups.js'
 import type { Representation } from '../resource.js'
@@ -11,25 +8,24 @@ import type { Route } from './operations.js'
 import { OPENAPI3, pathItem3 } from './openapi3.js'
 import { routesOf } from './resource-routes.js'
 import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
-import { BEARER_TOKEN, members, objectOf } from './v2.js'
-import type { OpenApiInfo } from './v2.js'
+import { objectOf, members, BEARER_TOKEN, type OpenApiInfo } from './v2.js'
 
 export class OpenApi3 {
   readonly #definitions: DefinitionSet<string>
   readonly #routes: ReadonlyMap<string, () => Route[]>
   readonly #info: OpenApiInfo
 
-  /** @param resources with the subresources that can be asked for */
+  /** @param resources with their served subresources */
   constructor (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo) {
     this.#info = { title, version }
     this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, JSON.stringify)
     this.#routes = new Map(documents(resources, issuer))
   }
 
-  /** What documents there are, as their paths below `/openapi/v3/`. */
+  /** Paths of the documents, below `/openapi/v3/`. */
   get names (): string[] { return [...this.#routes.keys()] }
 
-  /** One of them, as JSON; undefined for what there is not. */
+  /** A document as JSON; undefined if there is none. */
   json (name: string): Buffer | undefined {
     const routes = this.#routes.get(name)?.()
     if (routes === undefined) return undefined

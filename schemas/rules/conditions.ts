@@ -1,4 +1,4 @@
-/** Conditions of the shared form, as status carries them. */
+/** Validation of `metav1.Condition` lists. */
 import type { Report } from '../language/types.js'
 import { formed, qualifiedName } from '../names.js'
 import { duplicate, invalid, named, notSupported, required, tooLong } from './findings.js'
@@ -7,8 +7,8 @@ const STATES = ['False', 'True', 'Unknown']
 const REASON_FORM = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
 const REASON = new RegExp(`^${REASON_FORM}$`)
 const REASON_WORDS = formed("a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'", REASON_FORM, 'my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB')
-const MOST_REASON = 1024
-const MOST_MESSAGE = 32768
+const MAX_REASON = 1024
+const MAX_MESSAGE = 32768
 
 interface Condition {
   readonly type: string
@@ -31,7 +31,7 @@ export function validateConditions (conditions: readonly Condition[], at: string
     if (lastTransitionTime === undefined) required(report, `${field}.lastTransitionTime`, 'must be set')
     if (reason === '') required(report, `${field}.reason`, 'must be set')
     else if (!REASON.test(reason)) invalid(report, `${field}.reason`, reason, REASON_WORDS)
-    if (Buffer.byteLength(reason) > MOST_REASON) tooLong(report, `${field}.reason`, MOST_REASON)
-    if (Buffer.byteLength(message) > MOST_MESSAGE) tooLong(report, `${field}.message`, MOST_MESSAGE)
+    if (Buffer.byteLength(reason) > MAX_REASON) tooLong(report, `${field}.reason`, MAX_REASON)
+    if (Buffer.byteLength(message) > MAX_MESSAGE) tooLong(report, `${field}.message`, MAX_MESSAGE)
   }
 }

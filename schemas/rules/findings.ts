@@ -1,4 +1,4 @@
-/** Findings in the words of the convention, for rules that stand beside messages. */
+/** Field errors with upstream's messages. */
 import type { Int64, Report } from '../language/types.js'
 import type { NameRule } from '../names.js'
 
@@ -13,12 +13,12 @@ export function notSupported (report: Report, field: string, value: unknown, sup
   report({ type: 'FieldValueNotSupported', field, value, detail: `supported values: ${supported.map(one => JSON.stringify(one)).join(', ')}` })
 }
 
-/** Invalid, once for each sentence of the rule. */
+/** One Invalid for each message of the name rule. */
 export function named (report: Report, field: string, value: string, rule: NameRule): void {
   for (const detail of rule(value)) invalid(report, field, value, detail)
 }
 
-/** Required when empty, else as the rule has it. */
+/** Required if empty, otherwise checked by the name rule. */
 export function requiredName (report: Report, field: string, value: string | undefined, rule: NameRule, detail = ''): void {
   if (value === undefined || value === '') required(report, field, detail)
   else named(report, field, value, rule)

@@ -1,4 +1,4 @@
-/** Numbers of pods, told as they are or as a percentage of all. */
+/** Numbers of pods, absolute or as a percentage. */
 import { invalid, notNegative } from './findings.js'
 import type { Report } from '../language/types.js'
 import type { IntOrStringValue } from '../meta/int-or-string.js'
@@ -9,7 +9,7 @@ function percentOf (value: IntOrStringValue): number | undefined {
   return typeof value === 'string' && PERCENT.test(value) ? Number(value.slice(0, -1)) : undefined
 }
 
-/** Whether it comes to none at all; so does what is neither a number nor a percentage. */
+/** Whether the value is zero; as upstream, malformed text is. */
 export function isZero (value: IntOrStringValue = 0): boolean {
   const number = percentOf(value) ?? (typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value)
   return typeof number === 'string' || number === 0

@@ -1,14 +1,11 @@
-/**
- * Addresses, ranges and ports. Numbers of an IPv4 address may have leading zeros and are decimal all the same, as the
- * convention of this release has it.
- */
+/** IP addresses and CIDRs. As upstream in this release, IPv4 octets may have leading zeros and are decimal. */
 import type { Report } from '../language/types.js'
 import type { NameRule } from '../names.js'
 import { invalid } from './findings.js'
 
 const NONE: readonly string[] = Object.freeze([])
 
-/** 4 bytes of an IPv4 address, also of one in the form of IPv6; 16 of an IPv6 address. */
+/** 4 bytes for IPv4, and for IPv4-mapped IPv6; 16 for other IPv6. */
 export type Address = readonly number[]
 
 export interface Range { readonly address: Address, readonly bits: number }
@@ -19,7 +16,7 @@ function parse4 (text: string): number[] | undefined {
   return parts.map(Number)
 }
 
-/** Groups of IPv6, of which the last may be an IPv4 address. */
+/** IPv6 groups; the last may be an IPv4 address. */
 function groups (text: string): number[] | undefined {
   if (text === '') return []
   const bytes: number[] = []
@@ -64,7 +61,6 @@ export function parseRange (text: string): Range | undefined {
   return address === undefined || bits > address.length * 8 ? undefined : { address, bits }
 }
 
-/** Whether the address lies within. */
 export function contains (range: Range, address: Address): boolean {
   if (range.address.length !== address.length) return false
   return range.address.every((byte, index) => {
@@ -76,12 +72,12 @@ export function contains (range: Range, address: Address): boolean {
 
 export const isIPv6 = (address: Address): boolean => address.length === 16
 
-/** Of several, whether there are both families among them. */
+/** Whether both IP families occur. */
 export const areDualStack = (addresses: readonly Address[]): boolean => addresses.some(isIPv6) && !addresses.every(isIPv6)
 
 export const ipAddress: NameRule = text => parseAddress(text) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : NONE
 
-/** Addresses that cannot be where traffic goes: they mean something else on every machine. */
+/** Refuses unspecified, loopback and link-local addresses as endpoints. */
 export function validateNonSpecialAddress (text: string, at: string, report: Report): void {
   const address = parseAddress(text)
   if (address === undefined) return invalid(report, at, text, 'must be a valid IP address')

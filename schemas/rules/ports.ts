@@ -1,4 +1,3 @@
-/** Ports, by number or name. */
 import type { Report } from '../language/types.js'
 import { portName } from '../names.js'
 import { invalid, named } from './findings.js'

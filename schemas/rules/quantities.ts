@@ -1,4 +1,4 @@
-/** Amounts of resources, and what resources may be called. */
+/** Quantities of resources, and resource names. */
 import type { Report } from '../language/types.js'
 import { amountOf, compareQuantities } from '../meta/quantity.js'
 import { qualifiedName } from '../names.js'
@@ -8,7 +8,7 @@ const OBJECTS = ['pods', 'resourcequotas', 'services', 'replicationcontrollers',
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
 const QUOTA = [...COMPUTE, ...COMPUTE.flatMap(name => [`requests.${name}`, `limits.${name}`]), 'requests.storage', ...OBJECTS]
 const STANDARD = [...QUOTA, 'storage']
-/** Resources that name no domain, or ours, are not for others to define. */
+/** Only unqualified names and names of this domain are native resources. */
 const OWN_DOMAIN = 'orch.io/'
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
@@ -16,10 +16,10 @@ const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.st
 const isNative = (name: string): boolean => !name.includes('/') || name.includes(OWN_DOMAIN)
 export const isExtendedResource = (name: string): boolean => !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
 export const isQuotaResource = (name: string): boolean => QUOTA.includes(name) || isQuotaHugePages(name)
-/** Whether more of it may be promised than there is. */
+/** Whether limits may exceed requests. */
 export const isOvercommittable = (name: string): boolean => isNative(name) && !isHugePages(name)
 
-/** @returns whether it has the form of a name */
+/** @returns whether the name is a qualified name */
 export function validateResourceName (report: Report, field: string, name: string): boolean {
   const wrong = qualifiedName(name)
   for (const detail of wrong) invalid(report, field, name, detail)
@@ -27,7 +27,7 @@ export function validateResourceName (report: Report, field: string, name: strin
   return wrong.length === 0
 }
 
-/** Of what a container may ask for. */
+/** Resource names in container requests and limits. */
 export function validateContainerResourceName (report: Report, field: string, name: string): void {
   validateResourceName(report, field, name)
   if (!name.includes('/')) {
@@ -47,7 +47,7 @@ function isWhole (amount: string): boolean {
   return scale >= 0 || value % 10n ** BigInt(-scale) === 0n
 }
 
-/** As much as nothing or more; whole numbers of what comes in pieces. */
+/** Not negative, and an integer for countable resources. */
 export function validateAmount (report: Report, field: string, name: string, amount: string): void {
   if (isNegative(amount)) invalid(report, field, amount, 'must be greater than or equal to 0')
   if ((OBJECTS.includes(name) || isExtendedResource(name)) && !isWhole(amount)) invalid(report, field, amount, 'must be an integer')

@@ -1,18 +1,17 @@
 /**
- * Field selectors as text: `metadata.name=a,status.phase!=Active`. Which fields a type offers stands in its resource; a backslash
- * before `\`, `,` and `=` takes their meaning away. What is bad in the text is a DecodeError.
+ * Field selectors: `metadata.name=a,status.phase!=Active`. The resource declares its selectable fields. A backslash escapes `\`, `,`
+ * and `=`. Errors are DecodeErrors.
  */
 import { DecodeError } from '../language/decode-error.js'
-import { NO_FIELD } from '../resource.js'
-import type { ApiObject, Representation } from '../resource.js'
+import { NO_FIELD, type Representation, type ApiObject } from '../resource.js'
 import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
 
-/** Values of the fields a type can be selected by: the name, the namespace, then those it declares, in their order. */
+/** Values of a type's selectable fields: name, namespace, then the declared ones in order. */
 export type FieldValues = readonly string[]
 
 export interface FieldSelectorMatcher extends Selector<FieldValues> {
-  /** Fields that must equal one value, by name: with metadata.name one object can be read instead of a list. */
+  /** Fields that must equal one value. With metadata.name, a get can replace the list. */
   readonly exact: ReadonlyMap<string, string>
 }
 
@@ -22,10 +21,10 @@ interface Term { readonly field: string, readonly equal: boolean, readonly value
 export const NO_FIELDS: FieldSelectorMatcher = { empty: true, matches: () => true, text: '', weight: 0, exact: new Map() }
 const MAX_LENGTH = 64 * 1024
 
-/** By type, as it decides where the values of a field are. */
+/** By type, because the type determines the positions of field values. */
 const sharedOf = new WeakMap<Representation, Shared<FieldSelectorMatcher>>()
 
-/** @throws DecodeError for bad syntax and for fields the type can't be selected by */
+/** @throws DecodeError for bad syntax and for fields that are not selectable */
 export function parseFieldSelector (text: string, resource: Representation): FieldSelectorMatcher {
   if (text.length > MAX_LENGTH) throw new DecodeError(`the field selector is longer than ${MAX_LENGTH} characters`)
   const fields = new Map<string, { readonly at: number, readonly is: Set<string>, readonly not: Set<string> }>()
@@ -40,7 +39,7 @@ export function parseFieldSelector (text: string, resource: Representation): Fie
   return new Matcher([...fields].map(([field, { at, is, not }]) => ({ field: own(field), at, is: new Values(is), not: new Values(not) })))
 }
 
-/** The one name that a selector asks for; undefined when there is none, or none that can be read. */
+/** The name that a selector requires; undefined if none, or if the selector is malformed. */
 export function nameSelected (text: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
   try {
@@ -55,7 +54,7 @@ export function nameSelected (text: string): string | undefined {
   return undefined
 }
 
-/** As `holdLabelSelector`, for selectors of one type. */
+/** `holdLabelSelector` for field selectors of one type. */
 export function holdFieldSelector (selector: FieldSelectorMatcher, resource: Representation): FieldSelectorMatcher {
   let shared = sharedOf.get(resource)
   if (shared === undefined) sharedOf.set(resource, shared = new Shared())
@@ -65,7 +64,7 @@ export function holdFieldSelector (selector: FieldSelectorMatcher, resource: Rep
 interface Wanted {
   readonly field: string
   readonly at: number
-  /** What it must be; no value is two of them. */
+  /** Required values; two different ones match nothing. */
   readonly is: Values
   readonly not: Values
 }
@@ -96,13 +95,13 @@ class Matcher implements FieldSelectorMatcher {
   }
 }
 
-/** What of an object its type can be selected by. Kept beside each object, so that selecting parses nothing. */
+/** The values of an object's selectable fields. They are cached beside each object, so matching parses nothing. */
 export function fieldValues ({ selectableFields }: Representation, object: ApiObject): FieldValues {
   const { name = '', namespace = '' } = object.metadata
   return selectableFields === undefined ? [name, namespace] : [name, namespace, ...Object.values(selectableFields).map(read => read(object))]
 }
 
-/** Where no value is, which is '' then. */
+/** The position of a field that is always ''. */
 const NOWHERE = -1
 const NAME = 0
 const NAMESPACE = 1
@@ -111,11 +110,11 @@ const DECLARED = 2
 function indexOf (field: string, { selectableFields, unsupportedField, namespaced, type }: Representation): number {
   const read = selectableFields !== undefined && Object.hasOwn(selectableFields, field) ? selectableFields[field] : undefined
   if (read === NO_FIELD) return NOWHERE
-  // What is kept beside an object are the values of what is stored, whatever a representation calls them.
+  // Values are computed from the stored form, whatever label a representation uses.
   const declared = read === undefined ? -1 : Object.values(type.stored.selectableFields ?? {}).indexOf(read)
   if (declared >= 0) return DECLARED + declared
   if (field === 'metadata.name') return NAME
-  // Types of the whole cluster that declare fields of their own do not know the namespace; the others find it empty.
+  // Upstream: cluster-scoped types with fields of their own do not support metadata.namespace; for others it is empty.
   if (field === 'metadata.namespace' && (namespaced || selectableFields === undefined)) return NAMESPACE
   if (unsupportedField !== undefined) throw new DecodeError(unsupportedField(field.slice(0, 200)))
   throw new DecodeError(selectableFields === undefined
@@ -123,7 +122,7 @@ function indexOf (field: string, { selectableFields, unsupportedField, namespace
     : `field label not supported: ${field.slice(0, 200)}`)
 }
 
-/** At commas without a backslash before them. */
+/** Splits at unescaped commas. */
 function splitTerms (text: string): string[] {
   const terms: string[] = []
   let start = 0
@@ -154,7 +153,7 @@ function unescape (value: string, whole: string): string {
       if (next === '' || !'\\,='.includes(next)) throw new DecodeError(`invalid field selector: invalid escape sequence: \\${next}`)
       out += next
     } else if (character === '=') {
-      throw new DecodeError('invalid field selector: unescaped character in value: 61') // as convention has it, by its number
+      throw new DecodeError('invalid field selector: unescaped character in value: 61') // upstream prints the code of `=`
     } else if (character === '\0') throw new DecodeError(`the field selector ${shown(whole)} has the character NUL in a value; no field has it`)
     else out += character
   }

@@ -1,31 +1,30 @@
 /**
- * What selectors hold for as long as somebody watches by them: nothing twice, hundreds of values in little more than their
- * letters, large ones once for all that ask the same, and none more than a bound. A list holds its selectors for no
- * longer than it takes, so the bound is that of watches alone.
+ * Compact selectors for watches, which hold them as long as they run: duplicates are dropped, values packed, equal large selectors
+ * shared, and the size limited. A list drops its selector at once, so the limit applies to watches only.
  */
 import { createHash } from 'node:crypto'
 import { DecodeError } from '../language/decode-error.js'
 
-/** Bytes one selector may hold: room for hundreds of values. */
-const MOST_HELD = 8 * 1024
-/** Smaller ones cost less than finding them again. */
+/** Bytes of one selector: room for hundreds of values. */
+const MAX_KEPT = 8 * 1024
+/** Smaller selectors cost less than looking them up. */
 const SHARED_FROM = 1000
-/** About what a requirement holds beside its letters, and a text that is by itself. */
+/** Approximate overhead of a requirement, and of a string. */
 export const REQUIREMENT_BYTES = 180
 const TEXT_BYTES = 32
-/** So many are compared one by one. */
+/** Up to this many values are compared one by one. */
 const FEW = 32
-/** Shorter pieces of a text are copies of their own as they are: the engine cuts nothing so small. */
+/** V8 copies shorter substrings; longer ones keep the whole string alive. */
 const SHORTEST_PIECE = 13
 const SEPARATOR = '\0'
 
-/** The same text, by itself: a piece cut from a longer text keeps all of that alive. */
+/** A copy of the text that does not keep the string it was cut from alive. */
 export const own = (text: string): string => text.length < SHORTEST_PIECE ? text : JSON.parse(JSON.stringify(text)) as string // a string again
 
-/** Values without the character NUL, as a set. */
+/** A set of values without NUL characters. */
 export class Values {
   readonly size: number
-  /** Sorted; many of them joined, with a separator around each. */
+  /** Sorted. Many values are joined, each between separators. */
   readonly #held: string | readonly string[]
 
   constructor (values: Iterable<string>) {
@@ -39,7 +38,7 @@ export class Values {
     return typeof held === 'string' ? held.includes(SEPARATOR + value + SEPARATOR) : held.includes(value)
   }
 
-  /** About the bytes it holds. */
+  /** Approximate bytes in memory. */
   get weight (): number {
     const held = this.#held
     return typeof held === 'string' ? held.length + TEXT_BYTES : held.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
@@ -51,18 +50,18 @@ export class Values {
   }
 }
 
-/** Selectors that somebody holds, by their text. The text itself would double what they hold, so a digest stands for it. */
+/** The large selectors in use, by a digest of their text, because the text would double their memory. */
 export class Shared<T extends { readonly text: string, readonly weight: number }> {
   readonly #known = new Map<string, WeakRef<T>>()
   readonly #gone = new FinalizationRegistry<string>(digest => { if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest) })
 
   /**
-   * The selector, or another of the same text that is held already.
-   * @throws DecodeError for one that is larger than may be held
+   * Returns an equal selector already in use, or this one.
+   * @throws DecodeError for a selector beyond the limit
    */
   one (selector: T, what: string): T {
     const { weight } = selector
-    if (weight > MOST_HELD) throw new DecodeError(`the ${what} is too large for a watch, which would hold ${weight} bytes for it; at most ${MOST_HELD} are allowed`)
+    if (weight > MAX_KEPT) throw new DecodeError(`the ${what} is too large for a watch, which would hold ${weight} bytes for it; at most ${MAX_KEPT} are allowed`)
     if (weight < SHARED_FROM) return selector
     const digest = createHash('sha256').update(selector.text).digest('base64')
     const known = this.#known.get(digest)?.deref()

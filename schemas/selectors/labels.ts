@@ -1,6 +1,6 @@
 /**
- * Label selectors as text: `app=web,tier in (front, back),!old,replicas>3`. Every requirement must hold; `!=` and notin
- * hold for objects without the label too. What is bad in the text is a DecodeError.
+ * Label selectors: `app=web,tier in (front, back),!old,replicas>3`. All requirements must match; `!=` and notin also match objects
+ * without the label. Errors are DecodeErrors.
  */
 import { DecodeError } from '../language/decode-error.js'
 import { labelValue, qualifiedName } from '../names.js'
@@ -9,14 +9,14 @@ import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** Objects to look at: all, or those that match. */
+/** A parsed selector. */
 export interface Selector<T> {
   /** Matches everything. */
   readonly empty: boolean
   readonly matches: (subject: T) => boolean
-  /** The same selector always in the same words. */
+  /** Canonical text: equal selectors have equal text. */
   readonly text: string
-  /** About the bytes it holds. */
+  /** Approximate bytes in memory. */
   readonly weight: number
 }
 export type LabelSelectorMatcher = Selector<Labels | undefined>
@@ -34,7 +34,7 @@ export const NO_LABELS: LabelSelectorMatcher = { empty: true, matches: () => tru
 const MAX_LENGTH = 64 * 1024
 const shared = new Shared<LabelSelectorMatcher>()
 
-/** @throws DecodeError that says what was found where something else was expected */
+/** @throws DecodeError with the token found and what was expected */
 export function parseLabelSelector (text: string): LabelSelectorMatcher {
   if (text.length > MAX_LENGTH) throw new DecodeError(`the label selector is longer than ${MAX_LENGTH} characters`)
   if (text.trim() === '') return NO_LABELS
@@ -42,10 +42,10 @@ export function parseLabelSelector (text: string): LabelSelectorMatcher {
   return new Matcher(tests.map(requirement => new Test(requirement)))
 }
 
-/** The selector for a watch to hold: another that is equal, where there is one. @throws DecodeError when it is too large to be held */
+/** The selector for a watch to hold, shared with equal ones. @throws DecodeError if it is too large */
 export const holdLabelSelector = (selector: LabelSelectorMatcher): LabelSelectorMatcher => shared.one(selector, 'label selector')
 
-/** Each requirement once; what a label must not be in one of them, however it was said. */
+/** Drops duplicate requirements, and merges the excluded values of each label. */
 function * distinct (requirements: Iterable<Requirement>): Generator<Requirement> {
   const seen = new Set<string>()
   const excluded = new Map<string, Set<string>>()
@@ -121,9 +121,9 @@ function print (key: string, operator: Operator, values: readonly string[]): str
 }
 
 const INTEGER = /^-?\d+$/
-/** Of 64 bits. */
+/** A signed 64-bit integer. */
 const isInteger = (text: string): boolean => INTEGER.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
-/* An operator or bracket, or a run of anything else. */
+/* An operator, a bracket, or a run of other characters. */
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+|$)/y
 const UNABLE = 'unable to parse requirement: '
 const SYMBOLS = new Set(['', '==', '!=', '=', '!', '(', ')', ',', '<', '>'])
@@ -160,7 +160,7 @@ class Parser {
     return current
   }
 
-  /** @param within a requirement that has begun */
+  /** @param within false outside of any requirement */
   #refuse (expected: string, within = true): never {
     throw new DecodeError(`${within ? UNABLE : ''}found '${bare(this.#token)}', expected: ${expected}`)
   }
@@ -194,14 +194,14 @@ class Parser {
     return checked(key, [this.#value(0)])[0] ?? ''
   }
 
-  /** A value may be empty, which is when a comma or bracket follows at once. */
+  /** A comma or closing bracket means an empty value. */
   #value (index: number): string {
     if (this.#token === ',' || this.#token === ')') return ''
     if (SYMBOLS.has(this.#token)) this.#refuse(index === 0 ? "',', ')' or identifier" : "',', or identifier")
     return this.#next()
   }
 
-  /** Nothing between the brackets is one empty value. */
+  /** Empty brackets are one empty value. */
   #values (key: string): string[] {
     if (!this.#take('(')) this.#refuse("'('")
     const values = [this.#value(0)]
@@ -210,7 +210,7 @@ class Parser {
     return checked(key, values)
   }
 
-  /** Steps over the token if it is that one. */
+  /** Consumes the token if it matches. */
   #take (token: string): boolean {
     const taken = this.#token === token
     if (taken) this.#next()
@@ -218,16 +218,16 @@ class Parser {
   }
 }
 
-/** The values, where labels may have them. All that are bad are told, in the order of the alphabet, as convention. */
+/** Validates label values. As upstream, all errors are reported, by ascending value. */
 function checked (key: string, values: string[]): string[] {
   if (values.every(value => labelValue(value).length === 0)) return values
   const findings = [...new Set(values)].sort().flatMap((value, index) => {
     const why = labelValue(value)
     return why.length === 0 ? [] : [`values[${index}][${key}]: Invalid value: ${shown(value)}: ${why.join('; ')}`]
   })
-  throw new DecodeError(UNABLE + listed(findings.slice(0, MOST_FINDINGS)))
+  throw new DecodeError(UNABLE + listed(findings.slice(0, MAX_FINDINGS)))
 }
 
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
 const shown = (text: string) => JSON.stringify(bare(text))

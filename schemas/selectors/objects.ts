@@ -1,4 +1,4 @@
-/** LabelSelector as objects carry it: its rules, and its words. */
+/** LabelSelector objects: validation, matching, and conversion to text. */
 import type { Report } from '../language/declare.js'
 import type { LabelSelector } from '../meta/options.js'
 import { validateLabels } from '../meta/metadata.js'
@@ -23,7 +23,7 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
   })
 }
 
-/** Whether it selects what has these labels: a missing one selects nothing, an empty one everything. Undefined for one that breaks the rules. */
+/** Whether the labels match: undefined selects nothing, an empty selector everything. Undefined for an invalid selector. */
 export function selects (selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}): boolean | undefined {
   if (selector === undefined) return false
   return requirementsOf(selector)?.every(({ key, operator, values = [] }) => {
@@ -38,13 +38,13 @@ export function selects (selector: LabelSelector | undefined, labels: Readonly<R
 
 interface Requirement { readonly key: string, readonly operator: string, readonly values?: string[] | undefined }
 
-/** Undefined where one of them breaks the rules. */
+/** The requirements; undefined if one is invalid. */
 function requirementsOf ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Requirement[] | undefined {
   const requirements = [...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })), ...matchExpressions]
   return requirements.every(isRequirement) ? requirements : undefined
 }
 
-/** Whether something can be selected by it: it breaks no rule, and looks for values that labels can have. */
+/** Whether the selector is valid, including its label values. */
 export const isSelector = (selector: LabelSelector): boolean => requirementsOf(selector) !== undefined
 
 function isRequirement ({ key, operator, values = [] }: Requirement): boolean {
@@ -53,10 +53,7 @@ function isRequirement ({ key, operator, values = [] }: Requirement): boolean {
   return several === (values.length > 0) && qualifiedName(key).length === 0 && values.every(value => labelValue(value).length === 0)
 }
 
-/**
- * The same as text, as in a query: `a=b,c in (x,y),!d`, sorted by key. Selectors of nothing and of everything both are ''.
- * Undefined for one that breaks the rules.
- */
+/** As in a query: `a=b,c in (x,y),!d`, sorted by key. Missing and empty selectors are ''. Undefined for an invalid one. */
 export function selectorText (selector: LabelSelector | undefined): string | undefined {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
   if (requirementsOf({ matchLabels, matchExpressions }) === undefined) return undefined
@@ -73,7 +70,7 @@ export function selectorText (selector: LabelSelector | undefined): string | und
   return requirements.sort((one, other) => one.key < other.key ? -1 : Number(one.key > other.key)).map(({ text }) => text).join(',')
 }
 
-/** Whether labels are as it wants them; one that breaks the rules matches nothing. */
+/** Whether the labels match. Values need not be valid labels; an unknown operator matches nothing. */
 export function matchesSelector ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const value = (key: string): string | undefined => Object.hasOwn(labels, key) ? labels[key] : undefined
   return Object.entries(matchLabels).every(([key, wanted]) => value(key) === wanted) && matchExpressions.every(({ key, operator, values = [] }) => {

@@ -29,8 +29,8 @@ export function readAsStream (socket: Socket): void {
  * Not sent if the body has arrived or the response has started. If the body is too large, the connection closes after the response, because
  * what follows is undefined.
  */
-export function continueInTurn (request: IncomingMessage, response: ServerResponse, mostBytes: number): void {
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
+export function continueInTurn (request: IncomingMessage, response: ServerResponse, maxBytes: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     response.shouldKeepAlive = false
     return
   }

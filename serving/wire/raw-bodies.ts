@@ -9,19 +9,19 @@ import { Socket } from 'node:net'
 const connected = ({ socket }: ServerResponse): Socket | undefined => socket instanceof Socket ? socket : undefined
 
 /**
- * Returns the socket for chunks that the caller frames, until `giveChunksBack`. Undefined if the body is not chunked or the response is
+ * Returns the socket for chunks that the caller frames, until `endRawChunks`. Undefined if the body is not chunked or the response is
  * queued. The head must have been sent.
  */
-export function takeChunks (response: ServerResponse): Socket | undefined {
+export function startRawChunks (response: ServerResponse): Socket | undefined {
   const socket = response.chunkedEncoding ? connected(response) : undefined
   if (socket !== undefined) response.chunkedEncoding = false
   return socket
 }
 
 /** Must precede `end`, which writes the last chunk. */
-export function giveChunksBack (response: ServerResponse): void { response.chunkedEncoding = true }
+export function endRawChunks (response: ServerResponse): void { response.chunkedEncoding = true }
 
-/** Returns the socket for a body of known length. Undefined as for `takeChunks`. The head must have been sent. */
+/** Returns the socket for a body of known length. Undefined as for `startRawChunks`. The head must have been sent. */
 export function unframedSocket (response: ServerResponse): Socket | undefined {
   return response.chunkedEncoding === false ? connected(response) : undefined // undefined over HTTP/2
 }

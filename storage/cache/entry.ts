@@ -2,11 +2,9 @@
  * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need. Everything else (the parsed object, protobuf,
  * table rows) is derived on demand and kept while it is used.
  */
-import { parseExactly } from '../../schemas/index.js'
-import type { ApiObject, FieldValues } from '../../schemas/index.js'
+import { parseExactly, type ApiObject, type FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
-import { grow, now } from './forms.js'
-import type { Forms } from './forms.js'
+import { now, grow, type Forms } from './forms.js'
 
 /** Estimated size of a parsed object, relative to its JSON. */
 const PARSED_FACTOR = 2

@@ -5,8 +5,7 @@
 import type { Revision } from '../backend.js'
 import { StorageError } from '../errors.js'
 import type { CacheEvent } from './event.js'
-import { Place } from './subscribers.js'
-import type { Subscriber } from './subscribers.js'
+import { Place, type Subscriber } from './subscribers.js'
 import type { WatchCache } from './watch-cache.js'
 import type { EventWindow } from './window.js'
 
@@ -20,10 +19,10 @@ export interface Taken {
 
 export interface Feed {
   /**
-   * Returns up to `most` events after the last ones taken, in order; fewer once their JSON reaches `bytes`.
+   * Returns up to `max` events after the last ones taken, in order; fewer once their JSON reaches `bytes`.
    * @throws StorageError 'Compacted' if events were dropped before they were taken
    */
-  take: (most: number, bytes?: number) => Taken
+  take: (max: number, bytes?: number) => Taken
   /** The feed has delivered everything relevant up to this revision. Undefined while events are pending. */
   revision: () => Revision | undefined
   close: () => void
@@ -55,7 +54,7 @@ class CacheFeed extends Place implements Feed {
     }
   }
 
-  take (most: number, bytes = Infinity): Taken {
+  take (max: number, bytes = Infinity): Taken {
     const from = this.first
     if (from < 0) return NOTHING
     const window = this.#window
@@ -69,7 +68,7 @@ class CacheFeed extends Place implements Feed {
     const events: CacheEvent[] = []
     let number = from
     let taken = 0
-    for (; number < window.end && events.length < most && taken < bytes; number++) {
+    for (; number < window.end && events.length < max && taken < bytes; number++) {
       const event = window.at(number) as CacheEvent // between begin and end
       if (!this.wants(event.entry.key)) continue
       events.push(event)

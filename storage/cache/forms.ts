@@ -1,6 +1,7 @@
 /**
  * Bounds the memory of values derived from entries (parsed objects, protobuf, rows) for the whole process. Values that were unused for one to two spans are
  * dropped. While the limit is reached, new values are not kept, so that a single full scan neither exhausts memory nor evicts values in use.
+ * A list in another version costs 6 µs of CPU an object with them and 96 without (`npm run bench -- pods`).
  */
 
 const SPAN_MS = 30_000
@@ -34,7 +35,7 @@ export function grow (forms: Forms, by: number): boolean {
 }
 
 /** Current usage, for metrics. */
-export const formsHeld = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
+export const cachedForms = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
 
 /** Ends a span: drops holders that were not used in it. */
 export function sweep (): void {

@@ -3,8 +3,7 @@
  * their bytes without copying. Benchmark: 'LIST 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more CPU without it.
  */
 import type { Entry } from './entry.js'
-import { grow, now } from './forms.js'
-import type { Forms } from './forms.js'
+import { now, grow, type Forms } from './forms.js'
 
 const COMMA = 0x2c
 /** Larger runs are not joined. */

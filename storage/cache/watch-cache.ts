@@ -11,14 +11,11 @@ import { rangeOf } from '../key.js'
 import { nextTurn, turnIsOver } from '../turns.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
-import { Offers } from './offers.js'
-import type { Offer } from './offers.js'
+import { PendingWrites, type PendingWrite } from './pending-writes.js'
 import { OrderedMap } from './ordered-map.js'
-import { Pins } from './pins.js'
-import type { Snapshot } from './pins.js'
+import { Pins, type Snapshot } from './pins.js'
 import type { StoreObserver } from '../observer.js'
-import { Subscribers } from './subscribers.js'
-import type { Place } from './subscribers.js'
+import { Subscribers, type Place } from './subscribers.js'
 import { EventWindow } from './window.js'
 
 export type { Snapshot } from './pins.js'
@@ -61,7 +58,7 @@ export class WatchCache {
   #loading: Promise<void> | undefined
   /** The initial watch, until it has caught up with the list. */
   #starting: { readonly resolve: () => void, readonly reject: (error: StorageError) => void } | undefined
-  readonly #offers = new Offers()
+  readonly #pendingWrites = new PendingWrites()
   readonly #pins = new Pins()
   /** Unreadable objects by key, usually none. */
   #damaged = new Map<string, StorageError>()
@@ -224,7 +221,7 @@ export class WatchCache {
   pin (snapshot: Snapshot): void { this.#pins.add(snapshot, this.#window) }
 
   /** Takes the entry of a writer before its write, so that the event need not be decoded. */
-  offer (key: string, offer: Offer): void { this.#offers.add(key, offer) }
+  expectWrite (key: string, write: PendingWrite): void { this.#pendingWrites.add(key, write) }
 
   subscribe (place: Place): void { this.#subscribers.add(place) }
   unsubscribe (place: Place): void { this.#subscribers.delete(place) }
@@ -352,7 +349,7 @@ export class WatchCache {
       if (event.type === 'delete') {
         return previous === undefined ? undefined : new CacheEvent('DELETED', revision, previous.at(revision), previous)
       }
-      return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#offers.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
+      return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#pendingWrites.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
     } catch (error) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} at revision ${revision} can't be decoded`, { key: kv.key, cause: error })
     }

@@ -8,7 +8,7 @@ import { Connection, type ConnectionOptions } from './connection.js'
 import { CallError, closedError, failureOf, isDenied } from './failures.js'
 import { SharedRead } from './shared-read.js'
 import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
-import { type Attempt, outcomeOf } from './outcome.js'
+import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from './outcome.js'
 import { Watches } from './watches.js'
 
 export interface EtcdOptions extends ConnectionOptions {
@@ -66,8 +66,8 @@ class EtcdBackend implements Backend {
     this.#watchesWithPrevious = watches(true)
   }
 
-  async get (key: string, revision: Revision = 0): Promise<ReadResult> {
-    const response = await this.#range({ key: bytesOf(key), revision })
+  async get (key: string, revision: Revision = 0, milliseconds?: number): Promise<ReadResult> {
+    const response = await this.#range({ key: bytesOf(key), revision }, milliseconds)
     return { revision: revision === 0 ? response.revision : revision, kv: response.kvs[0] }
   }
 
@@ -216,8 +216,8 @@ class EtcdBackend implements Backend {
       response = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision } })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
-      if (!error.sent) throw failureOf(error)
-      return await outcomeOf(this, attempt, before, error)
+      if (!error.sent) throw failureOf(error, this.#connection.failingSince)
+      return await outcomeOf({ get: (key, revision) => this.get(key, revision, OUTCOME_TIMEOUT_MS), watch: request => this.watch(request) }, attempt, before, error)
     }
     const { succeeded, revision, kv } = response
     this.#note(revision)

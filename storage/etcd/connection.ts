@@ -6,8 +6,7 @@
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
-import type { RangeAnswer, RangeMessage, TxnAnswer, TxnMessage } from './messages.js'
-import { decodeRange, decodeRevision, decodeSize, decodeTxn, encodeEmpty, encodeMark, encodeRange, encodeTxn } from './messages.js'
+import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
 export interface ConnectionOptions {
@@ -25,12 +24,16 @@ interface Line {
 }
 
 const CALL_TIMEOUT_MS = 10_000
+/** Shorter, so that a write ends within 10 seconds even if its outcome must then be read. */
+const TXN_TIMEOUT_MS = 7_000
 const CONNECT_TIMEOUT_MS = 3_000
 const RETRY_PAUSE_MS = 50
 
 export class Connection {
   readonly #lines: Line[]
   #current = 0
+  /** When calls began to fail, milliseconds since 1970. Undefined while they succeed. */
+  failingSince: number | undefined
   /** When calls began to fail to connect. */
   #unreachableSince: number | undefined
   #closed = false
@@ -85,12 +88,12 @@ export class Connection {
     for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
-        const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + CALL_TIMEOUT_MS)
-        this.#unreachableSince = undefined
+        const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + TXN_TIMEOUT_MS)
+        this.#succeeded()
         return decodeTxn(answer)
       } catch (error) {
         if (!(error instanceof CallError)) throw error
-        if (error.transient) this.#moveOn(line)
+        if (error.transient) this.#failed(line, began)
         if (this.#closed && !error.sent) throw closedError()
         // Retry only what was certainly not sent.
         if (error.sent || !error.transient || this.#shouldGiveUp(began + CONNECT_TIMEOUT_MS, attempts)) throw error
@@ -108,7 +111,7 @@ export class Connection {
     const moveOn = () => this.#moveOn(line)
     try {
       const stream = await line.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' })
-      this.#unreachableSince = undefined
+      this.#succeeded()
       return { stream, moveOn }
     } catch (error) {
       moveOn()
@@ -129,23 +132,33 @@ export class Connection {
    * @throws StorageError 'Compacted', 'FutureRevision', 'NotFound', 'Unavailable', 'Closed'
    */
   async #read<Answer> (milliseconds: number, attempt: (line: Line, remaining: number) => Promise<Answer>): Promise<Answer> {
-    const deadline = performance.now() + milliseconds
-    const connectDeadline = performance.now() + Math.min(milliseconds, CONNECT_TIMEOUT_MS)
+    const began = performance.now()
+    const deadline = began + milliseconds
+    const connectDeadline = began + Math.min(milliseconds, CONNECT_TIMEOUT_MS)
     for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
         const answer = await attempt(line, deadline - performance.now())
-        this.#unreachableSince = undefined
+        this.#succeeded()
         return answer
       } catch (error) {
         if (this.#closed) throw closedError()
         if (!(error instanceof CallError)) throw error
         if (!error.transient) throw failureOf(error)
-        this.#moveOn(line)
-        if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw failureOf(error)
+        this.#failed(line, began)
+        if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw failureOf(error, this.failingSince)
         await new Promise(resolve => setTimeout(resolve, RETRY_PAUSE_MS))
       }
     }
+  }
+
+  #succeeded (): void {
+    this.#unreachableSince = this.failingSince = undefined
+  }
+
+  #failed (line: Line, began: number): void {
+    this.failingSince ??= Date.now() - (performance.now() - began)
+    this.#moveOn(line)
   }
 
   /**

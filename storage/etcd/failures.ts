@@ -51,13 +51,14 @@ export class CallError extends Error {
   }
 }
 
-export function failureOf (error: CallError): StorageError {
+/** @param since when calls began to fail, milliseconds since 1970 */
+export function failureOf (error: CallError, since?: number): StorageError {
   const { details, message } = error
   if (details.includes('required revision has been compacted')) return new StorageError('Compacted', 'the revision is no longer kept by etcd', { cause: error })
   if (details.includes('required revision is a future revision')) return new StorageError('FutureRevision', 'Too large resource version: it is newer than the newest of etcd', { cause: error })
   if (details.includes('requested lease not found')) return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
   if (/request is too large|larger than max/.test(details)) return new StorageError('TooLarge', 'the object is larger than etcd takes in one request; raise its --max-request-bytes', { cause: error })
-  return new StorageError('Unavailable', `etcd did not do it: ${message}`, { cause: error })
+  return new StorageError('Unavailable', `etcd did not do it: ${message}`, { since, cause: error })
 }
 
 /** Whether etcd denied permission to an authenticated user. */

@@ -6,8 +6,7 @@
  */
 import protobuf from 'protobufjs/minimal.js'
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
-import { PutRequest, RangeRequest, RangeResponse, StatusRequest, StatusResponse, TxnRequest, TxnResponse, WatchRequest, WatchResponse } from './messages.proto.js'
-import type { Int64Bits, StoredEvent, StoredKeyValue } from './messages.proto.js'
+import { RangeRequest, StatusResponse, TxnResponse, WatchRequest, RangeResponse, WatchResponse, PutRequest, StatusRequest, TxnRequest, type Int64Bits, type StoredEvent, type StoredKeyValue } from './messages.proto.js'
 
 export interface RangeMessage {
   readonly key: Uint8Array

@@ -16,8 +16,8 @@ export interface Attempt {
   readonly expected: Revision
 }
 
-/** Timeout for reading the history of one key. */
-const HISTORY_TIMEOUT_MS = 10_000
+/** Timeout for a read of the key or its history. */
+export const OUTCOME_TIMEOUT_MS = 3_000
 
 type Reader = Pick<Backend, 'get' | 'watch'>
 
@@ -64,7 +64,7 @@ async function firstChange (store: Reader, { kind, key, value, expected }: Attem
 /** The first event of the key after a revision; at least one exists. */
 async function firstEvent (store: Reader, key: string, after: Revision): Promise<BackendEvent> {
   return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish(() => reject(new StorageError('Unavailable', `the history of ${key} did not come`))), HISTORY_TIMEOUT_MS)
+    const timer = setTimeout(() => finish(() => reject(new StorageError('Unavailable', `the history of ${key} did not come`))), OUTCOME_TIMEOUT_MS)
     const finish = (settle: () => void) => {
       clearTimeout(timer)
       watch.cancel()

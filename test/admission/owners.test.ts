@@ -1,8 +1,7 @@
 /** Who owns what admission makes of a new object. Interface: Field ownership. */
 import t from 'tap'
 import type { AdmissionPlugin } from '../../app.js'
-import { build } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { build, type Json, type Client, type Answer } from '../build.js'
 import { apply, CONFIGS, ownersOf } from '../routes/owners.js'
 import { allow, configure, hookServer, MUTATING, patching, webhook } from './webhooks/hook-server.js'
 

@@ -1,8 +1,7 @@
 /** Interface, `--allow-privileged`. */
 import t from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 
 const container = (privileged: boolean): Json => ({ name: 'c', image: 'i', securityContext: { privileged } })
 const spec = (privileged: boolean, more: Json = {}): Json => ({ containers: [container(privileged)], ...more })

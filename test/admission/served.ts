@@ -1,8 +1,7 @@
 /** A server with admission plugins, asked by users whom their token names. */
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { ServerOptions } from '../../app.js'
-import { build } from '../build.js'
-import type { Answer, Json, Test } from '../build.js'
+import { build, type Json, type Answer, type Test } from '../build.js'
 
 /** Sends as a user, who is `root` of system:masters, `ann` of nothing, or what the tokens say beside them. */
 export interface Served {

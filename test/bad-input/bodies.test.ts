@@ -4,14 +4,13 @@ import { representations as resources } from '../../schemas/resources.js'
 import { nameOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 import { encodeProtobuf } from '../../schemas/index.js'
 import { BINDINGS, PROTOBUF, binding, build } from '../build.js'
-import { Loop, MOST_HELD, refuses, stillServes } from './refusal.js'
-import type { Case } from './refusal.js'
+import { Loop, MAX_KEPT, refuses, stillServes, type Case } from './refusal.js'
 import { wrongTypes } from './wrong-types.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const YAML_TYPE = { 'content-type': 'application/yaml' }
 const PROTOBUF_TYPE = { 'content-type': PROTOBUF }
-const MOST_BYTES = 3 * 1024 * 1024
+const MAX_BYTES = 3 * 1024 * 1024
 const DEEP = 100_000
 const good = JSON.stringify(binding('x'))
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
@@ -115,7 +114,7 @@ t.test('a hundred thousand levels are refused at once in every form', async t =>
 
 t.test('what is small on the wire and large in memory is refused for little', async t => {
   const server = await build(t)
-  const fill = (unit: string): string => unit.repeat(Math.floor((MOST_BYTES - 10) / unit.length))
+  const fill = (unit: string): string => unit.repeat(Math.floor((MAX_BYTES - 10) / unit.length))
   const times = (count: number, line: (index: number) => string): string => Array.from({ length: count }, (_, index) => line(index)).join('')
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghij'.split('').map((name, index) => `${name}: &${name} [${new Array(9).fill(`*${'abcdefghij'[index]}`).join(',')}]\n`).join('')}`
   await refuses(t, server, [
@@ -123,8 +122,8 @@ t.test('what is small on the wire and large in memory is refused for little', as
     json(`{${times(49_000, index => `"k${index}":0,`)}"a":0}`, '49,000 unknown fields', { codes: [400], says: /more than 16100 values by name/ }), json(`{${times(15_000, index => `"k${index}":0,`)}"a":0}`, '15,000 unknown fields', { codes: [422] }), json(`{${'"a":0,'.repeat(15_000)}"a":0}`, '15,000 times one unknown field', { codes: [422] }),
     json(JSON.stringify({ ...binding('x'), subjects: new Array(12_000).fill({}) }), '12,000 empty subjects', { codes: [422] }), json(JSON.stringify(binding('x', { metadata: { annotations: Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`%${index}`, ''])) } })), '15,000 bad annotations', { codes: [422] }),
     json(JSON.stringify(binding('x', { metadata: { annotations: { a: 'x'.repeat(2_000_000) } } })), 'an annotation of 2 MB', { codes: [422], says: /annotations: Too long/ }), json(JSON.stringify(binding('x'.repeat(2_000_000))), 'a name of 2 MB', { codes: [422], says: /metadata\.name/ }), json(JSON.stringify(binding('ü'.repeat(700))), 'a name of 1,400 bytes, 4,200 in a key', { codes: [422], says: /metadata\.name/ }),
-    protobuf(envelope(Buffer.alloc(MOST_BYTES - 20, Buffer.from([0x1a, 0x00]))), 'protobuf: a field that stands once, 1.5 million times', { says: /more than \d+ values/ }), protobuf(envelope(Buffer.alloc(MOST_BYTES - 20, Buffer.from([0x12, 0x00]))), 'protobuf: 1.5 million subjects', { says: /more than \d+ values/ }),
-    protobuf(envelope(Buffer.alloc(MOST_BYTES - 20, Buffer.from([0x78, 0x00]))), 'protobuf: 1.5 million unknown fields', { codes: [422] }), protobuf(envelope(field(1, field(8, Buffer.alloc(MOST_BYTES - 40, Buffer.from([0xf8, 0x01, 0x00]))))), 'protobuf: a time of a million fields', { codes: [400, 422] }),
+    protobuf(envelope(Buffer.alloc(MAX_BYTES - 20, Buffer.from([0x1a, 0x00]))), 'protobuf: a field that stands once, 1.5 million times', { says: /more than \d+ values/ }), protobuf(envelope(Buffer.alloc(MAX_BYTES - 20, Buffer.from([0x12, 0x00]))), 'protobuf: 1.5 million subjects', { says: /more than \d+ values/ }),
+    protobuf(envelope(Buffer.alloc(MAX_BYTES - 20, Buffer.from([0x78, 0x00]))), 'protobuf: 1.5 million unknown fields', { codes: [422] }), protobuf(envelope(field(1, field(8, Buffer.alloc(MAX_BYTES - 40, Buffer.from([0xf8, 0x01, 0x00]))))), 'protobuf: a time of a million fields', { codes: [400, 422] }),
     yaml(bomb, 'YAML alias bomb', { says: /too large .* aliases/ }), yaml(times(150, index => `- &a${index} x\n- *a${index}\n`), 'YAML anchors'), yaml(times(2500, index => `- &a${index} x\n- *a${index}\n`), 'many YAML anchors'), yaml('[]'.repeat(2000), 'YAML mistakes'), yaml('[]'.repeat(20_000), 'many YAML mistakes'), yaml('- \n'.repeat(20_000), 'many YAML nulls'), yaml(`[${','.repeat(4000)}]`, 'YAML commas')
   ])
 })
@@ -155,7 +154,7 @@ t.test('a large object costs others no more than a turn of the loop at a time', 
   const cost = async (title: string, code: number, work: () => ReturnType<typeof send>): Promise<void> => {
     const { result, ms } = await loop.leastHeld(work)
     t.equal(result.statusCode, code, title)
-    t.ok(ms < MOST_HELD, `${title}: ${ms.toFixed(0)} ms`)
+    t.ok(ms < MAX_KEPT, `${title}: ${ms.toFixed(0)} ms`)
   }
   const made = ['large', ...'abcdefg'].map(name => Buffer.from(text(name)))
   await cost('create', 201, () => send('POST', BINDINGS, 'application/json', made.shift()))
@@ -172,9 +171,9 @@ t.test('a large object costs others no more than a turn of the loop at a time', 
 t.test('a body over 3 MiB is 413, one of just 3 MiB is read', async t => {
   const server = await build(t)
   await refuses(t, server, [
-    json(Buffer.alloc(MOST_BYTES + 1, 0x20), 'one byte more', { codes: [413], says: /limit is 3145728/ }), yaml(Buffer.alloc(MOST_BYTES + 1, 0x20), 'one byte more of YAML', { codes: [413] }), protobuf(Buffer.alloc(MOST_BYTES + 1, 0x20), 'one byte more of protobuf', { codes: [413] }),
-    { title: 'of an update', method: 'PUT', url: `${BINDINGS}/x`, body: Buffer.alloc(MOST_BYTES + 1, 0x20), headers: JSON_TYPE, codes: [413] }, { title: 'of a patch', method: 'PATCH', url: `${BINDINGS}/x`, body: Buffer.alloc(MOST_BYTES + 1, 0x20), headers: { 'content-type': 'application/merge-patch+json' }, codes: [413] },
-    { title: 'of a delete', method: 'DELETE', url: `${BINDINGS}/x`, body: Buffer.alloc(MOST_BYTES + 1, 0x20), headers: JSON_TYPE, codes: [413] }, json(Buffer.alloc(MOST_BYTES, 0x20), 'just as much', { codes: [400], says: /not valid JSON/ })
+    json(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more', { codes: [413], says: /limit is 3145728/ }), yaml(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more of YAML', { codes: [413] }), protobuf(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more of protobuf', { codes: [413] }),
+    { title: 'of an update', method: 'PUT', url: `${BINDINGS}/x`, body: Buffer.alloc(MAX_BYTES + 1, 0x20), headers: JSON_TYPE, codes: [413] }, { title: 'of a patch', method: 'PATCH', url: `${BINDINGS}/x`, body: Buffer.alloc(MAX_BYTES + 1, 0x20), headers: { 'content-type': 'application/merge-patch+json' }, codes: [413] },
+    { title: 'of a delete', method: 'DELETE', url: `${BINDINGS}/x`, body: Buffer.alloc(MAX_BYTES + 1, 0x20), headers: JSON_TYPE, codes: [413] }, json(Buffer.alloc(MAX_BYTES, 0x20), 'just as much', { codes: [400], says: /not valid JSON/ })
   ])
 })
 

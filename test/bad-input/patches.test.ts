@@ -1,8 +1,6 @@
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Client, Json } from '../build.js'
-import { refuses, stillServes } from './refusal.js'
-import type { Case } from './refusal.js'
+import { BINDINGS, build, binding, type Client, type Json } from '../build.js'
+import { stillServes, refuses, type Case } from './refusal.js'
 
 const JSON_PATCH = 'application/json-patch+json'
 const MERGE_PATCH = 'application/merge-patch+json'

@@ -1,8 +1,7 @@
 /** What every bad request must get: a Status that names the fault, for little, from a server that goes on serving. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Test as TapTest } from 'tap'
-import { BINDINGS, binding } from '../build.js'
-import type { Answer, Client } from '../build.js'
+import { BINDINGS, binding, type Client, type Answer } from '../build.js'
 import { ownTime } from '../own-time.js'
 
 export const REASONS: Readonly<Record<number, readonly string[]>> = {
@@ -34,9 +33,9 @@ function slowness (): number {
 }
 
 /** Milliseconds the event loop may be held by one request: 50 on a machine of its own, more here, as test files share the cores. */
-export const MOST_HELD = 150 * slowness()
+export const MAX_KEPT = 150 * slowness()
 const ATTEMPTS = 8
-const LONGEST_MESSAGE = 10_000
+const MAX_MESSAGE = 10_000
 
 export type Checks = Pick<TapTest, 'ok' | 'equal' | 'match' | 'fail' | 'comment'>
 
@@ -47,7 +46,7 @@ export function fault ({ code, json, headers }: Pick<Answer, 'code' | 'json' | '
   if (json.code !== code) return `says code ${json.code} in an answer of ${code}`
   if (!REASONS[code]?.includes(json.reason)) return `gives ${code} the reason ${json.reason}`
   if (typeof json.message !== 'string' || json.message.length < 10) return `says nothing: ${JSON.stringify(json.message)}`
-  if (json.message.length > LONGEST_MESSAGE) return `says too much: ${json.message.length} characters`
+  if (json.message.length > MAX_MESSAGE) return `says too much: ${json.message.length} characters`
   if (!String(headers['content-type']).startsWith('application/json')) return `is sent as ${headers['content-type']}`
   return undefined
 }
@@ -75,7 +74,7 @@ export class Loop {
   /** The least of several runs: any one may wait for a disk or a collector of garbage that others keep busy. */
   async leastHeld<T> (work: () => Promise<T>): Promise<{ result: T, ms: number }> {
     let best = await this.held(work)
-    for (let attempt = 1; attempt < ATTEMPTS && best.ms >= MOST_HELD; attempt++) {
+    for (let attempt = 1; attempt < ATTEMPTS && best.ms >= MAX_KEPT; attempt++) {
       const again = await this.held(work)
       if (again.ms < best.ms) best = again
     }
@@ -95,7 +94,7 @@ export interface Case {
   readonly says?: RegExp
 }
 
-const LONGEST_WAIT = 10_000
+const MAX_WAIT = 10_000
 /** So many cases are measured together; when they are too slow, each by itself. */
 const BATCH = 20
 
@@ -104,7 +103,7 @@ export async function refuses (t: Checks, server: Client, cases: Iterable<Case>)
   const loop = new Loop()
   const send = async ({ title, method = 'POST', url = BINDINGS, body, headers = {} }: Case): Promise<Answer> => {
     const waited = new AbortController()
-    const answer = await Promise.race([server.call(method, url, body, headers), sleep(LONGEST_WAIT, undefined, { signal: waited.signal })])
+    const answer = await Promise.race([server.call(method, url, body, headers), sleep(MAX_WAIT, undefined, { signal: waited.signal })])
     waited.abort()
     if (answer === undefined) throw new Error(`${title}: no answer`) // a stream that began, perhaps
     return answer
@@ -120,10 +119,10 @@ export async function refuses (t: Checks, server: Client, cases: Iterable<Case>)
         else if (one.says !== undefined && !one.says.test(answer.json.message)) t.fail(`${one.title}: does not name the fault: ${String(answer.json.message).slice(0, 300)}`)
       }
     })
-    if (ms < MOST_HELD) continue
+    if (ms < MAX_KEPT) continue
     for (const one of batch) {
       const alone = await loop.leastHeld(() => send(one))
-      if (alone.ms >= MOST_HELD) t.fail(`${one.title}: held the event loop for ${alone.ms.toFixed(0)} ms`)
+      if (alone.ms >= MAX_KEPT) t.fail(`${one.title}: held the event loop for ${alone.ms.toFixed(0)} ms`)
     }
   }
   t.ok(all.length > 0, `${all.length} cases`)

@@ -1,7 +1,6 @@
 /** Roles and bindings that mean harm: never an allowance that rules do not give, a clear answer, bounded work. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Answer, Client, Json, Test } from '../build.js'
+import { build, type Client, type Json, type Answer, type Test } from '../build.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 const RBAC = `/apis/${GROUP}/v1`

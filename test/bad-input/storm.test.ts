@@ -1,7 +1,6 @@
 import t from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
-import { BINDINGS, Watch, binding, listen } from '../build.js'
-import type { Answer, Event, Json, Listening } from '../build.js'
+import { BINDINGS, Watch, listen, binding, type Event, type Json, type Answer, type Listening } from '../build.js'
 import { random } from '../random.js'
 import { stillServes } from './refusal.js'
 

@@ -1,10 +1,8 @@
 import t from 'tap'
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BINDINGS, Watch, binding, listen } from '../build.js'
-import type { Listening } from '../build.js'
+import { BINDINGS, Watch, listen, binding, type Listening } from '../build.js'
 import { heapUsed, stillServes } from './refusal.js'
 
 const MB = 1024 * 1024

@@ -1,9 +1,7 @@
 /** Bytes as no client library would send them, over TLS to the started server, and what comes back. */
 import { once } from 'node:events'
-import { connect } from 'node:tls'
-import type { TLSSocket } from 'node:tls'
-import type { Test } from '../build.js'
-import type { Json } from '../build.js'
+import { connect, type TLSSocket } from 'node:tls'
+import type { Json, Test } from '../build.js'
 
 export interface Response { readonly code: number, readonly headers: Readonly<Record<string, string>>, readonly body: string, readonly json: Json }
 

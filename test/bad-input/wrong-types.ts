@@ -4,8 +4,7 @@
  */
 import type { Message } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
-import { planOf } from '../../schemas/language/plan.js'
-import type { Plan, PlannedField } from '../../schemas/language/plan.js'
+import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 
 export interface Wrong {
   /** As errors name it: `subjects[0].name`. */
@@ -41,7 +40,7 @@ const SPECIAL: Readonly<Record<string, readonly unknown[]>> = {
   'certificates.v1.ExtraValue': ['x', 1, {}]
 }
 
-const MOST_DEPTH = 12
+const MAX_DEPTH = 12
 
 /** @param known names of the messages that were gone into, added to */
 export function * wrongTypes (message: Message, known = new Set<string>()): Generator<Wrong> {
@@ -52,7 +51,7 @@ export function * wrongTypes (message: Message, known = new Set<string>()): Gene
 }
 
 function * ofFields (plan: Plan, at: string, wrap: Wrap, depth: number, known: Set<string>): Generator<Wrong> {
-  if (depth > MOST_DEPTH || known.has(plan.message.name)) return
+  if (depth > MAX_DEPTH || known.has(plan.message.name)) return
   known.add(plan.message.name)
   for (const field of plan.fields) {
     const path = at === '' ? field.name : `${at}.${field.name}`

@@ -12,7 +12,7 @@ import type { Scale } from './scale.js'
 
 const CALLERS = 16
 /** Microseconds of CPU that a request may cost more. */
-const MOST = { None: 1, Metadata: 8 }
+const MAX = { None: 1, Metadata: 8 }
 
 export async function auditing (scale: Scale): Promise<void> {
   await using ends = new Ends()
@@ -30,7 +30,7 @@ export async function auditing (scale: Scale): Promise<void> {
   const without = costs.get(plain) ?? []
   for (const level of ['None', 'Metadata'] as const) {
     const more = (costs.get(servers[level]) ?? []).map((cost, round) => cost - (without[round] ?? NaN))
-    report({ work: `GET, audited at ${level}, more than without`, unit: 'µs of CPU a request', ours: more, bound: MOST[level] })
+    report({ work: `GET, audited at ${level}, more than without`, unit: 'µs of CPU a request', ours: more, bound: MAX[level] })
   }
   report({ work: 'GET, not audited', unit: 'µs of CPU a request', ours: without })
 }

@@ -1,6 +1,5 @@
 /** The limit over HTTP/2: core streams of `node:http2`. */
-import { constants, createSecureServer } from 'node:http2'
-import type { ServerHttp2Stream } from 'node:http2'
+import { createSecureServer, constants, type ServerHttp2Stream } from 'node:http2'
 import { announce, Audience, sendPieces, small, tls } from './bare.js'
 
 const { HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS, HTTP2_HEADER_CONTENT_TYPE } = constants

@@ -1,6 +1,5 @@
 /** Rounds taken in turns, so that whatever else the machine does falls on all alike. */
-import { cpu } from './process.js'
-import type { Child } from './process.js'
+import { cpu, type Child } from './process.js'
 
 /**
  * What `measure` gives for each party, round by round; the first round warms up and is not counted.

@@ -1,7 +1,6 @@
 /** The cheapest HTTP/1.1 client: bytes by hand over TLS sockets, so that the server is what is measured. */
 import { once } from 'node:events'
-import { connect } from 'node:tls'
-import type { TLSSocket } from 'node:tls'
+import { connect, type TLSSocket } from 'node:tls'
 import { TOKEN } from './process.js'
 
 const DIGIT_TWO = 50

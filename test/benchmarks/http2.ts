@@ -4,8 +4,7 @@
  * status is 200, the bytes of the body and the end. Anything else ends the run.
  */
 import { once } from 'node:events'
-import { connect } from 'node:tls'
-import type { TLSSocket } from 'node:tls'
+import { connect, type TLSSocket } from 'node:tls'
 import { TOKEN } from './process.js'
 
 const DATA = 0

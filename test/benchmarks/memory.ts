@@ -2,14 +2,12 @@
 import { Ends } from './ends.js'
 import { gets, hangUp } from './http1.js'
 import { CONFIGS, fill, key, newestVersion } from './objects.js'
-import { launch, memory, settle } from './process.js'
-import type { Child } from './process.js'
+import { memory, settle, launch, type Child } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { filled } from './stored.js'
-import { Watchers } from './watchers.js'
-import type { Version } from './watchers.js'
+import { Watchers, type Version } from './watchers.js'
 
 const watchPath = async (port: number): Promise<string> => `/api/v1/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=${await newestVersion(port)}`
 

@@ -1,11 +1,9 @@
 /** A server in a process of its own, so that its CPU time is its own. */
-import { fork, spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,7 +57,7 @@ export const TOKEN = 'benchmark-token'
 /** What `npm start` passes to Node: for our server, for what it is compared with, and for what drives both. */
 export function nodeFlags (): string[] {
   const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
-  return manifest.scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
+  return manifest.scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
 /** Another build may stand in for this one's, so that a change is measured beside what was there before it. */

@@ -6,10 +6,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { nodeFlags } from './process.js'
-import { lines, table } from './report.js'
-import type { Line } from './report.js'
-import { FULL } from './scale.js'
-import type { Scale } from './scale.js'
+import { table, lines, type Line } from './report.js'
+import { FULL, type Scale } from './scale.js'
 
 const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> = {
   start: async () => (await import('./start.js')).start,

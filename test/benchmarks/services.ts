@@ -2,8 +2,7 @@
  * `node dist/test/benchmarks/services.js [SERVICES]`: fills a range with that many services (50,000), says what the first and the last
  * thousands cost, and how long a look of the repair takes then. No part of `npm run bench`: nothing it says has a limit.
  */
-import { decode } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { decode, type ApiObject } from '../../schemas/index.js'
 import { Service, services } from '../../schemas/api/core/services.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import { openBackend } from '../../storage/open.js'

@@ -6,8 +6,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { cpu, launch, nodeFlags } from './process.js'
-import type { Launched } from './process.js'
+import { nodeFlags, cpu, launch, type Launched } from './process.js'
 import { Ends } from './ends.js'
 import { gets } from './http1.js'
 import { CONFIGS, fill, key } from './objects.js'
@@ -17,7 +16,7 @@ import type { Scale } from './scale.js'
 import { SHAPES } from './tenant-shapes.js'
 import { send } from './tenant-client.js'
 
-const MOST_TURN_MS = 25
+const MAX_TURN_MS = 25
 const REFERENCE_GET_US = 40
 const ROUNDS = 5
 
@@ -40,7 +39,7 @@ export async function tenants (scale: Scale): Promise<void> {
       await send(probed.port, call)
       turns.push(await longestTurn(probed))
     }
-    report({ work: name, unit: 'ms, the longest turn', ours: turns, bound: MOST_TURN_MS * slower })
+    report({ work: name, unit: 'ms, the longest turn', ours: turns, bound: MAX_TURN_MS * slower })
   }
   for (const [flags, by, most] of [[[], 'priority and fairness', 5], [['--enable-priority-and-fairness=false'], 'plain limits', 10]] as const) {
     await using both = new Ends()

@@ -9,13 +9,11 @@ import { startEtcd } from '../etcd-process.js'
 import { Ends } from './ends.js'
 import { call, pool } from './http1.js'
 import { CONFIGS, object } from './objects.js'
-import { cpu, launch } from './process.js'
-import type { Child } from './process.js'
+import { cpu, launch, type Child } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { quantile, report } from './report.js'
 import type { Scale } from './scale.js'
-import { etcd3Alone, lineAlone, lmdbAlone, ourOperations, storeAlone } from './writers.js'
-import type { Request, Writer } from './writers.js'
+import { lineAlone, etcd3Alone, ourOperations, lmdbAlone, storeAlone, type Writer, type Request } from './writers.js'
 
 const WRITERS = 64
 const KINDS = ['create', 'update'] as const

@@ -119,7 +119,7 @@ t.test('a peer that hangs is given up: before the answer, within it, and in all'
 
 t.test('an answer that is too large is not read', async t => {
   const said = await says(t, 'HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n')
-  await t.rejects(clientOf(t, endpoint(said), { maxAnswerBytes: 10 }).call({ method: 'GET' }), { code: 'TooLarge', message: `tester: ${said}: the answer has more than 10 bytes` })
+  await t.rejects(clientOf(t, endpoint(said), { maxResponseBytes: 10 }).call({ method: 'GET' }), { code: 'TooLarge', message: `tester: ${said}: the answer has more than 10 bytes` })
   let closed = (): void => {}
   const gone = new Promise<void>(resolve => { closed = resolve })
   const endless = await http(t, (_request, reply) => {
@@ -127,12 +127,12 @@ t.test('an answer that is too large is not read', async t => {
     const more = (): void => { while (reply.write(Buffer.alloc(65536))); reply.once('drain', more) }
     more()
   })
-  await t.rejects(clientOf(t, endpoint(endless), { maxAnswerBytes: 100_000 }).call({ method: 'GET' }), { code: 'TooLarge' })
+  await t.rejects(clientOf(t, endpoint(endless), { maxResponseBytes: 100_000 }).call({ method: 'GET' }), { code: 'TooLarge' })
   await gone // its connection is closed
   const headers = await says(t, `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`)
   await t.rejects(clientOf(t, endpoint(headers)).call({ method: 'GET' }), { code: 'TooLarge', message: /headers/ })
   const exact = await says(t, OK)
-  t.equal((await clientOf(t, endpoint(exact), { maxAnswerBytes: 2 }).call({ method: 'GET' })).body.toString(), 'ok')
+  t.equal((await clientOf(t, endpoint(exact), { maxResponseBytes: 2 }).call({ method: 'GET' })).body.toString(), 'ok')
 })
 
 t.test('a peer that lies about its answer is not believed', async t => {

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { isClientError } from '../../clients/errors.js'
-import { credentialsFor, endpointOf, parseKubeconfig, readKubeconfig } from '../../clients/kubeconfig.js'
-import type { Endpoint } from '../../clients/kubeconfig.js'
+import { credentialsFor, parseKubeconfig, endpointOf, readKubeconfig, type Endpoint } from '../../clients/kubeconfig.js'
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 const DATA = Buffer.from(PEM).toString('base64')

@@ -98,6 +98,7 @@ t.test('an unknown flag, a stray argument and a missing value are named', async 
   t.throws(() => parseArguments(['--__proto__=1']), /unknown flag --__proto__/)
   t.throws(() => parseArguments(['--constructor=1']), /unknown flag --constructor/)
   t.throws(() => parseArguments(['serve']), /unexpected argument "serve"/)
+  for (const word of ['help', 'version']) t.throws(() => parseArguments([word]), { message: `unexpected argument "${word}": did you mean --${word}?` })
   t.throws(() => parseArguments(['--']), /unexpected argument "--"/)
   t.throws(() => parseArguments(['']), /unexpected argument ""/)
   t.throws(() => parseArguments(['--secure-port']), /--secure-port: needs a value \(int\)/)

@@ -7,8 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import Fastify from '../fastify.js'
 import type { FastifyInstance } from 'fastify'
-import orch from '../../app.js'
-import type { ServerOptions } from '../../app.js'
+import orch, { type ServerOptions } from '../../app.js'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { openBackend } from '../../storage/open.js'
 import { binding, BINDINGS, client, Watch, type Client } from '../build.js'
@@ -155,7 +154,8 @@ t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes say wh
     [['--default-watch-cache-size=0'], false, false],
     [['--default-watch-cache-size=0', '--watch-cache-sizes=configmaps#100'], true, false],
     [['--watch-cache-sizes=clusterrolebindings.rbac.authorization.orch.io#0'], true, false],
-    [['--watch-cache-sizes=configmaps#0', '--watch-cache-sizes=secrets#5000'], false, true]
+    [['--watch-cache-sizes=configmaps#0', '--watch-cache-sizes=secrets#5000'], false, true],
+    [['--watch-cache-sizes=configmaps#0', '--watch-cache-sizes=widgets.example.com#5'], false, true]
   ]
   for (const [flags, configs, bindings] of cases) {
     const server = await serve(t, flags, { storage: { kind: 'memory' } })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLog, loggable, logLevel, textLine } from '../../config/logging.js'
+import { createLog, jsonLine, loggable, logLevel, textLine } from '../../config/logging.js'
 
 function build (verbosity = 0) {
   const lines: string[] = []
@@ -41,6 +41,25 @@ t.test('an error is told with its causes', async t => {
   log.error({ err: 'a string' }, 'failed')
   log.error({ err: undefined }, 'failed')
   t.match(lines[1], /err="a string"/)
+})
+
+t.test('as JSON an entry has the members of upstream, and nothing from outside reaches it unescaped', async t => {
+  const lines: string[] = []
+  const log = createLog({ verbosity: 6, format: 'json', write: line => lines.push(line) })
+  log.info({ count: 3, ok: true, path: '/a?token=sesame', list: ['a', 1], password: 'sesame', msg: 'not this', v: 9 }, 'hello')
+  log.debug('seen')
+  log.trace('all')
+  log.warn('careful')
+  log.error({ err: new TypeError('outer', { cause: new Error('inner') }), module: 'launch' }, 'bad\u001b\u2028')
+  const [info, debug, trace, warning, error] = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+  t.ok(Math.abs(Number(info?.['ts']) - Date.now()) < 60_000)
+  t.match(info, { v: 0, msg: 'hello', count: 3, ok: true, path: '/a?token=…', list: '["a",1]', password: '…' })
+  t.same([debug?.['v'], trace?.['v'], warning?.['v']], [4, 6, 0])
+  t.match(error, { msg: 'bad\\u001b\\u2028', err: /^TypeError: outer <- Error: inner at / })
+  t.notOk('v' in (error ?? {}), 'errors have none')
+  // eslint-disable-next-line no-control-regex -- what must not be there
+  for (const line of lines) t.match(line, /^\{[^\u0000-\u001f\u2028]+\}\n$/)
+  t.match(JSON.parse(jsonLine('not json\n')), { v: 0, msg: 'not json' })
 })
 
 t.test('verbosity decides what is logged', async t => {

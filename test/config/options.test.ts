@@ -86,6 +86,7 @@ t.test('files and folders that will not do are named with their flag', async t =
     [['--audit-log-path=/dev/null'], /^--audit-log-path=.*cannot be written to: it is not an ordinary file/],
     [['--etcd-servers=https://a:1', `--etcd-cafile=${folder}/junk`], /^--etcd-cafile=.*no CERTIFICATE block/],
     [['--watch-cache-sizes=configmaps#1,podsets#10'], /^--watch-cache-sizes=.*: podsets is no resource of this version/],
+    [['--watch-cache-sizes=pods.apps#1'], /^--watch-cache-sizes=.*: pods.apps is no resource of this version/],
     [['--etcd-servers=http://a:1', '--etcd-servers-overrides=/secrets#http://b:1,apps/podsets#http://c:1'], /^--etcd-servers-overrides=.*: apps\/podsets is no resource of this version/],
     [['--cors-allowed-origins=('], /^--cors-allowed-origins=\(: "\(" is not a regular expression/],
     [['--runtime-config=nope/v1'], /^--runtime-config=nope\/v1: nope\/v1 is no API version/]

@@ -93,7 +93,7 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--feature-gates=AllBeta=true', /AllBeta=true is not supported/],
   ['--runtime-config=example.org/v1=false', /no API version/],
   ['--runtime-config=apps/v1/podsets=false', /apps\/v1\/podsets is no API version/],
-  ['--logging-format=json', /must be text/],
+  ['--logging-format=xml', /must be one of text, json/],
   ['-v=11', /between 0 and 10/],
   ['--vmodule=x', /pattern=N/],
   ['--vmodule=[=1', /pattern that cannot be read/],

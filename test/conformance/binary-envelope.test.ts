@@ -1,7 +1,6 @@
 /** Interface, 'Binary envelope': read and written here by hand, byte by byte. */
 import t from 'tap'
-import { BINDINGS, PROTOBUF, binding, build } from '../build.js'
-import type { Json } from '../build.js'
+import { BINDINGS, PROTOBUF, build, binding, type Json } from '../build.js'
 
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 

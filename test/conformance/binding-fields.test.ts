@@ -1,7 +1,6 @@
 /** Interface, 'ClusterRoleBinding' and 'ClusterRoleBindingList': each field, its type, whether it is required, its rules. */
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { BINDINGS, build, binding, type Client, type Json } from '../build.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 const roleRef = { apiGroup: GROUP, kind: 'ClusterRole', name: 'view' }

@@ -1,7 +1,6 @@
 /** Interface, 'Deletion of an object': finalization, removal, and every transition between them. */
 import t from 'tap'
-import { BINDINGS, Watch, binding, build, listen, types } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { BINDINGS, Watch, types, listen, build, binding, type Client, type Json } from '../build.js'
 
 const ONE = 'example.com/one'
 const TWO = 'example.com/two'

@@ -1,7 +1,6 @@
 /** Interface, 'API groups and versions', as clients discover them; `/version`. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 
 const RBAC = 'rbac.authorization.orch.io'
 const ALL = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']

@@ -1,7 +1,6 @@
 /** Interface, 'Dry-run': rules 1 to 5. */
 import t from 'tap'
-import { BINDINGS, Watch, binding, build, listen } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { BINDINGS, Watch, listen, build, binding, type Client, type Json, type Answer } from '../build.js'
 
 const MERGE = 'application/merge-patch+json'
 const without = ({ metadata, ...rest }: Json): Json => {

@@ -2,8 +2,7 @@
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import { BINDINGS, PROTOBUF, binding, build, client } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { BINDINGS, client, PROTOBUF, build, binding, type Client, type Json, type Answer } from '../build.js'
 
 function status (t: { match: (found: unknown, wanted: object, title: string) => unknown, same: (found: unknown, wanted: unknown, title: string) => unknown }, { code, json, headers }: Answer, wanted: number, reason: string, title: string): void {
   t.match({ code, json, type: headers['content-type'] }, { code: wanted, json: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code: wanted, message: /\S/ }, type: /^application\/json/ }, title)

@@ -1,7 +1,6 @@
 /** Lists, pages, resource versions, watches, dry runs and preconditions of every collection, in every version, by one table. */
 import t from 'tap'
-import { listen, TABLE, types, Watch } from '../build.js'
-import type { Json } from '../build.js'
+import { TABLE, Watch, types, listen, type Json } from '../build.js'
 import { nameOf } from '../samples.js'
 import { ALL, create, creation, stored, title, urlOf } from './collections.js'
 

@@ -1,8 +1,7 @@
 /** What every resource can do, in every version it is served in: one table, one life of an object of each. */
 import t from 'tap'
 import type { Representation } from '../../schemas/resource.js'
-import { build, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
-import type { Json } from '../build.js'
+import { TABLE, Watch, types, listen, PROTOBUF, build, type Json } from '../build.js'
 import { nameOf } from '../samples.js'
 import { ALL, create, sample, stored, title, urlOf } from './collections.js'
 

@@ -47,7 +47,7 @@ t.test('a failing check fails its endpoints, with a minus and no reason, and is 
   t.teardown(() => app.close())
   let broken = true
   await app.register(async scope => {
-    await orch(scope)
+    await orch(scope, {})
     scope.orch.health.add('own', () => { if (broken) throw new Error('a secret reason') })
   })
   await app.ready()

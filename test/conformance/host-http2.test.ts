@@ -5,8 +5,7 @@ import { connect, constants, type ClientHttp2Session, type IncomingHttpHeaders }
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { authority } from '../serving/authority.js'
-import { BINDINGS, PROTOBUF, binding } from '../build.js'
-import type { Json, Test } from '../build.js'
+import { BINDINGS, PROTOBUF, binding, type Json, type Test } from '../build.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 

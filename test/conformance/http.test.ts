@@ -1,12 +1,10 @@
 /** The same operations over TLS, with HTTP/1.1 and HTTP/2 on one port, against the started server on the embedded store. */
 import t from 'tap'
-import { connect } from 'node:http2'
-import type { ClientHttp2Session } from 'node:http2'
+import { connect, type ClientHttp2Session } from 'node:http2'
 import { Agent, request } from 'node:https'
 import { connect as connectTls } from 'node:tls'
 import { once } from 'node:events'
-import { BINDINGS, PROTOBUF, TABLE, binding } from '../build.js'
-import type { Json } from '../build.js'
+import { TABLE, BINDINGS, PROTOBUF, binding, type Json } from '../build.js'
 import { RunningServer, TOKEN } from '../interop/server.js'
 
 interface Reply { readonly code: number, readonly headers: Record<string, unknown>, readonly bytes: Buffer, readonly json: Json }

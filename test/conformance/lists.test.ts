@@ -1,7 +1,6 @@
 /** Interface, 'List paging', 'Collection metadata', 'Collections in general' and 'Table representation'. */
 import t from 'tap'
-import { BINDINGS, PROTOBUF, TABLE, binding, build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client, type Json } from '../build.js'
 
 const names = (json: Json): string[] => json.items.map(({ metadata }: Json) => metadata.name)
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `n-${String(index).padStart(3, '0')}`)

@@ -1,7 +1,6 @@
 /** Interface, 'Common object metadata' and 'Object names'. */
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Json } from '../build.js'
+import { BINDINGS, build, binding, type Json } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/

@@ -1,7 +1,6 @@
 /** Interface, 'ClusterRoleBinding operations': every operation, parameter and success code of the table. */
 import t from 'tap'
-import { BINDINGS, Watch, binding, build, listen, types } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { BINDINGS, Watch, types, listen, build, binding, type Client, type Json, type Answer } from '../build.js'
 
 const JSON_TYPE = 'application/json'
 const MERGE = { 'content-type': 'application/merge-patch+json' }

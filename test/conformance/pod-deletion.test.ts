@@ -1,7 +1,6 @@
 /** Silent points, 'deletion with a grace period': pods get theirs, and can only lose of it. */
 import t from 'tap'
-import { build, listen, types, Watch } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { Watch, types, listen, build, type Client, type Json } from '../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 

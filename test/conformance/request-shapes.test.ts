@@ -1,7 +1,6 @@
 /** Interface, 'Generic request shapes': which representation is answered and read, for each rule. */
 import t from 'tap'
-import { BINDINGS, PROTOBUF, TABLE, binding, build } from '../build.js'
-import type { Client } from '../build.js'
+import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client } from '../build.js'
 
 const MAGIC = '6b387300'
 

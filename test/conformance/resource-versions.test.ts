@@ -1,7 +1,6 @@
 /** Interface, 'Resource version semantics': every cell of its tables, against states that tell them apart. */
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { BINDINGS, build, binding, type Client, type Json, type Answer } from '../build.js'
 
 const names = (json: Json): string[] => json.items?.map(({ metadata }: Json) => metadata.name)
 const list = (server: Client, query: string): Promise<Answer> => server.get(`${BINDINGS}?${query}`)

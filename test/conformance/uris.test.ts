@@ -1,7 +1,6 @@
 /** Interface, 'Resource URIs' and 'API groups and versions': every row of the table, for every type that is served. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { build, type Json, type Client } from '../build.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { selfSigned } from '../../serving/certify.js'
 import { desiredRootCA } from '../../controllers/root-ca.js'
-import { build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { build, type Json, type Client } from '../build.js'
 import { until } from '../interop/server.js'
 
 const OURS = selfSigned('ours', ['localhost'], new Date()).certificate

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { build, type Json, type Client } from '../build.js'
 
 const CORE = '/api/v1/namespaces/default'
 const SECRETS = `${CORE}/secrets`

@@ -80,7 +80,7 @@ t.test('so many at a time, the others in the order they came', async t => {
 })
 
 t.test('what waits for something is looked at after waits that double up to the longest, and begin anew when it is done', async t => {
-  const { queue, clock, end, keys } = held(t, { backoff: { first: 50, most: 300 } })
+  const { queue, clock, end, keys } = held(t, { backoff: { first: 50, max: 300 } })
   queue.add('a')
   await turns()
   const waits: number[] = []
@@ -119,7 +119,7 @@ t.test('each key has waits of its own, and forgetting one ends them', async t =>
 })
 
 t.test('a key that fails comes back, and others go on', async t => {
-  const { queue, clock, end, keys, failures } = held(t, { retry: { first: 1000, most: 2000 } })
+  const { queue, clock, end, keys, failures } = held(t, { retry: { first: 1000, max: 2000 } })
   for (const key of ['a', 'b', 'c']) queue.add(key)
   await turns()
   await end('a', new Error('no'))
@@ -158,7 +158,7 @@ t.test('a key that is to come back sooner does, and once', async t => {
 })
 
 t.test('a crowd that comes back is spread over time', async t => {
-  const { queue, clock, end } = held(t, { workers: 10, backoff: { first: 10, most: 10 }, rate: { perSecond: 10, burst: 2 } })
+  const { queue, clock, end } = held(t, { workers: 10, backoff: { first: 10, max: 10 }, rate: { perSecond: 10, burst: 2 } })
   const names = ['a', 'b', 'c', 'd', 'e']
   for (const key of names) queue.add(key)
   await turns()
@@ -215,7 +215,7 @@ t.test('steps that wait for nothing leave the others their turns', async t => {
 
 t.test('an observer is told of what comes, waits, is done and comes back', async t => {
   const told: string[] = []
-  let seen: { readonly depth: number, readonly underWay: { readonly all: number, readonly longest: number } } | undefined
+  let seen: { readonly depth: number, readonly inProgress: { readonly all: number, readonly longest: number } } | undefined
   const { queue, clock, end } = held(t, {
     workers: 1,
     name: 'observed',
@@ -231,9 +231,9 @@ t.test('an observer is told of what comes, waits, is done and comes back', async
   t.equal(seen?.depth, 2)
   await turns()
   clock.advance(40)
-  t.same(seen?.underWay, { all: 40, longest: 40 })
+  t.same(seen?.inProgress, { all: 40, longest: 40 })
   await end('a', 'later')
   t.same(told, ['observed added', 'observed added', 'observed begun 0', 'observed retried', 'observed done 40', 'observed begun 40'])
   await end('b')
-  t.same(seen?.underWay, { all: 0, longest: 0 })
+  t.same(seen?.inProgress, { all: 0, longest: 0 })
 })

@@ -2,8 +2,7 @@ import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { host } from '../../examples/embed.js'
-import { BINDINGS, binding, build, client } from '../build.js'
-import type { Client, Test } from '../build.js'
+import { BINDINGS, client, build, binding, type Client, type Test } from '../build.js'
 
 async function embedded (t: Test): Promise<Client> {
   const app = await host()

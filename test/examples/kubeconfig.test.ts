@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../serving/authority.js'
 import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
-import { kubectlProgram } from '../tools.js'
+import { kubectlPrograms } from '../tools.js'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
@@ -42,7 +42,7 @@ t.test('the kubeconfig opens a server started as it says, with a token and with 
     return log.includes('serving on') && (await ask(`https://localhost:${port}/readyz`, { ca: ca(), token: 'change-me' })).code === 200
   })
   for (const context of ['token', 'certificate']) {
-    const { status, stdout, stderr } = spawnSync(kubectlProgram(), [...call.split(' '), `--context=${context}`], { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder } })
+    const { status, stdout, stderr } = spawnSync(kubectlPrograms()[0], [...call.split(' '), `--context=${context}`], { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder } })
     t.equal(status, 0, stderr)
     t.match(stdout, /^default +Active +\d+s$/m)
   }

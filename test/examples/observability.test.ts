@@ -1,12 +1,11 @@
 /** examples/observability/ against real scrapes of a loaded server: every series that is asked for is there, and alerts fire when they should. */
-import t from 'tap'
+import t, { type Test as Tap } from 'tap'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
-import type { Test as Tap } from 'tap'
 import { promtoolProgram } from '../tools.js'
 import { familyOf, inputSeries, loadedServer, parseScrape, scrape, trouble, work, type Edit, type Family } from './scrapes.js'
 

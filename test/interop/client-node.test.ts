@@ -1,9 +1,6 @@
 /** The public client library for Node, as it is, against the started server. */
 import t from 'tap'
-import {
-  ApiException, CoreV1Api, CustomObjectsApi, KubeConfig, KubernetesObjectApi, makeInformer, PatchStrategy, setHeaderOptions, Watch
-} from '@kubernetes/client-node'
-import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node'
+import { ApiException, CustomObjectsApi, Watch, KubernetesObjectApi, KubeConfig, makeInformer, PatchStrategy, setHeaderOptions, CoreV1Api, type KubernetesObject, type KubernetesListObject } from '@kubernetes/client-node'
 import { BINDINGS, binding, type Json } from '../build.js'
 import { RunningServer, until } from './server.js'
 

@@ -1,7 +1,6 @@
 /** Stock kubectl against the started server. Each program found has a server of its own. */
 import t from 'tap'
-import { API_VERSIONS, OFF_BY_DEFAULT } from '../../schemas/resources.js'
-import { representations } from '../../schemas/resources.js'
+import { API_VERSIONS, representations, OFF_BY_DEFAULT } from '../../schemas/resources.js'
 import { binding } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer, until } from './server.js'

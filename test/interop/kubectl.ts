@@ -1,12 +1,12 @@
 /** Real kubectl programs, each with a home of its own. */
 import { type ChildProcessByStdio, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import type { Readable } from 'node:stream'
 import type { Json, Test } from '../build.js'
-import { kubectlProgram, onPath } from '../tools.js'
+import { kubectlPrograms } from '../tools.js'
 import { until } from './server.js'
 
 /** For one call; the slowest, on a busy machine, take a few seconds. */
@@ -14,10 +14,8 @@ const TIMEOUT = 60_000
 
 export interface Program { readonly path: string, readonly minor: number, readonly version: string }
 
-/** Debian's, and the one on the PATH where that is another one. */
 export function programs (): Program[] {
-  const paths = [kubectlProgram(), onPath('kubectl')].filter(path => path !== undefined)
-  return [...new Set(paths.map(path => realpathSync(path)))].map(path => {
+  return kubectlPrograms().map(path => {
     const { stdout } = spawnSync(path, ['version', '--client', '--output=json'], { encoding: 'utf8', timeout: TIMEOUT })
     const { clientVersion } = JSON.parse(stdout) as { clientVersion: { minor: string, gitVersion: string } }
     return { path, minor: Number.parseInt(clientVersion.minor, 10), version: clientVersion.gitVersion }

@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { listen } from '../build.js'
-import type { Client } from '../build.js'
+import { listen, type Client } from '../build.js'
 
 const root = resolve(import.meta.dirname, '../../..')
 

@@ -33,7 +33,7 @@ export async function freePort (): Promise<number> {
 /** What `npm start` passes to Node. */
 export function nodeFlags (): string[] {
   const { scripts } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { scripts: { start: string } }
-  return scripts.start.split(' ').slice(2, -1) // exec node FLAGS program
+  return scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
 /** A program as it runs outside of tests: what the test runner hooks into each Node is left out. */

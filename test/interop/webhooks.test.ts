@@ -1,8 +1,7 @@
 /** Webhooks as people run them, with stock kubectl on top: an injector of sidecars and a policy with exemptions. */
 import t from 'tap'
 import type { Json } from '../build.js'
-import { caBundle, hookServer } from '../admission/webhooks/hook-server.js'
-import type { Answer } from '../admission/webhooks/hook-server.js'
+import { caBundle, hookServer, type Answer } from '../admission/webhooks/hook-server.js'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer } from './server.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { negotiate, type Offer } from '../../plugins/accept.js'
+import { negotiate, type Available } from '../../plugins/accept.js'
 
-const ALL: Offer = { protobuf: true, watch: false, transforms: true }
+const ALL: Available = { protobuf: true, watch: false, transforms: true }
 const shown = (header: string | undefined, offer = ALL): string | undefined => {
   const found = negotiate(header, offer)
   return found === undefined ? undefined : `${found.format}${found.as === undefined ? '' : ` ${found.as} ${found.asVersion}`}${found.pretty ? ' pretty' : ''}`

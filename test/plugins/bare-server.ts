@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
-import type { HeldPlace, RequestContext } from '../../plugins/context.js'
+import type { LimitPlace, RequestContext } from '../../plugins/context.js'
 import { Trace } from '../../registry/trace.js'
 import type { OrchServer } from '../../plugins/server.js'
 import type { RequestInfo } from '../../auth/request-info.js'
@@ -44,7 +44,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
     instance.decorateRequest('orch')
     instance.addHook('onRequest', (request, reply, done) => {
       const path = decodeURIComponent(request.url.split('?')[0] ?? '')
-      let place: HeldPlace | undefined
+      let place: LimitPlace | undefined
       const context: RequestContext = {
         info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
         query: new URLSearchParams(request.url.split('?')[1]),

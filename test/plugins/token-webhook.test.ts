@@ -181,13 +181,13 @@ t.test('what is kept is bounded in time and number, and so is what is under way'
       asked.push(token)
       await held
       if (token === 'broken') throw new Error('down')
-      return token.startsWith('x') ? { found: undefined } : { found: user(token), ...(token === 'short' ? { until: 5 } : {}) }
+      return token.startsWith('x') ? { found: undefined } : { found: user(token), ...(token === 'short' ? { until: Date.now() + 3 } : {}) }
     },
     known: 10,
     unknown: 2,
     metrics,
-    most: 3,
-    mostUnderWay: 2,
+    maxEntries: 3,
+    maxLookups: 2,
     now: () => clock
   })
   t.match(await cache.find('a'), { username: 'a' })
@@ -213,7 +213,7 @@ t.test('what is kept is bounded in time and number, and so is what is under way'
   let release = (): void => {}
   held = new Promise(resolve => { release = resolve })
   const waiting = [cache.find('p'), cache.find('q'), cache.find('p')]
-  await t.rejects(async () => await cache.find('r'), /more than 2 tokens/)
+  await t.rejects(async () => await cache.find('r'), /more than 2 lookups/)
   release()
   await Promise.all(waiting)
   t.equal(asked.length, 17)

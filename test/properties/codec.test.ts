@@ -1,6 +1,5 @@
 import t from 'tap'
-import { applyDefaults, clone, decode, decodeProtobuf, encodeProtobuf, isDecodeError, joinJson, parseExactly, parseFieldSelector, parseJson, parseLabelSelector, parseYaml, sameValue, splitJson, stringify, toJson, toYaml, validateObject, validateSubresource, validateUpdate } from '../../schemas/index.js'
-import type { Message } from '../../schemas/index.js'
+import { validateSubresource, validateObject, validateUpdate, toYaml, clone, encodeProtobuf, parseFieldSelector, sameValue, applyDefaults, parseYaml, toJson, parseLabelSelector, joinJson, parseExactly, parseJson, decode, decodeProtobuf, isDecodeError, splitJson, stringify, type Message } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import { APIGroup, APIResourceList, DeleteOptions, ListOptions, PartialObjectMetadata, Status } from '../../schemas/meta/v1.js'
 import { configMaps } from '../../schemas/api/core/configmaps.js'

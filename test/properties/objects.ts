@@ -1,8 +1,6 @@
 /** Random objects of any declared type, and random damage to bytes. */
-import { Facts } from '../../schemas/language/types.js'
-import type { Declaration, Message, Plain } from '../../schemas/language/types.js'
-import { planFor } from '../../schemas/language/plan.js'
-import type { PlannedField } from '../../schemas/language/plan.js'
+import { Facts, type Declaration, type Message, type Plain } from '../../schemas/language/types.js'
+import { planFor, type PlannedField } from '../../schemas/language/plan.js'
 
 export interface Dice { int: (below: number) => number }
 

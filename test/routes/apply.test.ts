@@ -1,7 +1,6 @@
 /** Interface, 'Generic request shapes' 5, 'Field ownership', 'Errors' 3: server-side apply, of objects and subresources. */
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { BINDINGS, build, binding, type Client, type Json } from '../build.js'
 import { APPLY, CONFIGS, DEPLOYMENTS, apply, configMap, ownersOf } from './owners.js'
 
 const AT = `${CONFIGS}/a`

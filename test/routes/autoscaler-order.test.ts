@@ -1,7 +1,6 @@
 /** Metrics are stored in an order of their own; what is said of them names the places at which they were sent. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Answer, Json } from '../build.js'
+import { build, type Json, type Answer } from '../build.js'
 
 const urlOf = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }

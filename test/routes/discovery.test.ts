@@ -1,7 +1,6 @@
 import t from 'tap'
 import { gunzipSync } from 'node:zlib'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 
 const named = (list: Json, name: string): Json => list.resources.find((resource: Json) => resource.name === name) ?? {}
 

@@ -1,7 +1,6 @@
 /** What whoever writes objects is told of their fields, in Warning headers beside the answer. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Answer, Json } from '../build.js'
+import { build, type Json, type Answer } from '../build.js'
 
 const SECCOMP = 'deprecated since v1.19, non-functional in v1.25+; use the "seccompProfile" field instead'
 const main = { name: 'main', image: 'nginx' }

@@ -4,8 +4,7 @@ import { cronJobs } from '../../schemas/api/batch/cronjobs.js'
 import type { CronJob } from '../../schemas/api/batch/v1.js'
 import { dropGatedPodFields } from '../../schemas/api/core/rules/gated-fields.js'
 import type { PodSpec } from '../../schemas/api/core/pod-spec.js'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 
 const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', minDomains: 2 }
 const probe = { exec: { command: ['true'] }, terminationGracePeriodSeconds: 5 }

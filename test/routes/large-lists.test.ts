@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { encodeMessage, encodeProtobufList, findResource, toYaml } from '../../schemas/index.js'
 import { CHUNK_BYTES } from '../../routes/chunks.js'
-import { PROTOBUF, TABLE, listen } from '../build.js'
-import type { Json, Listening, Test } from '../build.js'
+import { TABLE, listen, PROTOBUF, type Json, type Listening, type Test } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const COUNT = 180

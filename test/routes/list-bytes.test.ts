@@ -1,6 +1,5 @@
 import t from 'tap'
-import { ListBytes, bytesOf } from '../../routes/list-bytes.js'
-import type { JoinedEntries } from '../../routes/list-bytes.js'
+import { ListBytes, bytesOf, type JoinedEntries } from '../../routes/list-bytes.js'
 import { Entry } from '../../storage/cache/entry.js'
 import { random } from '../random.js'
 

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { BINDINGS, build, binding, type Client, type Json } from '../build.js'
 
 const names = ({ items }: Json): string[] => items.map((item: Json) => item.metadata.name)
 

@@ -1,7 +1,6 @@
 /** Interface, 'managedFields entry' and 'Field ownership': who owns what after writes that are no applies. */
 import t from 'tap'
-import { BINDINGS, binding, build } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { BINDINGS, build, binding, type Client, type Json, type Answer } from '../build.js'
 import { CONFIGS, DEPLOYMENTS, ownersOf } from './owners.js'
 
 const configMap = (name: string, data: object, metadata: object = {}): object => ({ metadata: { name, ...metadata }, data })

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build, listen, types, Watch } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { Watch, types, listen, build, type Client, type Json } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/team/configmaps'
 

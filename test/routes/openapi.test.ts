@@ -5,8 +5,7 @@ import orch from '../../app.js'
 import { fromStructural } from '../../schemas/language/structural.js'
 import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { build, client } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { client, build, type Client, type Json } from '../build.js'
 
 const GZIP = { 'accept-encoding': 'gzip' }
 const V3_PROTOBUF = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
@@ -99,7 +98,7 @@ t.test('types that are defined at run time come and go', async t => {
   t.teardown(() => app.close())
   let registry: ResourceRegistry | undefined
   await app.register(async scope => {
-    await orch(scope)
+    await orch(scope, {})
     registry = scope.orch.resources
   })
   await app.ready()

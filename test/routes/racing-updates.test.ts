@@ -1,8 +1,7 @@
 /** Updates of one object at once: each that comes too late begins anew with what it sent. */
 import t from 'tap'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 
 const URL = '/apis/apps/v1/namespaces/default/deployments'
 const labels = { app: 'web' }

@@ -1,7 +1,6 @@
 /** What objects are when they are read back, where that is more than what was sent and no default of a single field. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { build, type Json, type Client } from '../build.js'
 
 const pod = { containers: [{ name: 'main', image: 'nginx' }] }
 

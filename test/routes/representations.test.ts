@@ -3,8 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { decodeProtobuf, encodeProtobuf, openEnvelope } from '../../schemas/index.js'
 import { ClusterRoleBinding } from '../../schemas/api/rbac/clusterrolebindings.js'
 import { Status } from '../../schemas/meta/v1.js'
-import { BINDINGS, binding, build, PROTOBUF, TABLE } from '../build.js'
-import type { Client } from '../build.js'
+import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client } from '../build.js'
 
 async function one (t: Parameters<typeof build>[0]): Promise<Client> {
   const server = await build(t)

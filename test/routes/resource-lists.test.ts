@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { findResource, representations } from '../../schemas/resources.js'
-import { build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { build, type Json, type Client } from '../build.js'
 
 interface FactSubresource { name: string, kind: string, kindGroup?: string, kindVersion?: string, verbs: string[] }
 interface FactResource {

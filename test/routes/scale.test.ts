@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build, TABLE } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { TABLE, build, type Client, type Json, type Answer } from '../build.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const OF_POD = 'seccomp.security.alpha.orch.io/pod'

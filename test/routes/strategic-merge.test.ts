@@ -5,8 +5,7 @@ import orch from '../../app.js'
 import { fromStructural } from '../../schemas/language/structural.js'
 import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { build, client } from '../build.js'
-import type { Answer, Client, Json } from '../build.js'
+import { client, build, type Client, type Json, type Answer } from '../build.js'
 import { SAMPLES } from '../samples.js'
 
 const STRATEGIC = 'application/strategic-merge-patch+json'
@@ -140,7 +139,7 @@ t.test('a type that is defined at run time takes none, nor do its parts, and say
   t.teardown(() => app.close())
   let resources: ResourceRegistry | undefined
   await app.register(async scope => {
-    await orch(scope)
+    await orch(scope, {})
     resources = scope.orch.resources
   })
   await app.ready()

@@ -1,7 +1,6 @@
 /** What is wrong with the members of a body, in the words and in the order of the convention's tests of field validation. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Answer, Client } from '../build.js'
+import { build, type Client, type Answer } from '../build.js'
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 const YAML = { 'content-type': 'application/yaml' }

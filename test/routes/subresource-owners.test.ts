@@ -1,7 +1,6 @@
 /** Who owns what after writes through subresources. */
 import t from 'tap'
-import { build } from '../build.js'
-import type { Json } from '../build.js'
+import { build, type Json } from '../build.js'
 import { SAMPLES } from '../samples.js'
 import { DEPLOYMENTS, apply, ownersOf } from './owners.js'
 

@@ -1,14 +1,10 @@
 import Fastify from '../fastify.js'
 import t from 'tap'
-import orch from '../../app.js'
-import type { ServerOptions } from '../../app.js'
-import { fromStructural } from '../../schemas/language/structural.js'
-import type { StructuralSchema } from '../../schemas/language/structural.js'
-import { resource } from '../../schemas/resource.js'
-import type { ResourceType } from '../../schemas/resource.js'
+import orch, { type ServerOptions } from '../../app.js'
+import { fromStructural, type StructuralSchema } from '../../schemas/language/structural.js'
+import { resource, type ResourceType } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { client, PROTOBUF, TABLE, types, Watch } from '../build.js'
-import type { Answer, Client, Json, Test } from '../build.js'
+import { TABLE, client, Watch, types, PROTOBUF, type Client, type Json, type Answer, type Test } from '../build.js'
 
 const SCHEMA: StructuralSchema = {
   type: 'object',

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { BINDINGS, binding, listen, types, Watch } from '../build.js'
-import type { Json } from '../build.js'
+import { BINDINGS, Watch, types, listen, binding, type Json } from '../build.js'
 
 const WATCHED = BINDINGS.replace('/v1/', '/v1/watch/')
 const config = (name: string, labels = {}): Json => ({ metadata: { name, labels } })

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
@@ -131,7 +130,7 @@ t.test('what goes wrong while an event is shown ends that watch with an ERROR, n
   t.teardown(() => app.close())
   let cache: WatchCache | undefined
   await app.register(async scope => {
-    await orch(scope)
+    await orch(scope, {})
     cache = scope.orch.resources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../build.js'
-import type { Client, Json } from '../build.js'
+import { build, type Json, type Client } from '../build.js'
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'nginx' }] } }

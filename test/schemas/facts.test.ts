@@ -1,10 +1,8 @@
 /** Every declaration against the facts about the API types, which stand in `test/facts/`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import t from 'tap'
-import type { Test as TestBase } from 'tap'
-import { Facts } from '../../schemas/language/types.js'
-import type { Declaration, Field, Message } from '../../schemas/language/types.js'
+import t, { type Test as TestBase } from 'tap'
+import { Facts, type Declaration, type Field, type Message } from '../../schemas/language/types.js'
 import * as meta from '../../schemas/meta/v1.js'
 import * as intOrString from '../../schemas/meta/int-or-string.js'
 import * as quantity from '../../schemas/meta/quantity.js'

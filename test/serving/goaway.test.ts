@@ -86,7 +86,7 @@ t.test('clients that wait for their answers lose no request, however many there 
 })
 
 t.test('a client that says nothing to a ping is asked all the same', async t => {
-  const { port } = await listening(t, { goawayChance: 1, leave: 20 })
+  const { port } = await listening(t, { goawayChance: 1, reconnectGrace: 20 })
   const { socket, frames } = await byFrames(t, port, false)
   socket.write(getHttp2(1, '/'))
   await once(socket, 'end')
@@ -102,13 +102,13 @@ t.test('a request that has gone by then gets to nobody', async t => {
 })
 
 t.test('a connection that a client was asked to leave is there for a while, so that what it still sends takes no answer away', async t => {
-  const { port } = await listening(t, { goawayChance: 1, leave: 600_000 })
+  const { port } = await listening(t, { goawayChance: 1, reconnectGrace: 600_000 })
   const { socket, frames } = await byFrames(t, port)
   socket.write(getHttp2(1, '/'))
   await until('asked to leave, and answered', () => goaways(frames).length === 1 && answered(frames).length === 1)
   for (let index = 0; index < 3; index++) t.equal(await readAll(open(t, port).request({ ':path': '/' })), '2.0 GET')
   t.notOk(socket.readableEnded || socket.destroyed, 'the connection is there')
-  const left = await listening(t, { goawayChance: 1, leave: 1 })
+  const left = await listening(t, { goawayChance: 1, reconnectGrace: 1 })
   const session = open(t, left.port)
   const closed = once(session, 'close')
   t.equal(await readAll(session.request({ ':path': '/' })), '2.0 GET')

@@ -2,16 +2,16 @@ import t from 'tap'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../config/options.js'
-import { authorityOf, withKeptKey } from '../../serving/service-accounts.js'
-import { createFile } from '../../serving/kept-files.js'
+import { authorityOf, withServiceAccountKey } from '../../serving/service-accounts.js'
+import { createFile } from '../../serving/atomic-files.js'
 import { authority } from './authority.js'
 
 const CHAIN = authority('self').certificate
 
 async function complete (...args: string[]) {
   const parsed = checkedFlags(args)
-  const { options, notes } = withKeptKey((await configuration(parsed)).options, parsed, CHAIN)
-  return { ...options.authentication?.serviceAccounts, notes }
+  const { options, notes, warnings } = withServiceAccountKey((await configuration(parsed)).options, parsed, CHAIN)
+  return { ...options.authentication?.serviceAccounts, notes: [...notes, ...warnings] }
 }
 
 t.test('a key is made once, for its owner alone, and found again', async t => {

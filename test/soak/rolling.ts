@@ -18,7 +18,7 @@ const WRITE_EVERY = 5
 /** Milliseconds that a request may take of the time of all, each write being told to each watch. */
 const SLOWEST = 10
 /** A client whose connection ends without an answer asks so often again. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 /** Half of all watches come to one server at a time, of one user: more than its queues take. Each client does what such an answer asks for, as libraries do. */
 const TOO_MANY = 429
 const RETRY_AFTER = 1000
@@ -129,7 +129,7 @@ export async function rolling (t: Test, { watches, clients, pause, requests }: R
           try {
             return await one.ask(write ? 'POST' : 'GET', path, body)
           } catch (error) {
-            if (!(error instanceof Unanswered) || tries === MOST_TRIES) throw error
+            if (!(error instanceof Unanswered) || tries === MAX_TRIES) throw error
             count.askedAgain++
             return await asked(tries + 1)
           }

@@ -33,7 +33,7 @@ const BETWEEN_LOOKS = 1000
 /** Milliseconds: as much in each minute as a machine does that has other things to do, too. */
 const PAUSE = 50
 const ATTACKERS = 6
-const MOST_FAULTS = 20
+const MAX_FAULTS = 20
 
 /** @param settle milliseconds in which what it holds has to be what it held before */
 export async function soak (target: Target, seconds: number, seed?: number, settle = SETTLE): Promise<Outcome> {
@@ -46,7 +46,7 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     signal: over.signal,
     int,
     pause: PAUSE,
-    fault: what => { if (faults.length < MOST_FAULTS) faults.push(what) },
+    fault: what => { if (faults.length < MAX_FAULTS) faults.push(what) },
     did: what => { done[what] = (done[what] ?? 0) + 1 }
   }
   await fillStill(round)

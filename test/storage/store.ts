@@ -1,6 +1,5 @@
 /** A store of ConfigMaps on any back end, for tests below HTTP. */
-import { decode, parseFieldSelector, parseLabelSelector } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { parseFieldSelector, parseLabelSelector, decode, type ApiObject } from '../../schemas/index.js'
 import { configMaps } from '../stored.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { AdmissionChain } from '../../admission/chain.js'

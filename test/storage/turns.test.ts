@@ -1,5 +1,5 @@
 import t from 'tap'
-import { begin, firstTurn, inTurns, nextTurn, turnIsOver } from '../../storage/turns.js'
+import { startLater, firstTurn, inTurns, nextTurn, turnIsOver } from '../../storage/turns.js'
 
 const spin = (milliseconds: number): void => {
   const until = performance.now() + milliseconds
@@ -37,7 +37,7 @@ t.test('thousands who have little to do do not wait for as many turns', async t 
 })
 
 t.test('requests that are begun have a shorter time, and go on in their order', async t => {
-  const begun = (): Promise<void> => new Promise(resolve => { begin(resolve) })
+  const begun = (): Promise<void> => new Promise(resolve => { startLater(resolve) })
   const long = await resumed(10, () => { spin(3) }, begun)
   t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   t.equal(new Set(long.map(([turn]) => turn)).size, 10, 'others are heard between any two that last')

@@ -3,7 +3,7 @@ export interface DefaultRole {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
   /** Label of the roles that this one aggregates. */
-  readonly gathers?: string
+  readonly aggregates?: string
   readonly rules: readonly string[]
 }
 

@@ -2,9 +2,9 @@
 import type { DefaultRole } from './types.js'
 
 export const USER_ROLES: readonly DefaultRole[] = [
-  { name: 'admin', gathers: 'rbac.authorization.orch.io/aggregate-to-admin', rules: [] },
+  { name: 'admin', aggregates: 'rbac.authorization.orch.io/aggregate-to-admin', rules: [] },
   { name: 'cluster-admin', rules: ['*|*|*', '* > *'] },
-  { name: 'edit', labels: { 'rbac.authorization.orch.io/aggregate-to-admin': 'true' }, gathers: 'rbac.authorization.orch.io/aggregate-to-edit', rules: [] },
+  { name: 'edit', labels: { 'rbac.authorization.orch.io/aggregate-to-admin': 'true' }, aggregates: 'rbac.authorization.orch.io/aggregate-to-edit', rules: [] },
   {
     name: 'system:aggregate-to-admin',
     labels: { 'rbac.authorization.orch.io/aggregate-to-admin': 'true' },
@@ -48,5 +48,5 @@ export const USER_ROLES: readonly DefaultRole[] = [
       'get,list,watch|networking.orch.io|ingresses,ingresses/status,networkpolicies'
     ]
   },
-  { name: 'view', labels: { 'rbac.authorization.orch.io/aggregate-to-edit': 'true' }, gathers: 'rbac.authorization.orch.io/aggregate-to-view', rules: [] }
+  { name: 'view', labels: { 'rbac.authorization.orch.io/aggregate-to-edit': 'true' }, aggregates: 'rbac.authorization.orch.io/aggregate-to-view', rules: [] }
 ]

@@ -4,18 +4,18 @@
  */
 import { decodeJwt } from 'jose'
 import { own, type Claims } from './claims.js'
-import { httpsUrl, type Outside } from './outside.js'
+import { httpsUrl, type DocumentFetcher } from './document-fetcher.js'
 
 export interface DistributedOptions {
   /** The claim that may be distributed. */
   readonly claim: string
-  readonly outside: Outside
+  readonly fetcher: DocumentFetcher
   /** Verifies a token of this issuer and returns its claims. @throws Error if it is invalid */
   readonly verify: (issuer: string, token: string) => Promise<Claims>
 }
 
 /** Returns the claims including the distributed one. @throws Error if it cannot be resolved */
-export async function resolveDistributed (claims: Claims, { claim, outside, verify }: DistributedOptions): Promise<Claims> {
+export async function resolveDistributed (claims: Claims, { claim, fetcher, verify }: DistributedOptions): Promise<Claims> {
   if (own(claims, claim) !== undefined) return claims
   const names = own(claims, '_claim_names')
   if (names === undefined) return claims
@@ -26,7 +26,7 @@ export async function resolveDistributed (claims: Claims, { claim, outside, veri
   const { endpoint, access_token: token } = fields(found, `the source of the claim ${claim}`)
   if (endpoint === undefined || endpoint === '') return claims // an aggregated claim, which is not supported for groups
   if (token !== undefined && (typeof token !== 'string' || !/^[!-~]*$/.test(token))) throw new Error('the access_token of a claim source is malformed')
-  const answer = (await outside.text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
+  const answer = (await fetcher.text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
   const { iss } = decodeJwt(answer)
   if (typeof iss !== 'string') throw new Error(`what the source of the claim ${claim} answers has no issuer`)
   const value = own(await verify(iss, answer), claim)

@@ -17,7 +17,7 @@ import { bearerToken } from '../token-file.js'
 import { userOf, type ClaimOptions } from './claims.js'
 import { resolveDistributed } from './distributed.js'
 import { Issuer } from './issuer.js'
-import { Outside } from './outside.js'
+import { DocumentFetcher } from './document-fetcher.js'
 
 export interface OidcOptions extends ClaimOptions {
   /** `--oidc-issuer-url` */
@@ -41,21 +41,21 @@ export interface OidcContext {
 
 const CACHED_MS = 10_000
 /** Maximum characters of a token; headers cannot hold more. */
-const MOST_TOKEN = 64 * 1024
+const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum issuers of distributed claims with cached keys. */
-const MOST_ISSUERS = 16
+const MAX_ISSUERS = 16
 
 export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcContext): Authenticator {
   const { issuer: url, clientId: audience, algorithms = ['RS256'], groupsClaim = '' } = options
-  const outside = new Outside({ authority: options.authority, client: { observe: outgoingMetrics(metrics).observe, ...options.client } })
+  const fetcher = new DocumentFetcher({ authority: options.authority, client: { observe: outgoingMetrics(metrics).observe, ...options.client } })
   const failed = occasionally((error: unknown) => { log.warn(`the OpenID Connect issuer cannot be asked: ${reasonOf(error)}`) })
   const issuers = new Map<string, Issuer>()
   const issuerOf = (name: string): Issuer => {
     let found = issuers.get(name)
     if (found === undefined) {
-      found = new Issuer({ url: name, outside, audience, algorithms, failed, ...(options.now === undefined ? {} : { now: options.now }) })
+      found = new Issuer({ url: name, fetcher, audience, algorithms, failed, ...(options.now === undefined ? {} : { now: options.now }) })
       const oldest = [...issuers.keys()].find(known => known !== url)
-      if (oldest !== undefined && issuers.size >= MOST_ISSUERS) issuers.delete(oldest)
+      if (oldest !== undefined && issuers.size >= MAX_ISSUERS) issuers.delete(oldest)
       issuers.set(name, found)
     }
     return found
@@ -63,7 +63,7 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcC
 
   const lookup = async (token: string): Promise<TokenAnswer> => {
     const verified = await issuerOf(url).verify(token)
-    const claims = groupsClaim === '' ? verified : await resolveDistributed(verified, { claim: groupsClaim, outside, verify: (name, other) => issuerOf(name).verify(other) })
+    const claims = groupsClaim === '' ? verified : await resolveDistributed(verified, { claim: groupsClaim, fetcher, verify: (name, other) => issuerOf(name).verify(other) })
     return { found: userOf(claims, url, options), until: (verified.exp ?? 0) * 1000 }
   }
   const cache = new TokenCache({ lookup, known: CACHED_MS, unknown: 0, metrics })
@@ -77,14 +77,14 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcC
     start: async () => { issuerOf(url).begin() },
     close: async () => {
       for (const one of issuers.values()) one.close()
-      await outside.close()
+      await fetcher.close()
     }
   }
 }
 
 /** Returns the unverified `iss` claim, or undefined if the token is no JWT. */
 function issuedBy (token: string): unknown {
-  if (token.length > MOST_TOKEN || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined
+  if (token.length > MAX_TOKEN_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined
   try {
     return decodeJwt(token).iss
   } catch {

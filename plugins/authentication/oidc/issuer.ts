@@ -4,12 +4,12 @@
  */
 import { decodeProtectedHeader, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose'
 import { KeySet } from './key-set.js'
-import { httpsUrl, type Outside } from './outside.js'
+import { httpsUrl, type DocumentFetcher } from './document-fetcher.js'
 
 export interface IssuerOptions {
   /** Must match the `iss` claim exactly. */
   readonly url: string
-  readonly outside: Outside
+  readonly fetcher: DocumentFetcher
   /** Required audience. */
   readonly audience: string
   readonly algorithms: readonly string[]
@@ -76,9 +76,9 @@ export class Issuer {
   }
 
   async #read (): Promise<KeySet> {
-    const { url, outside, failed, now = () => performance.now() } = this.#options
+    const { url, fetcher, failed, now = () => performance.now() } = this.#options
     this.#triedAt = now()
-    const fetch = async (from: URL): Promise<unknown> => await outside.json(from).catch((error: unknown) => {
+    const fetch = async (from: URL): Promise<unknown> => await fetcher.json(from).catch((error: unknown) => {
       failed(error)
       throw error
     })

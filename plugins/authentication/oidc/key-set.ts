@@ -13,9 +13,9 @@ export interface KeySetOptions {
 
 /** Minimum milliseconds between two fetches. */
 const COOLDOWN = 10_000
-const MOST_AGE = 600_000
+const MAX_AGE_MS = 600_000
 /** Maximum keys tried for a token that names none. */
-const MOST_TRIED = 16
+const MAX_TRIED_KEYS = 16
 
 type Keys = ReturnType<typeof createLocalJWKSet>
 
@@ -46,7 +46,7 @@ export class KeySet {
     if (this.#keys === undefined) {
       if (this.#fetching === undefined && !this.#mayFetch()) throw this.#failure
       await this.#fetch()
-    } else if (this.#now() - this.#fetchedAt > MOST_AGE && this.#mayFetch()) {
+    } else if (this.#now() - this.#fetchedAt > MAX_AGE_MS && this.#mayFetch()) {
       this.#fetch().catch(() => {}) // keep the current keys
     }
     return this.#keys as Keys // set by the fetch or before
@@ -84,7 +84,7 @@ async function tryKeys<T> (keys: Keys, header: JWSHeaderParameters, token: Flatt
   let failure: unknown = new errors.JWKSNoMatchingKey()
   let tried = 0
   for await (const key of several) {
-    if (++tried > MOST_TRIED) break
+    if (++tried > MAX_TRIED_KEYS) break
     try {
       return await verify(key)
     } catch (error) {

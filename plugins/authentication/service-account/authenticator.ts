@@ -7,10 +7,11 @@ import type { Authenticated, Authenticator, Credentials } from '../../../auth/au
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
-import { type Compact, mayBeCompact, takeApart } from './compact.js'
+import { type Compact, mayBeCompact, parseCompact } from './compact.js'
 import { digestOf, passAll } from './binding-checks.js'
 import { checkTime, type VerificationOptions, type Verified, verifyToken } from './verification.js'
 import { VerifiedTokens } from './verified-tokens.js'
+import { quote } from '../../../schemas/quote.js'
 
 export interface AuthenticatorOptions extends VerificationOptions {
   readonly issuers: ReadonlySet<string>
@@ -24,7 +25,7 @@ export interface AuthenticatorOptions extends VerificationOptions {
 export interface Identified { readonly user: UserInfo, readonly audiences: readonly string[] }
 
 /** Maximum characters of a header besides its token. */
-const MOST_BESIDE = 16
+const MAX_HEADER_OVERHEAD = 16
 
 const userAlone = (found: Identified | undefined): Authenticated | undefined => found?.user
 const asAuthenticated = (found: Identified | undefined): Authenticated | undefined => found === undefined ? undefined : { ...found.user, audiences: found.audiences }
@@ -46,7 +47,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const seen = typeof header === 'string' ? this.#headers.get(header, this.#options.now()) : undefined
     const token = seen === undefined ? bearerToken(header) : ''
     if (token === undefined) return undefined
-    const found = seen === undefined ? this.identify(token, credentials, typeof header === 'string' && header.length < token.length + MOST_BESIDE ? header : undefined) : this.#admit(seen, credentials)
+    const found = seen === undefined ? this.identify(token, credentials, typeof header === 'string' && header.length < token.length + MAX_HEADER_OVERHEAD ? header : undefined) : this.#admit(seen, credentials)
     // Callers without audiences rely on getting the same user object each time.
     const answer = credentials.audiences === undefined ? userAlone : asAuthenticated
     return found instanceof Promise ? found.then(answer) : answer(found)
@@ -61,7 +62,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       if (header !== undefined) this.#headers.set(header, known, this.#options.now())
       return this.#admit(known, requested)
     }
-    const parts = takeApart(token)
+    const parts = parseCompact(token)
     const issuer = parts?.claims['iss']
     if (parts === undefined || typeof issuer !== 'string' || !(issuer === SECRET_ISSUER || this.#options.issuers.has(issuer))) return undefined
     let pending = this.#pending.get(digest)
@@ -105,4 +106,4 @@ export class ServiceAccountAuthenticator implements Authenticator {
 }
 
 /** Clients see this message, so list the audiences to help fix misconfigurations. */
-const audiencesText = (audiences: readonly string[]): string => `[${audiences.slice(0, 10).map(audience => JSON.stringify(audience.slice(0, 100))).join(' ')}]`
+const audiencesText = (audiences: readonly string[]): string => `[${audiences.slice(0, 10).map(quote).join(' ')}]`

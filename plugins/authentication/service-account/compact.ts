@@ -11,15 +11,15 @@ export interface Compact {
 }
 
 /** Maximum characters; headers cannot hold more. Issued tokens are shorter. */
-export const LONGEST_TOKEN = 64 * 1024
+export const MAX_TOKEN_LENGTH = 64 * 1024
 const BOUNDS = { values: 10_000, members: 10_000, entries: 10_000 }
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** Cheap pre-check: a JWT starts with the encoded brace of a JSON object. */
-export const mayBeCompact = (token: string): boolean => token.charCodeAt(0) === 0x65 && token.length <= LONGEST_TOKEN
+export const mayBeCompact = (token: string): boolean => token.charCodeAt(0) === 0x65 && token.length <= MAX_TOKEN_LENGTH
 
 /** Returns undefined if the text is not a compact JWS of JSON objects. */
-export function takeApart (token: string): Compact | undefined {
+export function parseCompact (token: string): Compact | undefined {
   if (!mayBeCompact(token) || !FORM.test(token)) return undefined
   const [first = '', second = ''] = token.split('.')
   const header = part(first)

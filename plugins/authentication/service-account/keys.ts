@@ -15,7 +15,7 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g
 /** By Node's curve names. */
 const CURVES: ReadonlyMap<string | undefined, string> = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp521r1', 'ES512']])
 /** Minimum for RS256 (RFC 7518, 3.3). */
-const FEWEST_BITS = 2048
+const MIN_BITS = 2048
 
 /** Public keys of a PEM text with public keys, private keys or certificates. @throws Error for an invalid or missing key */
 export function parseTokenKeys (pem: string): TokenKey[] {
@@ -63,7 +63,7 @@ function tokenKey (publicKey: KeyObject): TokenKey {
   const { asymmetricKeyType, asymmetricKeyDetails: { modulusLength = 0, namedCurve } = {} } = publicKey
   const algorithm = asymmetricKeyType === 'rsa' ? 'RS256' : asymmetricKeyType === 'ec' ? CURVES.get(namedCurve) : undefined
   if (algorithm === undefined) throw new Error(`its key is of type ${namedCurve ?? asymmetricKeyType}; it must be RSA, or ECDSA on the curve P-256, P-384 or P-521`)
-  if (asymmetricKeyType === 'rsa' && modulusLength < FEWEST_BITS) throw new Error(`its RSA key has ${modulusLength} bits; it must have ${FEWEST_BITS} or more`)
+  if (asymmetricKeyType === 'rsa' && modulusLength < MIN_BITS) throw new Error(`its RSA key has ${modulusLength} bits; it must have ${MIN_BITS} or more`)
   const id = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64url')
   return { id, algorithm, publicKey }
 }

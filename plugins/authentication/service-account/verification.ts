@@ -3,8 +3,7 @@ import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { readClaims, userOf } from './claims.js'
 import type { Compact } from './compact.js'
 import type { TokenKey } from './keys.js'
-import { type Check, checksOf, LEEWAY } from './binding-checks.js'
-import type { BindingCheckOptions } from './binding-checks.js'
+import { checksOf, LEEWAY, type Check, type BindingCheckOptions } from './binding-checks.js'
 
 export interface VerificationOptions extends BindingCheckOptions {
   readonly keys: readonly TokenKey[]
@@ -25,20 +24,20 @@ export interface Verified {
 }
 
 /** Header members that name another key or change how the token is parsed. */
-const FOREIGN = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip']
+const FORBIDDEN_MEMBERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip']
 
 /** @param issuer the already accepted issuer. @throws Error if the token is invalid */
 export async function verifyToken (token: string, digest: string, issuer: string, { header, claims, ambiguous }: Compact, options: VerificationOptions): Promise<Verified> {
   if (ambiguous) throw new Error('the token has a member twice')
-  const foreign = FOREIGN.find(name => header[name] !== undefined)
+  const foreign = FORBIDDEN_MEMBERS.find(name => header[name] !== undefined)
   if (foreign !== undefined) throw new Error(`the header of the token has ${foreign}, which is not supported`)
   const read = readClaims(issuer, claims)
   const { keys, verify, lookup, now } = options
   checkTime(read, now()) // before the expensive signature check
   const { alg, kid } = header
-  const able = keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
-  if (able.length === 0) throw new Error('the token is signed by no key of this server')
-  await Promise.any(able.map(key => verify(token, key))).catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
+  const candidates = keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
+  if (candidates.length === 0) throw new Error('the token is signed by no key of this server')
+  await Promise.any(candidates.map(key => verify(token, key))).catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
   const { audiences, notBefore, expires, warnAfter } = read
   const checks = lookup || read.keptIn === undefined ? checksOf(read, digest, options) : []
   return { user: userOf(read), audiences, notBefore, expires, warnAfter, checks }

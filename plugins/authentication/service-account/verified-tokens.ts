@@ -3,13 +3,13 @@
 interface Kept<T> { readonly value: T, readonly until: number }
 
 /** Milliseconds. Bindings are checked on every use, independently of this cache. */
-const LONGEST = 600_000
+const MAX_AGE_MS = 600_000
 
 export class VerifiedTokens<T extends { readonly expires: number }> {
   readonly #kept = new Map<string, Kept<T>>()
-  readonly #most: number
+  readonly #maxEntries: number
 
-  constructor (most = 16_384) { this.#most = most }
+  constructor (maxEntries = 16_384) { this.#maxEntries = maxEntries }
 
   get size (): number { return this.#kept.size }
 
@@ -23,10 +23,10 @@ export class VerifiedTokens<T extends { readonly expires: number }> {
 
   /** @param value its `expires` is in seconds since 1970 */
   set (digest: string, value: T, now: number): void {
-    if (this.#kept.size >= this.#most) {
+    if (this.#kept.size >= this.#maxEntries) {
       const [oldest] = this.#kept.keys()
       if (oldest !== undefined) this.#kept.delete(oldest)
     }
-    this.#kept.set(digest, { value, until: Math.min(now + LONGEST, value.expires * 1000) })
+    this.#kept.set(digest, { value, until: Math.min(now + MAX_AGE_MS, value.expires * 1000) })
   }
 }

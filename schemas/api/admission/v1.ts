@@ -1,6 +1,5 @@
 /** AdmissionReview (v1): what admission webhooks are asked, and answer. */
-import { apiPackage, bool, bytes, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, one, bool, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { UserInfo } from '../authentication/tokenreviews.js'
 import { GroupVersionKind, GroupVersionResource, Status } from '../../meta/v1.js'
 import { RawExtension } from '../../meta/runtime.js'

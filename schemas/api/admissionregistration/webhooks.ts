@@ -1,12 +1,10 @@
 /** MutatingWebhookConfiguration and ValidatingWebhookConfiguration (v1): whom to ask before an object is stored. */
 import { age, integer, name } from '../../columns.js'
-import { apiPackage, bytes, inline, int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, inline, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { LabelSelector } from '../../meta/options.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateNames, validateWebhook } from './rules/webhooks.js'
-import type { Column } from '../../resource.js'
 
 const { kind, message } = apiPackage('admissionregistration.orch.io', 'v1', 'io.orch.api.admissionregistration.v1')
 

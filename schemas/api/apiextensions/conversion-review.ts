@@ -1,6 +1,5 @@
 /** ConversionReview (v1): objects to be converted by a webhook. */
-import { list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { string, one, list, type Static } from '../../language/declare.js'
 import { Status } from '../../meta/v1.js'
 import { RawExtension } from '../../meta/runtime.js'
 import { kind, message } from './package.js'

@@ -1,6 +1,5 @@
 /** How objects of a custom resource are converted between its versions. */
-import { bytes, int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, bytes, string, list, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 
 export type ServiceReference = Static<typeof ServiceReference>

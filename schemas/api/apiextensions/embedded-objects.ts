@@ -8,8 +8,7 @@ import { dns1035Label, pathSegment } from '../../names.js'
 import { invalid, required } from '../../rules/findings.js'
 import type { FieldError } from '../../status.js'
 import type { Report } from '../../language/declare.js'
-import { isSchema } from './schemas.js'
-import type { JSONSchemaProps as Schema } from './schemas.js'
+import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 

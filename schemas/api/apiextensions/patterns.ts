@@ -8,9 +8,9 @@ import { onDemand } from '../../on-demand.js'
 
 const re2 = onDemand<typeof Re2>('re2js')
 /** Of all expressions of a definition together, in characters after repetitions are written out: each takes up to 4 µs. */
-const MOST = 6000
+const MAX = 6000
 /** Characters that are matched, times the weight of what they are matched with. */
-const MOST_MATCHED = 500_000
+const MAX_MATCHED = 500_000
 const CLASS = /\[\^?\]?(?:\\[^]|[^\]\\])*\]/y
 const TIMES = /\{(\d+)(?:,(\d*))?\}/y
 
@@ -62,7 +62,7 @@ export class Patterns {
   #matched = 0
 
   /** @param most with 0 none is judged */
-  constructor (most = MOST) {
+  constructor (most = MAX) {
     this.#left = most
   }
 
@@ -83,7 +83,7 @@ export class Patterns {
       return {
         matches: text => {
           this.#matched += text.length * weight
-          return this.#matched > MOST_MATCHED || compiled.matcher(text).find()
+          return this.#matched > MAX_MATCHED || compiled.matcher(text).find()
         }
       }
     } catch (error) {

@@ -1,7 +1,5 @@
 /** What objects of a type keep: whether a value, such as a default, has anything that its schema does not name. */
-import { isSchema } from './schemas.js'
-import { OF_EVERY_KIND } from './schemas.js'
-import type { JSONSchemaProps as Schema } from './schemas.js'
+import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from './schemas.js'
 
 /** Without a schema nothing is kept of an object. */
 export function isPruned (value: unknown, schema: Schema | undefined): boolean {

@@ -2,14 +2,12 @@
 import { stringify } from '../../codec/json/exact.js'
 import type { FieldError } from '../../status.js'
 import type { Patterns } from './patterns.js'
-import { equal, isNumber, isObject, sizeOf, STEP_OF_TEXT } from './plain-values.js'
-import type { Amount } from './plain-values.js'
-import { isSchema } from './schemas.js'
-import type { JSONSchemaProps as Schema } from './schemas.js'
+import { isObject, STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
+import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat, numberWords, typeMismatch } from './rules/scalars.js'
 
 /** Values times the schemas they are held to, in all: lists of many items against schemas of many parts. Long texts count for more. */
-const MOST_STEPS = 20_000
+const MAX_STEPS = 20_000
 
 type Found = FieldError & { readonly name: string }
 
@@ -34,11 +32,11 @@ export class ValueJudge {
 
   /** `name` is the path within the value, which sentences begin with. */
   #judge (schema: Schema, value: unknown, name: string): Found[] {
-    if (++this.#steps > MOST_STEPS) return []
+    if (++this.#steps > MAX_STEPS) return []
     const found: Found[] = []
     const say: Say = (detail, shown = value, type = 'FieldValueInvalid') => {
-      if (found.length > 0 && this.#steps > MOST_STEPS) return
-      this.#steps += sizeOf(shown, MOST_STEPS)
+      if (found.length > 0 && this.#steps > MAX_STEPS) return
+      this.#steps += sizeOf(shown, MAX_STEPS)
       found.push({ name, field: '', type, value: shown, detail })
     }
     const said = (words: string): void => { say(`${name} in body ${words}`) }
@@ -69,7 +67,7 @@ export class ValueJudge {
   }
 
   #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: Found[], say: Say): void {
-    if (isSchema(items) && this.#steps < MOST_STEPS) for (const [index, item] of value.entries()) found.push(...this.#judge(items, item, `${name}[${index}]`))
+    if (isSchema(items) && this.#steps < MAX_STEPS) for (const [index, item] of value.entries()) found.push(...this.#judge(items, item, `${name}[${index}]`))
     if (minItems !== undefined && value.length < minItems) say(`${name} in body should have at least ${amount(minItems)} items`, value.length)
     if (maxItems !== undefined && value.length > maxItems) say(`must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
   }
@@ -78,7 +76,7 @@ export class ValueJudge {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
     this.#steps += members.length + required.length
-    if (this.#steps > MOST_STEPS) return
+    if (this.#steps > MAX_STEPS) return
     const below = (member: string): string => name === '' ? member : `${name}.${member}`
     if (minProperties !== undefined && members.length < minProperties) {
       return say(`${name} in body should have at least ${amount(minProperties)} properties`, members.length)

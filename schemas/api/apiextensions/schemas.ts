@@ -1,6 +1,5 @@
 /** Schemas of types that are defined at run time. */
-import { bool, bytes, double, int64, list, map, one, recursive, string } from '../../language/declare.js'
-import type { Message, Self, Static } from '../../language/declare.js'
+import { int64, recursive, map, one, double, bool, bytes, list, string, type Self, type Static, type Message } from '../../language/declare.js'
 import { jsonValue } from '../../meta/scalars.js'
 import { alternatives, message, special } from './package.js'
 

@@ -1,15 +1,13 @@
 /** APIService (v1): who serves a group and version. */
 import { age, name, text } from '../../columns.js'
-import { apiPackage, bool, bytes, int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, bool, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { timestamp } from '../../meta/time.js'
 import { pathSegment } from '../../names.js'
 import { validateApiService, validateApiServiceStatus } from './rules/apiservices.js'
-import type { Column } from '../../resource.js'
 
 const { kind, message } = apiPackage('apiregistration.orch.io', 'v1', 'io.orch.kube-aggregator.pkg.apis.apiregistration.v1')
 

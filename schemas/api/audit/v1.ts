@@ -1,6 +1,5 @@
 /** Events and policies of the audit log (v1). */
-import { apiPackage, bool, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Unknown } from '../../meta/runtime.js'
 import { UserInfo } from '../authentication/tokenreviews.js'

@@ -1,6 +1,5 @@
 /** TokenRequest (v1): a token for a service account. */
-import { apiPackage, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int64, one, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
 

@@ -1,6 +1,5 @@
 /** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview (v1): may they do that? */
-import { apiPackage, bool, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'

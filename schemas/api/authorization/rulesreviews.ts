@@ -1,6 +1,5 @@
 /** SelfSubjectRulesReview (v1): what may I do? */
-import { apiPackage, bool, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, bool, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { resource } from '../../resource.js'
 

@@ -5,7 +5,7 @@ import type { Scale } from './scale.js'
 import type * as v2 from './v2.js'
 
 const UNKNOWN = '<unknown>'
-const MOST_METRICS = 2
+const MAX_METRICS = 2
 
 type Values = Partial<v2.MetricValueStatus> | undefined
 
@@ -32,8 +32,8 @@ function distance ({ type, external, pods, object, resource, containerResource }
 
 function targets ({ spec: { metrics = [] }, status: { currentMetrics = [] } }: v2.HorizontalPodAutoscaler): string {
   if (metrics.length === 0) return NONE
-  const shown = metrics.slice(0, MOST_METRICS).map((metric, index) => distance(metric, currentMetrics[index])).join(', ')
-  return metrics.length > MOST_METRICS ? `${shown} + ${metrics.length - MOST_METRICS} more...` : shown
+  const shown = metrics.slice(0, MAX_METRICS).map((metric, index) => distance(metric, currentMetrics[index])).join(', ')
+  return metrics.length > MAX_METRICS ? `${shown} + ${metrics.length - MAX_METRICS} more...` : shown
 }
 
 export const autoscalerColumns: ReadonlyArray<Column<v2.HorizontalPodAutoscaler>> = [

@@ -1,6 +1,5 @@
 /** HorizontalPodAutoscaler: adapts a number of pods to their load. Four versions, of which v1 is stored, and v2 is what the others are converted by. */
-import { resource } from '../../resource.js'
-import type { ApiObject, OtherRepresentation, VersionRules } from '../../resource.js'
+import { resource, type ApiObject, type OtherRepresentation, type VersionRules } from '../../resource.js'
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'

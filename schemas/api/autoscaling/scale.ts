@@ -1,6 +1,5 @@
 /** Scale (autoscaling/v1): how many replicas something has, whatever it is. */
-import { apiPackage, int32, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 
 const { kind, message } = apiPackage('autoscaling', 'v1', 'io.orch.api.autoscaling.v1')

@@ -26,7 +26,7 @@ type CurrentMetric = NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetric
 
 const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string => `[${items.map(item => toJson(message, item)).join(',')}]`
 
-/** What is stored has its CPU target behind all others, and no types of targets, as convention. In place. */
+/** What is stored has its CPU target behind all others, and no types of targets, as upstream. In place. */
 export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
   if (metadata.annotations?.[SENT] === undefined) return
   const { [SENT]: _, ...rest } = metadata.annotations

@@ -1,6 +1,5 @@
 /** HorizontalPodAutoscaler as autoscaling/v1 has it, which is what is stored. */
-import { apiPackage, int32, int64, one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, int64, one, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { notNegative } from '../../rules/findings.js'
 import { Time } from '../../meta/scalars.js'

@@ -1,6 +1,5 @@
 /** HorizontalPodAutoscaler as autoscaling/v2beta1 has it. */
-import { apiPackage, int32, int64, list, one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, int64, one, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
 import { declareMetrics } from './named-metrics.js'

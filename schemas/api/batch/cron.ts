@@ -56,12 +56,12 @@ function rangeFault (range: string, { least, most, words = [] }: Bounds): string
   return begin > end ? `beginning of range (${begin}) beyond end of range (${end})` : undefined
 }
 
-const LONGEST_ZONE = 100
+const MAX_ZONE = 100
 
 /** Of the database of time zones; '' and UTC are always there. */
 export function isTimeZone (name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true
-  if (name.length > LONGEST_ZONE || !/^[A-Za-z][\w+\-/]*$/.test(name)) return false
+  if (name.length > MAX_ZONE || !/^[A-Za-z][\w+\-/]*$/.test(name)) return false
   try {
     return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {

@@ -3,8 +3,7 @@ import { age, ageOf, containerColumns, flag, integer, name, NONE, selector, text
 import { sameFields } from '../../conversion.js'
 import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
-import { NO_FIELD, resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, NO_FIELD, type Column } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 
@@ -45,9 +44,9 @@ export const cronJobs = resource(v1.CronJob, {
   strategy: { dropGated, warnings: cronJobWarnings },
   others: [{
     ...sameFields(v1beta1.CronJob, v1.CronJob),
-    dependents: 'orphaned', // as convention, for clients that count on it
+    dependents: 'orphaned', // as upstream, for clients that count on it
     deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'batch/v1 CronJob' },
-    fieldLabels: { 'status.successful': NO_FIELD }, // accepted, as convention
+    fieldLabels: { 'status.successful': NO_FIELD }, // accepted, as upstream
     unsupportedField: label => `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace", "status.successful"`
   }]
 })

@@ -1,16 +1,14 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
 import { age, containerColumns, milliseconds, name, selector, text, wide } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
-import { apiPackage, bool, int32, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
 import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
 
 const { kind, message } = apiPackage('batch', 'v1', 'io.orch.api.batch.v1')

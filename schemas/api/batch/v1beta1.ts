@@ -1,6 +1,5 @@
 /** CronJob and JobTemplate as batch/v1beta1 has them. */
-import { apiPackage, one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { declare } from './cronjob-declarations.js'
 

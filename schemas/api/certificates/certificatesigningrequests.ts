@@ -1,14 +1,12 @@
 /** CertificateSigningRequest (v1): a certificate that is asked for. */
 import { age, name, NONE, text } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
-import { apiPackage, bytes, int32, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, map, one, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList, Time } from '../../meta/scalars.js'
 import { pathSegment } from '../../names.js'
-import { resource } from '../../resource.js'
+import { resource, type Subresource, type Column } from '../../resource.js'
 import { prepareRequest, prepareRequestUpdate, validateRequestSpec, validateRequestStatus, validateRequestUpdate } from './rules/certificatesigningrequests.js'
-import type { Column, Subresource } from '../../resource.js'
 
 const { kind, message, special } = apiPackage('certificates.orch.io', 'v1', 'io.orch.api.certificates.v1')
 

@@ -1,12 +1,10 @@
 /** Lease (v1): who holds something, and until when. */
 import { age, name, text } from '../../columns.js'
-import { apiPackage, int32, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { MicroTime } from '../../meta/scalars.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { invalid, notNegative } from '../../rules/findings.js'
-import type { Column } from '../../resource.js'
 
 const { kind, message } = apiPackage('coordination.orch.io', 'v1', 'io.orch.api.coordination.v1')
 

@@ -1,6 +1,5 @@
-/** Where pods may, should and should not run. */
-import { int32, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Node and pod affinity, tolerations and topology spread constraints. */
+import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { LabelSelector } from '../../meta/options.js'
 import { message } from './package.js'
 import { validateNodeSelector, validateNodeSelectorTerm, validatePodAffinityTerm, validateSpread, validateToleration, validateWeight } from './rules/scheduling.js'

@@ -1,6 +1,5 @@
-/** What no resource is: ranges in the store, references in annotations. */
-import { bytes, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Types that are not resources: RangeAllocation is kept in the store, SerializedReference in annotations. */
+import { bytes, one, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { ObjectReference } from './references.js'
 import { kind } from './package.js'

@@ -1,6 +1,5 @@
-/** Binding (v1): puts a pod on a node. */
-import { one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Binding (v1): assigns a pod to a node. */
+import { one, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { ObjectReference } from './references.js'
 import { resource } from '../../resource.js'

@@ -1,10 +1,8 @@
-/** ComponentStatus (v1): whether a part of the control plane is well. */
+/** ComponentStatus (v1): health of a control plane component. */
 import { name, text } from '../../columns.js'
-import { list, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type ComponentCondition = Static<typeof ComponentCondition>

@@ -1,7 +1,6 @@
-/** ConfigMap (v1): data for programs that is no secret. */
+/** ConfigMap (v1): configuration data. */
 import { count, name, age, text } from '../../columns.js'
-import { map } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, type Static } from '../../language/declare.js'
 import { byteLengthOfBase64 } from '../../language/values.js'
 import { resource } from '../../resource.js'
 import { checkImmutable, checkKey, immutableFlag, MAX_SIZE } from './data.js'
@@ -27,10 +26,10 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
       checkKey('binaryData', key, report)
       size += byteLengthOfBase64(value)
     }
-    // The limit is on both maps together, which have no field in common: the convention prints the empty path so.
+    // Upstream reports the total size of both maps at the empty path, which it prints as `[]`.
     if (size > MAX_SIZE) tooLong(report, '[]', MAX_SIZE)
   },
-  // Texts are there by default, bytes are not.
+  // Unset data equals empty data; for binaryData they differ.
   validateUpdate: (config, old, at, report) => checkImmutable({ ...config, data: config.data ?? {} }, { ...old, data: old.data ?? {} }, ['data', 'binaryData'], report)
 })
 

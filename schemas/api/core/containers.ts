@@ -1,6 +1,5 @@
-/** Containers, as pods have them. */
-import { bool, inline, int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Containers of pods. */
+import { int32, one, inline, bool, list, string, type Static } from '../../language/declare.js'
 import { EnvFromSource, EnvVar } from './env.js'
 import { Lifecycle, Probe } from './handlers.js'
 import { ResourceRequirements } from './resource-requirements.js'
@@ -34,7 +33,7 @@ export const VolumeMount = message('VolumeMount', 'A volume mounted into a conta
   subPathExpr: string(6, 'Path in the volume to mount, in which $(NAME) is expanded.')
 })
 
-/** Of containers of both kinds; several have no meaning for ephemeral ones, which validation says. */
+/** Shared by both kinds of containers; validation forbids some in ephemeral ones. */
 const fields = {
   name: string(1, 'Name of the container, unique in its pod.', { required: true }),
   image: string(2, 'Image the container runs.'),
@@ -60,7 +59,6 @@ const fields = {
   tty: bool(18, 'Whether a terminal is allocated; stdin must be true as well.')
 }
 
-/** The tag is latest where an image names neither a tag nor a digest. */
 function pullPolicy (container: { image?: string | undefined, imagePullPolicy?: string | undefined }): void {
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }

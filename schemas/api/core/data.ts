@@ -1,14 +1,13 @@
-/** What ConfigMap and Secret have in common: entries whose keys become file names, and the flag that makes them final. */
-import { bool } from '../../language/declare.js'
-import type { Report } from '../../language/declare.js'
+/** Shared by ConfigMap and Secret: validation of keys, and immutability. */
+import { bool, type Report } from '../../language/declare.js'
 import { sameHeard } from '../../language/values.js'
 import { configKey } from '../../names.js'
 import { forbidden, named } from '../../rules/findings.js'
 
-/** Of all values together, in bytes. */
+/** Bytes of all values together. */
 export const MAX_SIZE = 1024 * 1024
 
-/** `immutable` */
+/** The `immutable` field. */
 export const immutableFlag = (number: number) => bool(number, 'True keeps the data as it is for good; can be set but never unset.', { pointer: true, immutable: 'ruled' })
 
 export function checkKey (field: string, key: string, report: Report): void {

@@ -1,12 +1,10 @@
-/** Endpoints (v1): the addresses behind a service. */
+/** Endpoints (v1): the addresses of a service's pods. */
 import { age, firstThree, name, NONE, text } from '../../columns.js'
-import { int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { ObjectReference } from './references.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateEndpointAddress, validateSubset } from './rules/endpoints.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type EndpointAddress = Static<typeof EndpointAddress>
@@ -40,7 +38,7 @@ export const Endpoints = kind('Endpoints', 'Addresses and ports of what stands b
 
 const withPort = (ip: string, port: number): string => ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`
 
-/** Those that are ready; of a service without ports, the addresses alone. */
+/** Ready addresses with each port; without ports, the addresses. */
 function addressesOf ({ addresses = [], ports = [] }: EndpointSubset): string[] {
   return ports.length === 0 ? addresses.map(({ ip }) => ip) : ports.flatMap(({ port }) => addresses.map(({ ip }) => withPort(ip, port)))
 }

@@ -1,6 +1,4 @@
-/** Environment variables of containers. */
-import { one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, string, type Static } from '../../language/declare.js'
 import { ConfigMapEnvSource, ConfigMapKeySelector, ObjectFieldSelector, ResourceFieldSelector, SecretEnvSource, SecretKeySelector } from './references-to-data.js'
 import { message } from './package.js'
 import { validateEnvVar } from './rules/env.js'

@@ -1,15 +1,10 @@
-/**
- * Event: what happened to an object, for people to read. Stored as core v1 and served in events.orch.io too, whose
- * versions call some of its fields otherwise and ask more of new ones.
- */
+/** Event: stored as core v1, and also served as events.orch.io, which renames fields and validates new events more strictly. */
 import { ageOf, text, wide } from '../../columns.js'
-import { int32, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { string, one, int32, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { pathSegment } from '../../names.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import * as v1 from '../events/v1.js'
 import * as v1beta1 from '../events/v1beta1.js'
 import { eventRules, strictEventRules } from './rules/events.js'
@@ -81,7 +76,6 @@ const lastSeen = (event: Event, now: number): string => event.series !== undefin
   ? ageOf(event.series.lastObservedTime, now)
   : event.lastTimestamp !== undefined ? ageOf(event.lastTimestamp, now) : firstSeen(event, now)
 
-/** The same columns in every version. */
 const columns: ReadonlyArray<Column<Event>> = [
   text<Event>('Last Seen', 'Time since it was last seen.', lastSeen),
   text<Event>('Type', 'Normal or Warning.', ({ type }) => type),
@@ -98,7 +92,7 @@ const columns: ReadonlyArray<Column<Event>> = [
   { name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) => metadata.name ?? '' }
 ]
 
-/** Labels of field selectors in events.orch.io, to those of core v1. */
+/** Field labels of events.orch.io, mapped to those of core v1. */
 const fieldLabels = {
   reason: 'reason',
   ...Object.fromEntries(['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(field => [`regarding.${field}`, `involvedObject.${field}`])),

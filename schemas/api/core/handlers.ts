@@ -1,6 +1,5 @@
-/** What is done to a container from outside: probes and lifecycle hooks. */
-import { inline, int32, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Probes and lifecycle hooks. */
+import { int32, int64, one, inline, list, string, type Static } from '../../language/declare.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { message } from './package.js'
 import { validateHandler, validateProbe } from './rules/handlers.js'

@@ -1,6 +1,5 @@
-/** LimitRange (v1): how small and large things of a namespace may be. */
-import { list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** LimitRange (v1): limits and defaults for each object of a namespace. */
+import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { resource } from '../../resource.js'
@@ -9,7 +8,7 @@ import { kind, message } from './package.js'
 
 type Amounts = Record<string, string> | undefined
 
-/** What containers have that say nothing themselves: the most there may be as limit, then that as request. */
+/** For containers: max is the default limit, and that the default request. */
 function defaultLimits (item: { type: string, max?: Amounts, min?: Amounts, default?: Amounts, defaultRequest?: Amounts, maxLimitRequestRatio?: Amounts }): void {
   for (const amounts of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) roundToMilli(amounts)
   if (item.type !== 'Container') return

@@ -1,6 +1,5 @@
-/** What a load balancer has given a service or an ingress. */
-import { int32, list, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Load balancer status of services and ingresses. */
+import { string, list, int32, type Static } from '../../language/declare.js'
 import { dnsSubdomain } from '../../names.js'
 import { invalid, named } from '../../rules/findings.js'
 import { parseAddress } from '../../rules/net.js'
@@ -32,7 +31,7 @@ export const LoadBalancerStatus = message('LoadBalancerStatus', 'State of a load
   ingress: list(1, 'Points where traffic for the service enters.', LoadBalancerIngress)
 })
 
-/** Where traffic enters, each once. */
+/** Distinct addresses, sorted. */
 export function loadBalancerAddresses ({ ingress = [] }: LoadBalancerStatus): string[] {
   return [...new Set(ingress.map(({ ip, hostname }) => ip || hostname || ''))].filter(address => address !== '').sort()
 }

@@ -1,9 +1,7 @@
-/** Namespace (v1): a scope for names, and what is deleted with it. */
+/** Namespace (v1). */
 import { age, name, text } from '../../columns.js'
-import { list, one, string } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
-import { metadata } from '../../meta/object.js'
-import type { ObjectMeta } from '../../meta/object.js'
+import { one, string, list, type Report, type Static } from '../../language/declare.js'
+import { metadata, type ObjectMeta } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
 import { NAMESPACE_FINALIZER, validateFinalizerDomain, validateFinalizerName } from '../../meta/metadata-rules.js'
 import { dnsLabel } from '../../names.js'
@@ -11,7 +9,7 @@ import { resource } from '../../resource.js'
 import { message, kind } from './package.js'
 import { invalid } from '../../rules/findings.js'
 
-/** Carries the name of each namespace, so that selectors can name one. */
+/** Label with the namespace's name, for namespace selectors. */
 export const NAMESPACE_NAME_LABEL = 'orch.io/metadata.name'
 
 export type NamespaceSpec = Static<typeof NamespaceSpec>
@@ -19,7 +17,7 @@ export const NamespaceSpec = message('NamespaceSpec', 'What holds a namespace.',
   finalizers: list(1, 'Who has still to empty the namespace before it may go; orch is added on create.', 'string', { values: [NAMESPACE_FINALIZER] })
 })
 
-/** Of a new namespace the list as a whole is told, of one that is finalized each of them. */
+/** On create, errors have the path of the list; on finalize, that of the entry. */
 function validateFinalizers ({ finalizers = [] }: NamespaceSpec, at: (index: number) => string, report: Report): void {
   finalizers.forEach((name, index) => {
     validateFinalizerName(name, at(index), report)
@@ -60,7 +58,7 @@ export const Namespace = kind('Namespace', 'A scope for names; what lives in it 
 
 interface Held { readonly metadata: ObjectMeta, readonly status: NamespaceStatus }
 
-/** The phase follows from the deletionTimestamp and is nobody's to set. */
+/** The phase must match the deletionTimestamp. */
 function validatePhase ({ metadata, status: { phase } }: Held, report: Report): void {
   const due = metadata.deletionTimestamp === undefined ? 'Active' : 'Terminating'
   if (phase !== due) invalid(report, 'status.Phase', phase ?? '', `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty`)
@@ -72,7 +70,7 @@ function prepareForCreate (namespace: Namespace): void {
   if (!finalizers.includes(NAMESPACE_FINALIZER)) namespace.spec.finalizers = [...finalizers, NAMESPACE_FINALIZER]
 }
 
-/** A namespace is kept by its spec.finalizers beside those of its metadata: until it is empty. */
+/** spec.finalizers keep a namespace until it is empty, in addition to metadata.finalizers. */
 export const namespaces = resource(Namespace, {
   plural: 'namespaces',
   shortNames: ['ns'],
@@ -91,7 +89,7 @@ export const namespaces = resource(Namespace, {
     blocksRemoval: ({ spec }) => (spec.finalizers ?? []).length > 0,
     beginDelete: namespace => {
       namespace.status = { ...namespace.status, phase: 'Terminating' }
-      delete namespace.metadata.deletionGracePeriodSeconds // it takes what its contents take
+      delete namespace.metadata.deletionGracePeriodSeconds // namespaces have no grace period
     }
   }
 })

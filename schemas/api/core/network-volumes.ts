@@ -1,6 +1,5 @@
-/** Volumes on storage of the network, as pods name them. */
-import { bool, int32, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Network volume sources of pods. */
+import { int32, map, one, bool, list, string, type Static } from '../../language/declare.js'
 import { LocalObjectReference } from './references.js'
 import { message } from './package.js'
 import { validateCSIVolume, validateFlexVolume, validateISCSI, validateMonitors, validateScaleIO, validateSecretRef, validateStorageOS } from './rules/network-volumes.js'

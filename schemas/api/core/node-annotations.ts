@@ -1,6 +1,5 @@
-/** What stands in annotations of nodes, as JSON. */
-import { list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Types stored as JSON in node annotations. */
+import { map, one, string, list, type Static } from '../../language/declare.js'
 import { Quantity } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
 import { OwnerReference } from '../../meta/v1.js'

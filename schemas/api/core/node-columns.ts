@@ -1,4 +1,4 @@
-/** What a table shows of nodes. */
+/** Table columns of nodes. */
 import { age, join, name, NONE, text, wide } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { Node } from './nodes.js'
@@ -6,7 +6,7 @@ import type { Node } from './nodes.js'
 const ROLE_PREFIX = 'node-role.orch.io/'
 const ROLE = 'orch.io/role'
 
-/** Roles stand in the keys of labels, or in the value of an older one. */
+/** Roles from the keys of role labels, and from the value of the older label. */
 function rolesOf ({ metadata }: Node): string {
   const roles = new Set<string>()
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {

@@ -1,6 +1,5 @@
-/** What is observed of a node. */
-import { int32, int64, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** The status of a node. */
+import { int32, int64, map, one, list, string, type Static } from '../../language/declare.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
 import { validateNodeStatus } from './rules/nodes.js'
@@ -82,7 +81,7 @@ export const NodeSystemInfo = message('NodeSystemInfo', 'Versions and identifier
 
 interface Amounts { capacity?: Record<string, string> | undefined, allocatable?: Record<string, string> | undefined }
 
-/** All there is may be used, where nothing else is said. */
+/** Allocatable defaults to capacity. */
 function nodeAmounts (status: Amounts): void {
   roundToMilli(status.capacity)
   roundToMilli(status.allocatable)

@@ -1,6 +1,5 @@
-/** Node (v1): a machine that runs pods. */
-import { bool, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Node (v1). */
+import { one, bool, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { nodeColumns } from './node-columns.js'
 import { NodeConfigSource, NodeStatus } from './node-status.js'
@@ -38,7 +37,7 @@ export const Node = kind('Node', 'A machine that runs pods.', {
   validateUpdate: (node, old, _at, report) => { validateNodeUpdate(node, old, report) }
 })
 
-/** Where the agent is configured from. */
+/** Dynamic configuration of the node agent is off in this release. */
 function dropGated (node: Node, old: Node | undefined): void {
   if (old?.spec.configSource === undefined) delete node.spec.configSource
   if (old?.status.config === undefined) delete node.status.config
@@ -54,6 +53,6 @@ export const nodes = resource(Node, {
   ],
   storagePrefix: 'minions',
   columns: nodeColumns,
-  strategy: { dropGated, statusOfNew: true }, // node agents register themselves with all they know
+  strategy: { dropGated, statusOfNew: true }, // node agents register with their status
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) }
 })

@@ -1,6 +1,5 @@
-/** Volumes on storage of the network, as PersistentVolumes name them. */
-import { bool, int32, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Network volume sources of PersistentVolumes. */
+import { int32, map, one, bool, list, string, type Static } from '../../language/declare.js'
 import { required } from '../../rules/findings.js'
 import { validateFlexVolume, validateScaleIO } from './rules/network-volumes.js'
 import { validateCsiVolume, validateEndpointsNamespace, validateIscsiVolume, validateLocalVolume, validateSecretPlace, validateSome, validateStorageOSVolume } from './rules/persistent-sources.js'

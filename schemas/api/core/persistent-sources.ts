@@ -1,6 +1,5 @@
-/** What PersistentVolumes can be made of. */
-import { one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Sources of PersistentVolumes. */
+import { one, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 import { AzureFilePersistentVolumeSource, CSIPersistentVolumeSource, CephFSPersistentVolumeSource, CinderPersistentVolumeSource, FlexPersistentVolumeSource, GlusterfsPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource, RBDPersistentVolumeSource, ScaleIOPersistentVolumeSource, StorageOSPersistentVolumeSource } from './persistent-network-volumes.js'
 import { AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, FCVolumeSource, FlockerVolumeSource, GCEPersistentDiskVolumeSource, HostPathVolumeSource, NFSVolumeSource, PhotonPersistentDiskVolumeSource, PortworxVolumeSource, QuobyteVolumeSource, VsphereVirtualDiskVolumeSource } from './volume-sources.js'

@@ -1,6 +1,5 @@
-/** PersistentVolumeClaim (v1): storage that is asked for. */
-import { list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** PersistentVolumeClaim (v1): a request for storage. */
+import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { TypedLocalObjectReference } from './references-to-data.js'
 import { ResourceRequirements } from './resource-requirements.js'
@@ -59,7 +58,7 @@ export const PersistentVolumeClaim = kind('PersistentVolumeClaim', 'A claim to s
   validateUpdate: (claim, old, _at, report) => { validateClaimUpdate(claim, old, report) }
 })
 
-/** How an expansion is getting on. */
+/** Expansion fields whose feature gates are off. */
 function dropGated ({ status }: PersistentVolumeClaim, old: PersistentVolumeClaim | undefined): void {
   if (old?.status.allocatedResources === undefined) delete status.allocatedResources
   if (old?.status.resizeStatus === undefined) delete status.resizeStatus

@@ -1,6 +1,5 @@
-/** PersistentVolume (v1): a piece of storage in the cluster. */
-import { inline, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** PersistentVolume (v1): storage of the cluster. */
+import { map, one, inline, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { NodeSelector } from './affinity.js'
 import { PersistentVolumeSource } from './persistent-sources.js'
@@ -42,7 +41,7 @@ export const PersistentVolume = kind('PersistentVolume', 'A piece of storage in 
   spec: one(2, 'The storage and how it may be used.', PersistentVolumeSpec, { ruled: true }),
   status: one(3, 'What is observed of the volume; written by the system.', PersistentVolumeStatus)
 }, {
-  // Not of the specs of volumes that are no objects of their own.
+  // Not for inline volumes of VolumeAttachments, which have the same spec.
   defaults: ({ spec }) => {
     spec.persistentVolumeReclaimPolicy ??= 'Retain'
     spec.volumeMode ??= 'Filesystem'

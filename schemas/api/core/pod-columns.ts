@@ -1,9 +1,8 @@
-/** What a table shows of pods: how far each has come, in the words of its containers where they have something to say. */
+/** Table columns of pods, with kubectl's status summary. */
 import { age, ageOf, milliseconds, name, NONE, text, wide } from '../../columns.js'
 import type { TableRowCondition } from '../../meta/answers.js'
 import type { Column } from '../../resource.js'
-import { podAddress } from './pod-status.js'
-import type { ContainerStateTerminated, ContainerStatus } from './pod-status.js'
+import { podAddress, type ContainerStateTerminated, type ContainerStatus } from './pod-status.js'
 import type { Pod } from './pods.js'
 
 interface Progress { readonly ready: number, readonly status: string, readonly restarts: number, readonly lastRestart: string | undefined }
@@ -11,7 +10,7 @@ interface Progress { readonly ready: number, readonly status: string, readonly r
 const reasonOf = ({ reason, signal = 0, exitCode }: ContainerStateTerminated): string => reason || (signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`)
 const isTrue = ({ status }: Pod, type: string): boolean => status.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
 
-/** How the init containers stand, while they are not all done. What is behind the one that is not is not looked at. */
+/** The first init container that has not succeeded, if any, determines the status. */
 function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> & { readonly seen: readonly ContainerStatus[] } | undefined {
   let restarts = 0
   const { initContainerStatuses = [] } = pod.status
@@ -27,14 +26,14 @@ function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> & { read
   return undefined
 }
 
-/** The first container that has something to say is the one that is heard. */
+/** The first container with a reason determines the status. */
 function running (pod: Pod): Pick<Progress, 'ready' | 'status' | 'restarts'> {
   const { phase = '', reason = '', containerStatuses = [] } = pod.status
   const said = containerStatuses.map(({ state }) => state.waiting?.reason || (state.terminated === undefined ? '' : reasonOf(state.terminated)))
   const status = said.find(words => words !== '') ?? (reason || phase)
   const ready = containerStatuses.filter((container, index) => said[index] === '' && container.ready && container.state.running !== undefined).length
   const restarts = containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)
-  // One that has ended beside others that run does not end the pod.
+  // A completed container beside running ones does not complete the pod.
   return { ready, restarts, status: status !== 'Completed' || ready === 0 ? status : isTrue(pod, 'Ready') ? 'Running' : 'NotReady' }
 }
 
@@ -64,7 +63,7 @@ function restarts (pod: Pod, now: number): string {
 function gates (pod: Pod): string {
   const { readinessGates = [] } = pod.spec
   if (readinessGates.length === 0) return NONE
-  // Of conditions that are there twice, the first one counts.
+  // The first condition of a type counts.
   const passed = readinessGates.filter(({ conditionType }) => pod.status.conditions?.find(({ type }) => type === conditionType)?.status === 'True')
   return `${passed.length}/${readinessGates.length}`
 }
@@ -81,10 +80,10 @@ export const podColumns: ReadonlyArray<Column<Pod>> = [
   wide(text('Readiness Gates', 'How many of its readiness gates are passed.', gates))
 ]
 
-/** By phase, in the words that clients know. */
+/** Messages by phase. */
 const ENDED: ReadonlyMap<string | undefined, string> = new Map([['Succeeded', 'The pod has completed successfully.'], ['Failed', 'The pod failed.']])
 
-/** That a pod has ended, for those who hide such rows. */
+/** Marks rows of completed pods, which clients may hide. */
 export function podConditions ({ status: { phase } }: Pod): TableRowCondition[] {
   const message = ENDED.get(phase)
   return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }]

@@ -1,6 +1,5 @@
-/** Options of connections to pods, nodes and services, taken from the query. */
-import { bool, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Query options of pod logs, exec, attach, port forwarding and proxies. */
+import { int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { Time } from '../../meta/scalars.js'
 import { kind } from './package.js'
 

@@ -1,6 +1,5 @@
-/** What a pod is made of, and the template of pods that others make. */
-import { bool, int32, int64, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** PodSpec and PodTemplateSpec. */
+import { int32, int64, map, one, bool, list, string, type Static } from '../../language/declare.js'
 import { Affinity, Toleration, TopologySpreadConstraint } from './affinity.js'
 import { Container, EphemeralContainer } from './containers.js'
 import { Volume } from './pod-volumes.js'
@@ -42,13 +41,13 @@ export const PodReadinessGate = message('PodReadinessGate', 'A further condition
   conditionType: string(1, 'Type of the pod condition that must be True.', { required: true, ruled: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled'] })
 })
 
-/** Ports of containers on the network of their node are those of the node. */
+/** With hostNetwork, host ports default to container ports. */
 function onHostNetwork ({ hostNetwork, containers = [], initContainers = [] }: { hostNetwork?: boolean | undefined, containers?: Container[] | undefined, initContainers?: Container[] | undefined }): void {
   if (hostNetwork !== true) return
   for (const { ports = [] } of [...containers, ...initContainers]) for (const port of ports) port.hostPort ||= port.containerPort
 }
 
-/** The account under both of its names; the newer one counts. */
+/** serviceAccountName and the deprecated serviceAccount get the same value; the former takes precedence. */
 function nameAccount (spec: { serviceAccountName?: string | undefined, serviceAccount?: string | undefined }): void {
   const name = spec.serviceAccountName || spec.serviceAccount
   if (name) spec.serviceAccountName = spec.serviceAccount = name

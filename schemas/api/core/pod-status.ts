@@ -1,6 +1,5 @@
-/** What is observed of a pod. */
-import { bool, int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** The status of a pod. */
+import { int32, one, bool, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
 import { kind, message } from './package.js'
@@ -79,14 +78,13 @@ export const PodStatus = message('PodStatus', 'What is observed of a pod.', {
   ephemeralContainerStatuses: list(13, 'State of each ephemeral container.', ContainerStatus)
 }, { defaults: status => { alignAddresses(status) } })
 
-/** The first of its addresses has a field of its own, which counts where it says another: older node agents tell that alone. */
+/** Makes podIP and the first of podIPs agree; podIP takes precedence, because older node agents set only that. */
 function alignAddresses (status: { podIP?: string | undefined, podIPs?: PodIP[] | undefined }): void {
   const { podIP = '', podIPs: [first] = [] } = status
   if (podIP !== '' && podIP !== first?.ip) status.podIPs = [{ ip: podIP }]
   else if (podIP === '' && first?.ip !== undefined) status.podIP = first.ip
 }
 
-/** Its first address. */
 export const podAddress = ({ podIP, podIPs }: PodStatus): string => podIP || podIPs?.[0]?.ip || ''
 
 export type PodStatusResult = Static<typeof PodStatusResult>

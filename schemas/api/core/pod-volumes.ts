@@ -1,7 +1,5 @@
-/** Volumes of pods, by what fills them. */
-import { bool, inline, int32, int64, list, one, string } from '../../language/declare.js'
-import { Facts } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Volumes of pods. */
+import { int32, int64, one, inline, bool, list, string, Facts, type Static } from '../../language/declare.js'
 import { AzureFileVolumeSource, CSIVolumeSource, CephFSVolumeSource, CinderVolumeSource, FlexVolumeSource, GlusterfsVolumeSource, ISCSIVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from './network-volumes.js'
 import { PersistentVolumeClaimSpec } from './persistentvolumeclaims.js'
 import { LocalObjectReference } from './references.js'

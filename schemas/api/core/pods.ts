@@ -1,6 +1,5 @@
-/** Pod (v1): containers that run together on a node. */
-import { one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Pod (v1). */
+import { one, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
@@ -16,7 +15,7 @@ import { alignSeccomp } from './rules/seccomp.js'
 import { NO_FIELD, resource } from '../../resource.js'
 import { kind } from './package.js'
 
-/** What a pod has that its template does not: requests as high as the limits, and the addresses of services. */
+/** Defaults of pods but not of templates: requests follow limits, and service links are enabled. */
 function defaultPod (spec: PodSpec): void {
   spec.enableServiceLinks ??= true
   for (const { resources } of [...spec.containers ?? [], ...spec.initContainers ?? []]) {
@@ -40,10 +39,10 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
   validateUpdate: (pod, old, _at, report) => { validatePodUpdate(pod, old, report) }
 })
 
-/** Seconds; what a date can be moved by. */
-const MOST_GRACE = 2 ** 31 - 1
+/** The largest grace period, in seconds. */
+const MAX_GRACE = 2 ** 31 - 1
 
-/** By its subresources less may be changed than the whole: containers are added by one, and old node agents spoil owners by another. */
+/** Limits the ephemeralcontainers subresource to that field. */
 function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
   if (subresource === 'ephemeralcontainers') {
     const { ephemeralContainers } = pod.spec
@@ -53,11 +52,11 @@ function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
   }
 }
 
-/** Nobody ends what runs nowhere, or has ended: it is gone at once. */
+/** Pods that are not scheduled or have terminated need no grace period. */
 function gracePeriod ({ spec, status }: Pod, asked: number | undefined): number {
   if ((spec.nodeName ?? '') === '' || status.phase === 'Failed' || status.phase === 'Succeeded') return 0
   const seconds = asked ?? Number(spec.terminationGracePeriodSeconds ?? 0)
-  return seconds < 0 ? 1 : Math.min(seconds, MOST_GRACE)
+  return seconds < 0 ? 1 : Math.min(seconds, MAX_GRACE)
 }
 
 const nodeName = ({ spec }: Pod): string => spec.nodeName ?? ''
@@ -84,7 +83,7 @@ export const pods = resource(Pod, {
       pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) }
       alignSeccomp(pod)
     },
-    warnings: (pod, old) => old === undefined ? podWarnings(pod, '') : [], // what changes a pod is rarely a person
+    warnings: (pod, old) => old === undefined ? podWarnings(pod, '') : [], // updates come from controllers, mostly
     dropGated: ({ spec }, old) => { dropGatedPodFields(spec, old?.spec) },
     prepareForUpdate,
     gracePeriod
@@ -98,7 +97,7 @@ export const pods = resource(Pod, {
     'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',
     'status.phase': ({ status }) => status.phase ?? '',
     'status.podIP': ({ status }) => podAddress(status),
-    'status.podIPs': NO_FIELD, // accepted, as convention
+    'status.podIPs': NO_FIELD, // as upstream: accepted, always empty
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
     'spec.host': nodeName
   }

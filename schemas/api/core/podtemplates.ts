@@ -1,13 +1,11 @@
-/** PodTemplate (v1): a pod to be made of it. */
+/** PodTemplate (v1). */
 import { containerColumns, labels, name, text } from '../../columns.js'
-import { one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
 import { dropGatedPodFields } from './rules/gated-fields.js'
 import { podWarnings } from './rules/pod-warnings.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { kind } from './package.js'
 
 export type PodTemplate = Static<typeof PodTemplate>

@@ -1,6 +1,5 @@
-/** How containers and volumes point at config maps, secrets and fields. */
-import { bool, inline, int32, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** References to config maps, secrets, fields and resources. */
+import { int32, one, inline, bool, string, type Static } from '../../language/declare.js'
 import { LocalObjectReference } from './references.js'
 import { Quantity } from '../../meta/quantity.js'
 import { message } from './package.js'

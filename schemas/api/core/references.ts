@@ -1,6 +1,5 @@
-/** How objects of the core group point at others. */
-import { string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** References to objects. */
+import { string, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 
 export type ObjectReference = Static<typeof ObjectReference>

@@ -1,15 +1,12 @@
-/** ReplicationController (v1): keeps so many pods of a template running. */
+/** ReplicationController (v1). */
 import { age, containerColumns, integer, labels, name, text, wide } from '../../columns.js'
-import { int32, int64, list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
-import { metadata } from '../../meta/object.js'
-import type { ObjectMeta } from '../../meta/object.js'
+import { int32, int64, map, one, list, string, type Static } from '../../language/declare.js'
+import { metadata, type ObjectMeta } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
 import { dropGatedTemplateFields } from './rules/gated-fields.js'
 import { templateWarnings } from './rules/pod-warnings.js'
 import { Time } from '../../meta/scalars.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { scale } from '../autoscaling/scale-view.js'
 import { kind, message } from './package.js'
 import { validateControllerSpec, validateReplicaStatus } from './rules/workloads.js'
@@ -41,7 +38,7 @@ export const ReplicationControllerStatus = message('ReplicationControllerStatus'
   conditions: list(6, 'What was found about the controller.', ReplicationControllerCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })
 })
 
-/** What is said of the pods is said of their controller, where nothing else is. */
+/** Selector and labels default to the labels of the template. */
 function followTemplate ({ metadata, spec }: { metadata: ObjectMeta, spec: ReplicationControllerSpec }): void {
   const labels = spec.template?.metadata.labels
   if (labels === undefined) return

@@ -1,6 +1,5 @@
-/** How much of what a container or claim needs. */
-import { map } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Compute resource requirements. */
+import { map, type Static } from '../../language/declare.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { message } from './package.js'
 

@@ -1,12 +1,10 @@
-/** ResourceQuota (v1): how much a namespace may use in all. */
+/** ResourceQuota (v1): limits on the total usage of a namespace. */
 import { age, byFirst, name, text } from '../../columns.js'
-import { list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/resourcequotas.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type ScopedResourceSelectorRequirement = Static<typeof ScopedResourceSelectorRequirement>
@@ -53,7 +51,7 @@ export const ResourceQuota = kind('ResourceQuota', 'Limits on the total resource
 
 const isLimit = ([name]: [string, string]): boolean => name.startsWith('limits.')
 
-/** How much is used of how much, by resource. */
+/** Usage and limit by resource, as `cpu: 1/2`. */
 function use ({ status: { hard = {}, used = {} } }: ResourceQuota, shown: (entry: [string, string]) => boolean): string {
   return Object.entries(hard).filter(shown).sort(byFirst).map(([name, most]) => `${name}: ${Object.hasOwn(used, name) ? used[name] : '0'}/${most}`).join(', ')
 }

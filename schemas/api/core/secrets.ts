@@ -1,7 +1,6 @@
-/** Secret (v1): data only some may read. */
+/** Secret (v1): confidential data. */
 import { age, count, name, text } from '../../columns.js'
-import { map, string } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
+import { map, string, type Report, type Static } from '../../language/declare.js'
 import { byteLengthOfBase64 } from '../../language/values.js'
 import { resource } from '../../resource.js'
 import { checkImmutable, checkKey, immutableFlag, MAX_SIZE } from './data.js'

@@ -1,6 +1,5 @@
-/** With which rights containers run. */
-import { bool, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Security contexts of pods and containers. */
+import { int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 import { validatePodSecurityContext, validateSeccompProfile, validateSecurityContext } from './rules/security.js'
 import { validateWindowsOptions } from './rules/windows.js'

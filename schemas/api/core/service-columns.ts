@@ -1,4 +1,4 @@
-/** What a table shows of services. */
+/** Table columns of services. */
 import { age, join, labels, name, NONE, text, wide } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import { loadBalancerAddresses } from './load-balancers.js'

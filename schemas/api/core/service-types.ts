@@ -1,14 +1,14 @@
-/** What follows from the type of a Service: which of its fields mean anything, and what an update that changes the type drops. */
+/** Fields of a Service that depend on its type, and what an update of the type drops. */
 import { sameValue } from '../../language/values.js'
 import type { Service, ServiceSpec } from './services.js'
 
 const needsAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
 const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer'
-/** It may have ports of the nodes, and says how they are reached. */
+/** Whether node ports and externalTrafficPolicy apply. */
 const isExternal = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer' || type === 'NodePort'
 export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
-/** Clients may know only of the one address or of all of them: the one stands for a list of one. */
+/** clusterIPs defaults to clusterIP, for clients that know only that. */
 export function prepareService ({ spec }: Service): void {
   if ((spec.clusterIP ?? '') !== '' && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP ?? '']
 }
@@ -19,16 +19,16 @@ export function prepareServiceUpdate (service: Service, { spec: old }: Service, 
   keepAllocated(spec, old)
   followAddress(spec, old)
   dropForType(spec, old)
-  // As it was it is nobody's word any more; another value is judged first.
+  // Only an unchanged value is dropped; a new one is validated first.
   if (!needsAddresses(spec) && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
-  // Taking a load balancer down takes its time, of which clients need not know.
+  // Removing the load balancer takes time, but clients no longer need its addresses.
   if (!isBalanced(spec) && status.loadBalancer.ingress !== undefined) service.status = { ...status, loadBalancer: {} }
 }
 
-/** Judged like that of any other service, and then of no meaning: clients are not shown it. */
+/** Drops internalTrafficPolicy of ExternalName services once it was validated, as it has no effect there. */
 export function forgetMeaningless ({ spec }: Service): void { if (!needsAddresses(spec)) delete spec.internalTrafficPolicy }
 
-/** What was allocated stays where a client leaves it out. */
+/** An update that omits allocated addresses and ports keeps them. */
 function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
   if (needsAddresses(old) && needsAddresses(spec)) {
     if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP
@@ -40,7 +40,7 @@ function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** Ports are known by their names, whatever else changes of them; what a client has given to another port is not there to be kept. */
+/** Ports are matched by name. A node port that the client assigned to another port is not reused. */
 function keepNodePorts ({ ports = [] }: ServiceSpec, { ports: old = [] }: ServiceSpec): void {
   if (ports.every(({ nodePort = 0 }) => nodePort !== 0)) return
   const used = new Set(ports.map(({ nodePort }) => nodePort))
@@ -51,7 +51,7 @@ function keepNodePorts ({ ports = [] }: ServiceSpec, { ports: old = [] }: Servic
   }
 }
 
-/** A change of one of the two fields is meant for both, where the other is as it was. */
+/** A change of clusterIP alone also changes clusterIPs. */
 function followAddress (spec: ServiceSpec, old: ServiceSpec): void {
   const [now, before] = [spec.clusterIP ?? '', old.clusterIP ?? '']
   if (now === before || !sameValue(spec.clusterIPs, old.clusterIPs)) return
@@ -59,7 +59,7 @@ function followAddress (spec: ServiceSpec, old: ServiceSpec): void {
   else spec.clusterIPs = [now]
 }
 
-/** What no longer applies is dropped where the client has left it as it was. */
+/** Drops fields that no longer apply, if the client left them unchanged. */
 function dropForType (spec: ServiceSpec, old: ServiceSpec): void {
   const drop = (needed: (spec: ServiceSpec) => boolean, ...fields: ReadonlyArray<keyof ServiceSpec>): void => {
     if (!needed(old) || needed(spec)) return
@@ -74,7 +74,7 @@ function dropForType (spec: ServiceSpec, old: ServiceSpec): void {
   drop(isExternal, 'externalTrafficPolicy')
 }
 
-/** Ports may come, go and change: a client that asks for a port of the nodes that was not there means it. */
+/** Node ports are dropped unless the client requests a new one. */
 function dropNodePorts ({ ports = [] }: ServiceSpec, { ports: old = [] }: ServiceSpec): void {
   const before = new Set(old.map(({ nodePort }) => nodePort))
   if (ports.every(({ nodePort = 0 }) => nodePort === 0 || before.has(nodePort))) for (const port of ports) delete port.nodePort

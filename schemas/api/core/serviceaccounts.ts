@@ -1,7 +1,6 @@
-/** ServiceAccount (v1): an identity for programs. */
+/** ServiceAccount (v1). */
 import { age, name, text } from '../../columns.js'
-import { bool, list } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { list, bool, type Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
 import { metadata } from '../../meta/object.js'
 import { kind } from './package.js'
@@ -15,7 +14,7 @@ export const ServiceAccount = kind('ServiceAccount', 'An identity for programs, 
   automountServiceAccountToken: bool(4, 'Whether a token is mounted into pods that do not say so themselves.', { pointer: true })
 })
 
-/** A reference to a secret is a name; whatever else is said of it is dropped. */
+/** Only the name of a secret reference is kept. */
 function prepare (account: ServiceAccount): void {
   account.secrets &&= account.secrets.map(({ name }) => name === undefined ? {} : { name })
 }

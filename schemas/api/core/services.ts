@@ -1,6 +1,5 @@
-/** Service (v1): one address for many pods. */
-import { bool, int32, list, map, one, string } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
+/** Service (v1). */
+import { int32, map, one, bool, list, string, type Report, type Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
 import { dns1035Label } from '../../names.js'
@@ -46,7 +45,7 @@ interface ByType {
   allocateLoadBalancerNodePorts?: boolean | undefined
 }
 
-/** What follows from the type of a service, and from its affinity. */
+/** Defaults that depend on the type and on session affinity. */
 function followType (spec: ByType): void {
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
   else if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {

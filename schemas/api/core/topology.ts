@@ -1,6 +1,5 @@
-/** Topologies that volumes can be made in. */
-import { list, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Volume topology requirements. */
+import { string, list, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 
 export type TopologySelectorLabelRequirement = Static<typeof TopologySelectorLabelRequirement>

@@ -1,4 +1,4 @@
-/** The types of the core group, version v1, for those who use them elsewhere. */
+/** The public types of core v1. */
 export {
   Affinity, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm, PodAntiAffinity,
   PreferredSchedulingTerm, Toleration, TopologySpreadConstraint, WeightedPodAffinityTerm

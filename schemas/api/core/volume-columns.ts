@@ -1,4 +1,4 @@
-/** What a table shows of persistent volumes and the claims to them. */
+/** Table columns of persistent volumes and claims. */
 import { age, join, name, text, UNSET, wide } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { ObjectMeta } from '../../meta/object.js'
@@ -11,7 +11,7 @@ const CLASS = 'volume.beta.orch.io/storage-class'
 const accessModes = (modes: readonly string[] = []): string => join(SHORT.filter(([mode]) => modes.includes(mode)).map(([, short]) => short))
 const storage = (amounts: Readonly<Record<string, string>> | undefined): string => amounts?.['storage'] ?? '0'
 const phase = ({ metadata, status }: { metadata: ObjectMeta, status: { phase?: string | undefined } }): string | undefined => metadata.deletionTimestamp === undefined ? status.phase : 'Terminating'
-/** The annotation is older than the field. */
+/** The annotation takes precedence over the field. */
 const classOf = ({ metadata, spec }: { metadata: ObjectMeta, spec: { storageClassName?: string | undefined } }): string | undefined => metadata.annotations?.[CLASS] ?? spec.storageClassName
 
 export const volumeColumns: ReadonlyArray<Column<PersistentVolume>> = [

@@ -1,6 +1,5 @@
-/** Volumes that outlive their pods, whether a pod or a PersistentVolume names them. */
-import { apiPackage, bool, int32, list, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+/** Volume sources shared by pods and PersistentVolumes. */
+import { int32, bool, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { validateAzureDisk, validateFC, validateFlocker, validateHostPath, validateNFS, validatePartition, validateQuobyte } from './rules/disks.js'
 
 export const API_VERSION = '/v1'

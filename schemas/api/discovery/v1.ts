@@ -1,6 +1,5 @@
 /** EndpointSlice as discovery.orch.io/v1 has it. */
-import { list, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, one, string, list, type Static } from '../../language/declare.js'
 import { parts } from './parts.js'
 import { metadata } from '../../meta/object.js'
 import { ObjectReference } from '../core/references.js'

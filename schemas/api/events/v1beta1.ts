@@ -1,6 +1,5 @@
 /** Event as events.orch.io/v1beta1 has it. What is stored, and how this is made of it, stands in `../core/events.ts`. */
-import { apiPackage, int32, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { EventSource, ObjectReference } from '../core/references.js'

@@ -2,8 +2,7 @@
 import { age, name, NONE, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import * as v1beta1 from './v1beta1.js'
 import * as v1beta2 from './v1beta2.js'
 

@@ -1,12 +1,10 @@
 /** StorageVersion (v1alpha1): which versions of a type the servers write and read. */
 import { age, firstThree, name, text, UNSET } from '../../columns.js'
-import { apiPackage, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int64, one, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { storageVersionName, validateStorageVersionStatus } from './rules/storageversions.js'
 
 const { kind, message } = apiPackage('internal.apiserver.orch.io', 'v1alpha1', 'io.orch.api.apiserverinternal.v1alpha1')

@@ -1,11 +1,9 @@
 /** IngressClass (v1): who serves an Ingress. */
 import { age, name, NONE, text } from '../../columns.js'
-import { one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateController, validateParameters } from './rules/ingresses.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type IngressClassParametersReference = Static<typeof IngressClassParametersReference>

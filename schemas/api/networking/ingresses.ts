@@ -1,13 +1,11 @@
 /** Ingress (v1): which requests from outside go to which services. */
 import { age, join, name, NONE, text } from '../../columns.js'
-import { inline, int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, inline, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { loadBalancerAddresses, LoadBalancerStatus } from '../core/load-balancers.js'
 import { TypedLocalObjectReference } from '../core/references-to-data.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { newIngressWarnings, validateIngressCreate, validateIngressSpec, validateIngressUpdate } from './rules/ingresses.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type ServiceBackendPort = Static<typeof ServiceBackendPort>
@@ -80,14 +78,14 @@ export const Ingress = kind('Ingress', 'Rules by which requests from outside rea
   validateUpdate: ({ spec }, { spec: old }, _at, report) => { validateIngressUpdate(spec, old, report) }
 })
 
-const MOST_HOSTS = 3
+const MAX_HOSTS = 3
 
-/** The first of them; how many rules more there are is counted as convention, whether or not they name a host. */
+/** The first of them; how many rules more there are is counted as upstream, whether or not they name a host. */
 function hostsOf ({ spec: { rules = [] } }: Ingress): string {
-  const named = [...rules.entries()].filter(([, { host }]) => (host ?? '') !== '').slice(0, MOST_HOSTS)
+  const named = [...rules.entries()].filter(([, { host }]) => (host ?? '') !== '').slice(0, MAX_HOSTS)
   if (named.length === 0) return '*'
-  const [last] = named[MOST_HOSTS - 1] ?? [rules.length]
-  return join(named.map(([, { host = '' }]) => host)) + (last < rules.length - 1 ? ` + ${rules.length - MOST_HOSTS} more...` : '')
+  const [last] = named[MAX_HOSTS - 1] ?? [rules.length]
+  return join(named.map(([, { host = '' }]) => host)) + (last < rules.length - 1 ? ` + ${rules.length - MAX_HOSTS} more...` : '')
 }
 
 const columns: ReadonlyArray<Column<Ingress>> = [

@@ -1,14 +1,12 @@
 /** NetworkPolicy (v1): which traffic pods may take and send. */
 import { age, name, selector, text } from '../../columns.js'
-import { int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort } from './rules/networkpolicies.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type NetworkPolicyPort = Static<typeof NetworkPolicyPort>

@@ -1,11 +1,9 @@
 /** PodSecurityPolicy (policy/v1beta1): what pods may be like. */
 import { join, name, text } from '../../columns.js'
-import { apiPackage, bool, int32, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { SELinuxOptions } from '../core/security-contexts.js'
-import { resource } from '../../resource.js'
-import type { Column } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { FS_TYPES, GROUP_RULES, PROC_MOUNTS, SELINUX_RULES, USER_RULES, validateSecurityPolicy } from './rules/podsecuritypolicies.js'
 
 const { kind, message } = apiPackage('policy', 'v1beta1', 'io.orch.api.policy.v1beta1')

@@ -1,10 +1,8 @@
 /** What both kinds of bindings are made of: whom a role is granted to, and which role. */
-import { list, string } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
+import { string, list, type Static, type Report } from '../../language/declare.js'
 import { dnsSubdomain, pathSegment } from '../../names.js'
-import type { Column } from '../../resource.js'
+import type { ApiObject, Column } from '../../resource.js'
 import { age, name } from '../../columns.js'
-import type { ApiObject } from '../../resource.js'
 import { invalid, named, notSupported, required } from '../../rules/findings.js'
 import { message, RBAC_GROUP } from './package.js'
 

@@ -1,6 +1,5 @@
 /** ClusterRoleBinding (v1): grants a ClusterRole everywhere. */
-import { one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, type Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
 import { bindingColumns, RoleRef, subjects, validateClusterSubjects, validateRoleKind } from './bindings.js'
 import { metadata } from '../../meta/object.js'

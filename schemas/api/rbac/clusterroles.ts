@@ -1,6 +1,5 @@
 /** ClusterRole (v1): rules that can be granted in any namespace, or for the whole cluster. */
-import { list, one } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
+import { one, list, type Report, type Static } from '../../language/declare.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
 import { isSelector, validateLabelSelector } from '../../selectors/objects.js'

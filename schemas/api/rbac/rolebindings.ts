@@ -1,6 +1,5 @@
 /** RoleBinding (v1): grants a Role, or a ClusterRole within one namespace. */
-import { one } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { one, type Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
 import { bindingColumns, RoleRef, subjects, validateRoleKind } from './bindings.js'
 import { metadata } from '../../meta/object.js'

@@ -1,6 +1,5 @@
 /** What both kinds of roles are made of: rules of what is allowed. */
-import { list } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
+import { list, type Report, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 import { invalid, required } from '../../rules/findings.js'
 

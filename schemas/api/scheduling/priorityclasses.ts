@@ -1,12 +1,9 @@
 /** PriorityClass (v1): how important pods are. */
 import { age, flag, integer, name } from '../../columns.js'
-import { apiPackage, bool, int32, string } from '../../language/declare.js'
-import type { Report, Static } from '../../language/declare.js'
-import { metadata } from '../../meta/object.js'
-import type { ObjectMeta } from '../../meta/object.js'
-import { resource } from '../../resource.js'
+import { int32, bool, string, apiPackage, type Report, type Static } from '../../language/declare.js'
+import { metadata, type ObjectMeta } from '../../meta/object.js'
+import { resource, type Column } from '../../resource.js'
 import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
-import type { Column } from '../../resource.js'
 
 const { kind } = apiPackage('scheduling.orch.io', 'v1', 'io.orch.api.scheduling.v1')
 

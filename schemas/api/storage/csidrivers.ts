@@ -1,12 +1,10 @@
 /** CSIDriver (v1): how a storage driver wants to be used. */
 import { age, flag, join, name, NONE, text, UNSET } from '../../columns.js'
-import { bool, int64, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata, nextGeneration } from '../../meta/object.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateDriverSpec, validateDriverUpdate } from './rules/csi.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type TokenRequest = Static<typeof TokenRequest>

@@ -1,11 +1,9 @@
 /** CSINode (v1): the storage drivers of a node. */
 import { age, integer, name } from '../../columns.js'
-import { int32, list, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateNodeDrivers, validateNodeDriversUpdate } from './rules/csi.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type VolumeNodeResources = Static<typeof VolumeNodeResources>

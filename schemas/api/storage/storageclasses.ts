@@ -1,12 +1,10 @@
 /** StorageClass (v1): how volumes are made when they are asked for. */
 import { age, flag, name, text } from '../../columns.js'
-import { bool, list, map, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, bool, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { TopologySelectorTerm } from '../core/topology.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { validateStorageClass, validateStorageClassUpdate } from './rules/storageclasses.js'
-import type { Column } from '../../resource.js'
 import { kind } from './package.js'
 
 export type StorageClass = Static<typeof StorageClass>

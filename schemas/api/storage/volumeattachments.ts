@@ -1,16 +1,14 @@
 /** VolumeAttachment (v1): a volume that is to be attached to a node. */
 import { age, flag, name, text } from '../../columns.js'
-import { bool, map, one, string } from '../../language/declare.js'
-import type { Static } from '../../language/declare.js'
+import { map, one, bool, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PersistentVolumeSpec } from '../core/persistentvolumes.js'
 import { Time } from '../../meta/scalars.js'
-import { resource } from '../../resource.js'
+import { resource, type Column } from '../../resource.js'
 import { dnsSubdomain } from '../../names.js'
 import { named } from '../../rules/findings.js'
 import { validateAttachmentSource, validateAttachmentStatus, validateNewAttachment } from './rules/volumeattachments.js'
-import type { Column } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type VolumeError = Static<typeof VolumeError>

@@ -1,20 +1,16 @@
 /**
- * Objects to the exact JSON of the wire: kind and apiVersion first, members in declared order, optional ones left
- * out when empty, the others written as null, map keys ascending, and no byte more. The text is put together
- * directly, because a JavaScript object can't hold every order of keys.
+ * Encodes objects as exactly the JSON that upstream sends: kind and apiVersion first, members in declared order, empty optional ones
+ * omitted, others null, map keys ascending, no whitespace. It builds text, because JavaScript objects reorder integer-like keys.
  */
-import { Facts } from '../../language/types.js'
-import type { Message, Plain } from '../../language/types.js'
-import type { ListMeta } from '../../meta/object.js'
-import { ListMeta as ListMetaMessage } from '../../meta/object.js'
-import { alternativeOf, planOf } from '../../language/plan.js'
-import type { Plan, PlannedField } from '../../language/plan.js'
+import { Facts, type Message, type Plain } from '../../language/types.js'
+import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
+import { planOf, alternativeOf, type Plan, type PlannedField } from '../../language/plan.js'
 import type { ApiObject, Representation } from '../../resource.js'
 import { quote, rawJson, sortedKeys } from './escape.js'
 
 const NOTHING: Plain = Object.freeze({})
 
-/** Compact, without a newline at the end. `resourceVersion`, when given, stands in place of that of the metadata ('' leaves it out). */
+/** Compact JSON. `resourceVersion`, if given, replaces the one in the metadata ('' omits it). */
 export function toJson<T> (message: Message<T>, object: T & object, resourceVersion?: string): string {
   const { special, alternatives } = message[Facts]
   if (special !== undefined) return special.json(object)
@@ -22,7 +18,7 @@ export function toJson<T> (message: Message<T>, object: T & object, resourceVers
   return write(planOf(message), object as Plain, resourceVersion)
 }
 
-/** @param version in place of the one in its metadata, or where it is the metadata its own: without a copy of the object */
+/** @param version replaces the resourceVersion in the object's metadata (or in the object, if `isMetadata`) without a copy */
 function write (plan: Plan, object: Plain, version?: string, isMetadata = false): string {
   let out = ''
   const { type } = plan.message
@@ -44,20 +40,20 @@ function write (plan: Plan, object: Plain, version?: string, isMetadata = false)
   return `{${out}}`
 }
 
-/** A type defined at run time may have a field of that name beside its metadata. */
+/** Only `resourceVersion` inside the metadata is replaced: a custom resource may have another field of that name. */
 function versionedJson (field: PlannedField, value: unknown, version: string, inMetadata: boolean): string | undefined {
   if (inMetadata) return fieldJson(field, field.name === 'resourceVersion' ? version : value)
   return field.name === 'metadata' ? write(field.plan, (value ?? NOTHING) as Plain, version, true) : fieldJson(field, value)
 }
 
-/** The JSON of what an object has in a field; undefined when it is left out. */
+/** The JSON of a field's value; undefined when omitted. */
 export function fieldJson (field: PlannedField, value: unknown): string | undefined {
   const unset = value === undefined || value === null
   if (value === null && field.nullable) return 'null'
   switch (field.shape) {
     case 'list': {
       if (unset) return field.written ? 'null' : undefined
-      const items = value as readonly unknown[] // a list field holds an array
+      const items = value as readonly unknown[] // by its shape
       if (items.length === 0) return field.written || field.pointer ? '[]' : undefined
       let out = element(field, items[0])
       for (let index = 1; index < items.length; index++) out += `,${element(field, items[index])}`
@@ -65,7 +61,7 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
     }
     case 'map': {
       if (unset) return field.written ? 'null' : undefined
-      const map = value as Plain // a map field holds an object
+      const map = value as Plain // by its shape
       const keys = sortedKeys(map)
       if (keys.length === 0) return field.written || field.pointer ? '{}' : undefined
       return `{${keys.map(key => `${quote(key)}:${element(field, map[key])}`).join(',')}}`
@@ -100,7 +96,7 @@ function scalar (value: unknown): string {
   return typeof value === 'string' ? quote(value) : String(value)
 }
 
-/** The JSON of an object cut where its resourceVersion goes: `joinJson` puts one in, any number of times. */
+/** An object's JSON, split at its resourceVersion so that `joinJson` can insert any. */
 export interface SplitJson {
   readonly head: string
   readonly tail: string
@@ -108,8 +104,8 @@ export interface SplitJson {
 
 export function splitJson<T extends ApiObject> (message: Message<T>, object: T): SplitJson {
   const text = toJson(message, object, '')
-  // In the metadata the resourceVersion comes before generation, if there is one, and creationTimestamp, which there always is.
-  // No earlier string can hold either: its quotes would be escaped.
+  // In metadata, resourceVersion precedes generation (if any) and creationTimestamp (always there). No earlier string can contain
+  // either key, because its quotes would be escaped.
   const created = text.indexOf('"creationTimestamp":')
   const generation = text.indexOf('"generation":')
   const at = generation !== -1 && generation < created ? generation : created
@@ -120,7 +116,7 @@ export function joinJson ({ head, tail }: SplitJson, resourceVersion: string): s
   return `${head}"resourceVersion":${quote(resourceVersion)},${tail}`
 }
 
-/** What comes before and after the items of a list; between them go commas. */
+/** The JSON of a list before and after its comma-separated items. */
 export function listJson (resource: Representation, metadata: ListMeta): { head: string, tail: string } {
   const type = `"kind":${quote(resource.listKind)},"apiVersion":${quote(resource.apiVersion)}`
   return { head: `{${type},"metadata":${toJson(ListMetaMessage, metadata)},"items":[`, tail: ']}' }

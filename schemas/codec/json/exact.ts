@@ -1,20 +1,20 @@
 /**
- * JSON whose integers beyond ±9007199254740991 keep all their digits: they are bigints in memory, every other number is a
- * number. Text that has none, which is nearly all there is, costs a look at each sixteenth byte and goes through JSON.parse.
+ * JSON that keeps every digit of integers beyond ±9007199254740991, as bigints. Nearly all text has none; detecting that reads
+ * every sixteenth byte, and JSON.parse does the rest.
  */
 import { randomBytes } from 'node:crypto'
 import { DecodeError } from '../../language/decode-error.js'
 import { setMember } from '../../language/values.js'
 
-/** No shorter integer is beyond what a number holds. */
+/** Digits of the shortest integer beyond a safe number. */
 const LONG = 16
-/** Digits of an integer that is kept: turning text into an integer takes more than linear time. */
-const MOST_DIGITS = 1000
+/** Digits of the longest accepted integer: conversion takes more than linear time. */
+const MAX_DIGITS = 1000
 
 const [QUOTE, MINUS, ZERO, NINE, BACKSLASH] = [0x22, 0x2d, 0x30, 0x39, 0x5c]
 const isDigit = (code: number | undefined): boolean => code !== undefined && code >= ZERO && code <= NINE
 
-/** Whether so many digits stand in a row anywhere, in texts too, that they may be an integer no number holds. */
+/** Whether any run of digits, even inside a string, may be an unsafe integer. */
 export function hasLongDigits (bytes: Uint8Array): boolean {
   for (let at = LONG - 1; at < bytes.length; at += LONG) {
     if (!isDigit(bytes[at])) continue
@@ -26,28 +26,28 @@ export function hasLongDigits (bytes: Uint8Array): boolean {
   return false
 }
 
-/* Marks texts that stand for integers on their way through JSON.parse and JSON.stringify; nobody outside can know it. */
+/* Marks strings that stand for bigints on their way through JSON.parse and JSON.stringify; random, so clients cannot forge it. */
 const MARK = `${randomBytes(18).toString('base64')}:`
 const MARKED = new RegExp(`"${MARK.replaceAll('+', '\\+')}(-?\\d+)"`, 'g')
 
-/** As JSON.parse of text in UTF-8 that is our own, or was accepted by it before. */
+/** JSON.parse for UTF-8 text that the server wrote or validated. */
 export function parseExactly (bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   return hasLongDigits(bytes) ? parseLong(text) : JSON.parse(text)
 }
 
-/** @throws SyntaxError for what is no JSON, DecodeError for an integer of more than a thousand digits */
+/** @throws SyntaxError for invalid JSON, DecodeError for an integer of more than a thousand digits */
 export function parseLong (text: string): unknown {
   const marked = markIntegers(text)
   if (marked === text) return JSON.parse(text)
   return unmarked(JSON.parse(marked))
 }
 
-/** A function that JSON.parse calls for each value would take several times as long. Depth is bounded by who has counted it. */
+/** Faster than a JSON.parse reviver by a factor. The caller has bounded the depth. */
 function unmarked (value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
   if (typeof value !== 'object' || value === null) return value
-  const members = value as Record<string, unknown> // a list too: its items are its members
+  const members = value as Record<string, unknown> // or a list, whose keys are indexes
   for (const key of Object.keys(members)) {
     const [before, after] = [members[key], unmarked(members[key])]
     if (after !== before) setMember(members, key, after)
@@ -68,7 +68,7 @@ function markIntegers (text: string): string {
       if (at - start + 1 < LONG) continue
       const literal = text.slice(start, at + 1)
       if (!/^-?\d+$/.test(literal) || Number.isSafeInteger(Number(literal))) continue
-      if (literal.length > MOST_DIGITS) throw new DecodeError(`the body holds an integer of more than ${MOST_DIGITS} digits`)
+      if (literal.length > MAX_DIGITS) throw new DecodeError(`the body holds an integer of more than ${MAX_DIGITS} digits`)
       out += `${text.slice(copied, start)}"${MARK}${literal}"`
       copied = at + 1
     }
@@ -76,12 +76,12 @@ function markIntegers (text: string): string {
   return copied === 0 ? text : out + text.slice(copied)
 }
 
-/** Digits, `.`, `e`, `E`, `+` and `-`. */
+/** Digits, `.`, `e`, `E`, `+`, `-`. */
 function isPartOfNumber (code: number): boolean {
   return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === MINUS
 }
 
-/** JSON.stringify for values that may hold bigints, which it refuses. */
+/** JSON.stringify for values that may contain bigints. */
 export function stringify (value: unknown, indent?: number): string | undefined {
   try {
     return JSON.stringify(value, null, indent)

@@ -1,5 +1,5 @@
-/** Indented JSON, for people. */
+/** Indented JSON. */
 import { stringify } from './exact.js'
 
-/** An item of a list that is a member of a document, without the comma or the line break before it. */
+/** An item of a list within an indented document, without separators. */
 export const indentedItem = (value: unknown): string => (stringify(value, 2) ?? '').replaceAll('\n', '\n    ')

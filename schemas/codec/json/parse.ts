@@ -1,31 +1,28 @@
 /**
- * Bytes to plain values, for JSON. Beyond what JSON.parse refuses: text that is not UTF-8, and nesting so deep that
- * later walks could overflow the stack. Repeated keys are reported, not refused: the last one counts.
+ * Parses JSON bytes. Unlike JSON.parse it refuses invalid UTF-8 and deep nesting, which could overflow the stack of later walks, and
+ * reports duplicate keys, of which the last counts. Integers beyond ±9007199254740991 are bigints, see `exact.ts`.
  *
- * Integers beyond ±9007199254740991 are bigints, see `exact.ts`.
- *
- * Limits: object keys that look like array indexes come first, in ascending order, whatever their order in the text; 1.0 and
- * 1e3 are the integers they are equal to.
+ * Limits: object keys that look like array indexes come first, in ascending order; 1.0 and 1e3 become integers.
  */
 import { isUtf8 } from 'node:buffer'
 import { DecodeError, TooManyError } from '../../language/decode-error.js'
 import { hasLongDigits, parseLong } from './exact.js'
-import { MOST_ENTRIES, MOST_MEMBERS, MOST_VALUES } from '../../limits.js'
+import { MAX_ENTRIES, MAX_MEMBERS, MAX_VALUES } from '../../limits.js'
 import { findDuplicates } from './repeated-keys.js'
 
-/** Levels of lists and objects; the deepest declared type has far fewer. */
+/** Nesting levels; the deepest declared type has far fewer. */
 export const MAX_DEPTH = 1000
-/** What a text may hold. */
+/** Bounds on the content of a body. */
 export interface ValueBounds {
   /** List items and object members in all. */
   readonly values: number
   /** Members of one JSON object. */
   readonly members: number
-  /** Where a type is declared, entries of maps and items of keyed lists in all. */
+  /** Map entries and items of keyed lists in total, when the type is known. */
   readonly entries: number
 }
-export const OF_BODIES: ValueBounds = { values: MOST_VALUES, members: MOST_MEMBERS, entries: MOST_ENTRIES }
-/** Of what is in the store already. */
+export const OF_BODIES: ValueBounds = { values: MAX_VALUES, members: MAX_MEMBERS, entries: MAX_ENTRIES }
+/** For stored objects. */
 export const UNBOUNDED: ValueBounds = { values: Infinity, members: Infinity, entries: Infinity }
 
 export const tooManyValues = (most: number) => new TooManyError(`the body holds more than ${most} values`)
@@ -33,21 +30,21 @@ export const tooManyEntries = (most: number) => new TooManyError(`the body holds
 
 export interface Parsed {
   readonly value: unknown
-  /** Paths of keys that occur more than once, such as `spec.foo`; at most 100. */
+  /** Paths of duplicate keys, such as `spec.foo`; at most 100. */
   readonly duplicates: string[]
-  /** The same as clients are told of them where the text is YAML, with lines for paths. */
+  /** For YAML: the same as messages with line numbers. */
   readonly lines?: string[]
 }
 
 const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Members so far of each object that is open, and far below zero for lists. Nothing that uses it asks for it again. */
+/** The number of members of each open object; far below zero for lists. Shared, as `countValues` is not reentrant. */
 const open = new Int32Array(MAX_DEPTH + 2)
 const UNCOUNTED = -(2 ** 31)
 
 /**
- * List items and object members in the text, and the members alone. Wrong for text that is no JSON, which JSON.parse then refuses.
- * @throws DecodeError for more than there may be
+ * Counts list items plus object members, and the members alone. Wrong for invalid JSON, which JSON.parse refuses afterwards.
+ * @throws DecodeError beyond the bounds
  */
 export function countValues (bytes: Uint8Array, most: ValueBounds): { values: number, members: number } {
   let depth = 0
@@ -65,7 +62,7 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
         if (++entries >= most.members) throw tooManyEntries(most.members)
         break
       case OPEN_LIST: case OPEN_OBJECT:
-        // What is empty is one value, counted by the comma beside it.
+        // An empty collection is one value, counted at the comma beside it.
         if (bytes[at + 1] !== CLOSE_LIST && bytes[at + 1] !== CLOSE_OBJECT && ++values > most.values) throw tooManyValues(most.values)
         open[depth] = entries
         if (++depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
@@ -99,7 +96,7 @@ export function decodeText (bytes: Uint8Array): string {
   return text
 }
 
-/** @throws DecodeError for anything that is not one JSON value in UTF-8 of at most `MAX_DEPTH` levels and as many values as it may hold. */
+/** @throws DecodeError unless the bytes are one JSON value in UTF-8 within `MAX_DEPTH` and the bounds */
 export function parseJson (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const text = decodeText(bytes)
   const { members } = countValues(bytes, most)
@@ -113,7 +110,7 @@ export function parseJson (bytes: Uint8Array, most = OF_BODIES): Parsed {
   return { value, duplicates: members === countKeys(value) ? [] : findDuplicates(text) }
 }
 
-/** The engine's own words quote the body, which may be a secret; only the position is passed on. */
+/** V8's message quotes the body, which may be secret; only the position is passed on. */
 function complaint (text: string, error: unknown): string {
   if (text.trim() === '') return 'it is empty'
   const message = error instanceof Error ? error.message : ''

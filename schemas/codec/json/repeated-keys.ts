@@ -1,10 +1,10 @@
-/** Keys of JSON text that occur more than once, which JSON.parse says nothing of, and where they stand among those nobody knows. */
+/** Finds duplicate keys in JSON text, which JSON.parse ignores, and orders them among unknown fields. */
 
 export const MAX_DUPLICATES = 100
 
 const [QUOTE, BACKSLASH, CLOSE_LIST, OPEN_LIST, OPEN_OBJECT] = [0x22, 0x5c, 0x5d, 0x5b, 0x7b]
 
-/** Paths of keys that occur again, at most 100. @param text that JSON.parse has accepted */
+/** Paths of duplicate keys, at most 100. @param text that JSON.parse accepts */
 export function findDuplicates (text: string): string[] {
   const found: string[] = []
   new Walk(text, (path, again) => {
@@ -14,17 +14,17 @@ export function findDuplicates (text: string): string[] {
   return found
 }
 
-/** Longer ones are not looked for, as each look takes time by the length: they come last. */
-const LONGEST_PATH = 1000
+/** Unknown paths beyond this length are not located, because lookups hash the whole path. They come last. */
+const MAX_PATH = 1000
 
 /**
- * What is wrong with the keys of a text, as it is read: unknown ones where they first occur, others where they occur again. What is
- * below an unknown one, or that it occurs again, is not told.
+ * Unknown and duplicate fields in text order: unknown ones at their first occurrence, duplicates at the repetition. Below an unknown
+ * field nothing is reported, nor its repetition.
  */
 export function inOrderOfText (text: string, unknown: readonly string[]): Array<readonly [finding: 'unknown' | 'duplicate', path: string]> {
   const left = new Set(unknown)
   const known = new Set(unknown)
-  const lengths = new Set(unknown.map(({ length }) => length).filter(length => length <= LONGEST_PATH))
+  const lengths = new Set(unknown.map(({ length }) => length).filter(length => length <= MAX_PATH))
   const found: Array<readonly ['unknown' | 'duplicate', string]> = []
   let duplicates = 0
   new Walk(text, (path, again) => {
@@ -38,11 +38,11 @@ export function inOrderOfText (text: string, unknown: readonly string[]): Array<
   return [...found, ...[...left].map(path => ['unknown', path] as const)]
 }
 
-/** Walks text that JSON.parse has accepted, so the grammar needs no checks. `onKey` says whether it wants to hear of what is below. */
+/** Walks text that JSON.parse accepts. `onKey` returns whether to report keys below. */
 class Walk {
   readonly #text: string
   readonly #onKey: (path: string, again: boolean) => boolean
-  /** As `pathText` has it. */
+  /** In the form of `pathText`. */
   #path = ''
   #silent = 0
   #at = 0
@@ -66,7 +66,7 @@ class Walk {
     this.#at = wanted.exec(this.#text)?.index ?? this.#text.length
   }
 
-  /** As it stands in the text, with its quotes. */
+  /** The raw string, with its quotes. */
   #string (): string {
     const start = this.#at++
     while (this.#text.charCodeAt(this.#at) !== QUOTE) this.#at += this.#text.charCodeAt(this.#at) === BACKSLASH ? 2 : 1

@@ -1,16 +1,13 @@
 /**
- * Protobuf to objects. Fields nobody knows are stepped over; anything cut short, overlong, mistyped or too deep is a
- * DecodeError. What comes out is canonical, as from JSON: see declare.ts.
+ * Decodes protobuf. Unknown fields are skipped; truncated, overlong, mistyped or too deeply nested input is a DecodeError.
+ * The result is canonical, as from JSON: see declare.ts.
  */
-import { Facts } from '../../language/types.js'
-import type { Message, Plain, ScalarName } from '../../language/types.js'
+import { Facts, type ScalarName, type Message, type Plain } from '../../language/types.js'
 import { DecodeError } from '../../language/decode-error.js'
-import { checkType, decode } from '../../language/decode.js'
-import type { Decoded } from '../../language/decode.js'
-import { MOST_ENTRIES, MOST_VALUES } from '../../limits.js'
+import { decode, checkType, type Decoded } from '../../language/decode.js'
+import { MAX_ENTRIES, MAX_VALUES } from '../../limits.js'
 import { MAX_DEPTH, UNBOUNDED, parseJson, tooManyEntries, tooManyValues, type ValueBounds } from '../json/parse.js'
-import { fillRequired, planOf, wireTypeOf } from '../../language/plan.js'
-import type { Plan, PlannedField } from '../../language/plan.js'
+import { wireTypeOf, fillRequired, planOf, type PlannedField, type Plan } from '../../language/plan.js'
 import { MAGIC } from './encode.js'
 import { BYTES, Reader, bytesTag } from './wire.js'
 
@@ -24,7 +21,7 @@ export interface Envelope {
   readonly contentType: string
 }
 
-/** @throws DecodeError when the magic prefix is missing or what follows is no envelope. */
+/** @throws DecodeError without the magic prefix or for a malformed envelope */
 export function openEnvelope (bytes: Uint8Array): Envelope {
   if (bytes.length < MAGIC.length || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) {
     throw new DecodeError('the body does not begin with the bytes 6b 38 73 00 that mark the protobuf form of an object')
@@ -54,15 +51,15 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
   return found
 }
 
-/** A field that may stand once can be repeated at the cost of two bytes each time, and the last one counts. */
+/** Bounds fields per value: a singular field may be repeated at two bytes each, and the last one counts. */
 const FIELDS_PER_VALUE = 5
 
-/** `unknown` and `duplicates` are empty unless the envelope holds JSON: protobuf can't tell. */
+/** `unknown` and `duplicates` are empty unless the envelope contains JSON. */
 export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
 
 /**
- * Opens the envelope and decodes what is in it as `message`. kind and apiVersion are checked as `decode` does.
- * @param most OF_BODIES for the body of a request, whatever there is for what is stored
+ * Opens the envelope and decodes its content as `message`, checking kind and apiVersion as `decode` does.
+ * @param most bounds for request bodies; stored objects have none
  */
 export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, most = UNBOUNDED): DecodedProtobuf<T> {
   const { apiVersion, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
@@ -77,7 +74,7 @@ export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, most 
   return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind), most), unknown: [], duplicates: [] }
 }
 
-/** The message alone, without an envelope; `type` is what its object begins with. */
+/** Decodes a message without an envelope. `type` is the kind and apiVersion of the result. */
 export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain, most: ValueBounds = UNBOUNDED): T {
   const { name, protobuf, special, alternatives, type: kind } = message[Facts]
   if (!protobuf) throw new DecodeError(`${kind?.kind ?? name} has no protobuf form`)
@@ -88,7 +85,7 @@ export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?:
   const object = special === undefined
     ? read(reader, reader.end, planOf(message), type ?? {}, 0)
     : special.fromProtobuf(bytes, reader)
-  return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T // made field by field from the declaration of T
+  return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T // decoded by the declaration of T
 }
 
 function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: number): Plain {
@@ -107,10 +104,10 @@ function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: nu
 }
 
 function readField (reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number): void {
-  if (--reader.fieldsLeft < 0) throw tooManyValues(MOST_VALUES)
+  if (--reader.fieldsLeft < 0) throw tooManyValues(MAX_VALUES)
   if (field.shape !== 'one' || field.scalar === undefined) {
-    if (--reader.valuesLeft < 0) throw tooManyValues(MOST_VALUES)
-    if (field.keyed && --reader.entriesLeft < 0) throw tooManyEntries(MOST_ENTRIES)
+    if (--reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
+    if (field.keyed && --reader.entriesLeft < 0) throw tooManyEntries(MAX_ENTRIES)
   }
   const packed = field.shape === 'list' && wireType === BYTES && (field.tag & 7) !== BYTES
   if (wireType !== (field.tag & 7) && !packed) {
@@ -119,13 +116,13 @@ function readField (reader: Reader, end: number, field: PlannedField, wireType: 
   switch (field.shape) {
     case 'inline': read(reader, reader.limit(end), field.plan, object, depth + 1); return
     case 'list': {
-      const items = (object[field.name] ??= []) as unknown[] // only this line puts something there
+      const items = (object[field.name] ??= []) as unknown[] // set only here
       if (packed) for (const limit = reader.limit(end); reader.at < limit;) items.push(readValue(reader, limit, field, depth))
       else items.push(readValue(reader, end, field, depth))
       return
     }
     case 'map': {
-      // No prototype: whatever a key is called, it is only data.
+      // No prototype: any key is data.
       const map = (object[field.name] ??= Object.create(null)) as Plain
       readEntry(reader, reader.limit(end), field, map, depth)
       return
@@ -158,7 +155,7 @@ function readValue (reader: Reader, end: number, field: PlannedField, depth: num
   return field.alternatives ? chosenOf(field.plan, object) : object
 }
 
-/** What a message of several fields of which one counts is in memory: a list before an object, and that before a boolean. */
+/** The value of a union in memory. If several fields are set, a list wins over an object, and that over a boolean. */
 function chosenOf ({ fields }: Plan, object: Plain): unknown {
   const rank = ({ shape, scalar }: PlannedField): number => shape === 'list' ? 0 : scalar === undefined ? 1 : 2
   const chosen = [...fields].sort((one, other) => rank(one) - rank(other)).find(({ name }) => object[name] !== undefined)

@@ -1,43 +1,40 @@
 /**
- * Objects to protobuf: fields by ascending number, scalars and messages that are no pointers always written, maps by
- * ascending key. The writer works backwards, so everything here runs from last to first.
+ * Encodes protobuf: fields by ascending number, non-pointer scalars and messages always written, maps by ascending key. The writer
+ * works backwards, so everything here runs from last to first.
  */
-import { Facts } from '../../language/types.js'
-import type { Int64, Message, Plain, ScalarName } from '../../language/types.js'
-import type { ListMeta } from '../../meta/object.js'
-import { ListMeta as ListMetaMessage } from '../../meta/object.js'
+import { Facts, type ScalarName, type Int64, type Message, type Plain } from '../../language/types.js'
+import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
 import { sortedKeys } from '../json/escape.js'
-import { alternativeOf, planOf, wireTypeOf } from '../../language/plan.js'
-import type { Plan, PlannedField } from '../../language/plan.js'
+import { wireTypeOf, planOf, alternativeOf, type PlannedField, type Plan } from '../../language/plan.js'
 import type { Representation } from '../../resource.js'
 import { Scratch, Writer, bytesTag } from './wire.js'
 
 const NOTHING: Plain = Object.freeze({})
 export const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
-/** The message alone, as items of lists are. @throws TypeError for a type without a protobuf form */
+/** The message without an envelope, such as a list item. @throws TypeError for a type without a protobuf form */
 export function encodeMessage<T> (message: Message<T>, object: T & object): Buffer {
   const writer = new Writer()
   writeBody(writer, message, object)
   return writer.finish()
 }
 
-/** Nothing that is written with it asks for it again. */
+/** Shared, as encoding is not reentrant. */
 const scratch = new Scratch(64 * 1024)
 
-/** The same in memory that the next call writes over: for one look, or to be copied at once. Makes no garbage. */
+/** The same without allocation, in memory that the next call overwrites. */
 export function encodeMessageOnce<T> (message: Message<T>, object: T & object): Buffer {
   const writer = scratch.take()
   writeBody(writer, message, object)
   return writer.finish()
 }
 
-/** With the magic prefix and the envelope. kind and apiVersion are those of the object, else of the message. */
+/** With magic prefix and envelope; kind and apiVersion of the object take precedence over the message's. */
 export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buffer {
   return Buffer.from(encodeProtobufOnce(message, object))
 }
 
-/** The same in memory that the next call writes over. */
+/** The same in memory that the next call overwrites. */
 export function encodeProtobufOnce<T> (message: Message<T>, object: T & object): Buffer {
   const { type } = message[Facts]
   const { kind = type?.kind, apiVersion = type?.apiVersion } = object as Plain
@@ -45,12 +42,12 @@ export function encodeProtobufOnce<T> (message: Message<T>, object: T & object):
   return envelope(writer, String(apiVersion ?? ''), String(kind ?? ''), () => writeBody(writer, message, object))
 }
 
-/** Neither an encoding nor a type of the content: the last fields of an envelope. */
+/** The last fields of an envelope: empty contentEncoding and contentType. */
 const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
 
 /**
- * A list in the pieces it is sent in. Lengths stand before what they are the lengths of, so those of all items are
- * needed first, but an item, by `encodeMessage`, only when its turn comes. @throws Error for one of another length
+ * A list in pieces, for streaming. Protobuf puts lengths first, so all item lengths must be known in advance; each item
+ * (from `encodeMessage`) is needed only when it is sent. @throws Error if an item has another length
  */
 export function * protobufListParts ({ apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta, lengths: readonly number[], items: Iterable<Uint8Array>): Generator<Uint8Array> {
   const meta = new Writer()
@@ -65,7 +62,7 @@ export function * protobufListParts ({ apiVersion, listKind }: Pick<Representati
   yield head.finish()
   let at = 0
   for (const item of items) {
-    // The lengths that are sent already would be wrong, and all that follows with them.
+    // The lengths already sent would be wrong.
     if (item.length !== lengths[at++]) throw new Error('an item of a list has another length than before')
     yield prefix(2, item.length)
     yield item
@@ -73,7 +70,7 @@ export function * protobufListParts ({ apiVersion, listKind }: Pick<Representati
   yield TAIL
 }
 
-/** The same in one piece. */
+/** The whole list in one buffer. */
 export function encodeProtobufList (resource: Representation, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
   return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items)])
 }
@@ -84,7 +81,7 @@ function sizeOfVarint (value: number): number {
   return size
 }
 
-/** What stands before the bytes of a nested message. */
+/** Tag and length of a nested message. */
 function prefix (number: number, length: number): Uint8Array {
   const writer = new Writer(6)
   writer.varint(length)
@@ -93,8 +90,8 @@ function prefix (number: number, length: number): Uint8Array {
 }
 
 /**
- * One frame of a protobuf watch: its length in four bytes, then the event, whose object is in its own envelope
- * (an `encodeProtobuf` result) while the event itself has none.
+ * One frame of a protobuf watch: a four-byte length and a WatchEvent. The event has no envelope; the object in it does
+ * (from `encodeProtobuf`).
  */
 export function protobufWatchFrame (type: string, object: Uint8Array): Buffer {
   const writer = new Writer(object.length + 64)
@@ -120,7 +117,7 @@ function envelope (writer: Writer, apiVersion: string, kind: string, writeRaw: (
   return writer.finish()
 }
 
-/** The begin of an envelope: the magic prefix and the typeMeta. */
+/** The start of an envelope: magic prefix and typeMeta. */
 function writeType (writer: Writer, apiVersion: string, kind: string): void {
   const start = writer.length
   writer.string(kind)
@@ -144,7 +141,7 @@ function writeBody (writer: Writer, message: Message, object: unknown): void {
   if (!protobuf) throw new TypeError(`${name} has no protobuf form`)
   if (special !== undefined) writer.bytes(special.toProtobuf(object))
   else if (alternatives !== undefined) write(writer, planOf(message), asChosen(planOf(message), object))
-  else write(writer, planOf(message), object as Plain) // an object of a message has its fields by name
+  else write(writer, planOf(message), object as Plain) // read by field name
 }
 
 function write (writer: Writer, plan: Plan, object: Plain): void {
@@ -184,7 +181,7 @@ function writeMap (writer: Writer, field: PlannedField, map: Plain): void {
   }
 }
 
-/** A value and, where it has one, its length; not its tag. */
+/** A value with its length if it has one, without its tag. */
 function writeValue (writer: Writer, field: PlannedField, value: unknown): void {
   if (field.scalar !== undefined) {
     writeScalar(writer, field.scalar, value ?? field.zero)
@@ -196,14 +193,14 @@ function writeValue (writer: Writer, field: PlannedField, value: unknown): void 
   writer.varint(writer.length - start)
 }
 
-/** The value of one of several fields as the message of them all. */
+/** A union's value as its protobuf message. */
 function asChosen (plan: Plan, value: unknown): Plain {
   const chosen = alternativeOf(plan, value)
   return chosen === undefined ? NOTHING : { ...plan.message.alternatives?.beside, [chosen.name]: value }
 }
 
 function writeScalar (writer: Writer, scalar: ScalarName, value: unknown): void {
-  // Objects of a message hold what its fields declare; a mistake in the server shows here as a TypeError of Buffer or as 0.
+  // Values match their declarations. A server bug would show as a TypeError from Buffer, or as 0.
   switch (scalar) {
     case 'string': writer.string(value as string); break
     case 'bool': writer.varint(value === true ? 1 : 0); break

@@ -1,7 +1,6 @@
 /**
- * The protobuf wire format: tags, varints, lengths. The writer fills its buffer from the end to the start, so that
- * the length of a nested message is known when its prefix is written; callers write fields in descending order.
- * The reader trusts nothing: whatever is cut short or overlong ends in a DecodeError.
+ * The protobuf wire format: tags, varints, lengths. The writer fills its buffer backwards, so the length of a nested message is known
+ * when its prefix is written; callers write fields in descending order. The reader throws DecodeError for malformed input.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Int64 } from '../../language/declare.js'
@@ -17,14 +16,14 @@ export const FIXED32 = 5
 /** The tag of a length-delimited field. */
 export const bytesTag = (number: number) => number << 3 | BYTES
 
-/** Characters. */
+/** Characters of a short string. */
 const SHORT = 64
 
 const HIGH = 0x100000000
 
 export class Writer {
   #buffer: Buffer
-  /** Everything from here to the end is written. */
+  /** Everything from here to the end of the buffer is written. */
   #start: number
 
   constructor (size = 1024) {
@@ -32,10 +31,10 @@ export class Writer {
     this.#start = size
   }
 
-  /** Bytes it can take without growing. */
+  /** Capacity in bytes. */
   get size (): number { return this.#buffer.length }
 
-  /** Begins anew in the same memory: what was finished before is overwritten. */
+  /** Starts over in the same memory, overwriting earlier results. */
   reset (): void { this.#start = this.#buffer.length }
 
   /** Bytes written so far. */
@@ -70,7 +69,7 @@ export class Writer {
     this.#buffer[at] = rest
   }
 
-  /** An integer of 64 bits and either sign, as int32 and int64 are written. */
+  /** A signed 64-bit integer: int32 and int64. */
   integer (value: Int64): void {
     if (value >= 0 && value < HIGH) return this.varint(Number(value))
     let low = typeof value === 'bigint' ? Number(BigInt.asUintN(32, value)) : value >>> 0
@@ -95,10 +94,10 @@ export class Writer {
     this.#buffer.set(value, at)
   }
 
-  /** The text and, before it, its length. */
+  /** The text, preceded by its length. */
   string (value: string): void {
     const { length } = value
-    // For short ASCII, which is nearly all there is, the loop is several times faster than a call into the runtime.
+    // For short ASCII, the most frequent case, this loop is several times faster than a call into the runtime.
     if (length <= SHORT) {
       const start = this.#reserve(length)
       const buffer = this.#buffer
@@ -112,7 +111,7 @@ export class Writer {
       this.#start += length
     }
     const size = Buffer.byteLength(value)
-    const at = this.#reserve(size) // first: it may bring another buffer
+    const at = this.#reserve(size) // may replace #buffer
     this.#buffer.write(value, at)
     this.varint(size)
   }
@@ -122,9 +121,9 @@ export class Writer {
   }
 }
 
-const MOST_SCRATCH = 1024 * 1024
+const MAX_SCRATCH = 1024 * 1024
 
-/** A writer that is used again and again, so that writing makes no garbage: what one has finished is overwritten by the next. */
+/** A reusable writer, which avoids garbage: each result is valid until the next `take`. */
 export class Scratch {
   readonly #size: number
   #writer: Writer
@@ -134,15 +133,15 @@ export class Scratch {
     this.#writer = new Writer(size)
   }
 
-  /** Empty. */
+  /** An empty writer. */
   take (): Writer {
-    if (this.#writer.size > MOST_SCRATCH) this.#writer = new Writer(this.#size)
+    if (this.#writer.size > MAX_SCRATCH) this.#writer = new Writer(this.#size)
     this.#writer.reset()
     return this.#writer
   }
 }
 
-/* Bounded: a slot holds the last short text that fell into it. */
+/* A fixed-size cache; each slot holds the last short string that hashed to it. */
 const RECENT: Array<string | undefined> = new Array(2048)
 const RECENT_MASK = 2047
 
@@ -152,11 +151,11 @@ export class Reader {
   readonly #bytes: Buffer
   at: number
   readonly end: number
-  /** List items, map entries, nested messages and values of raw JSON that may still come. */
+  /** Remaining list items, map entries, nested messages and values of raw JSON. */
   valuesLeft = Infinity
-  /** The first two of them alone. */
+  /** Remaining map entries and items of keyed lists. */
   entriesLeft = Infinity
-  /** Known fields of any kind that may still come. */
+  /** Remaining known fields of any kind. */
   fieldsLeft = Infinity
 
   constructor (bytes: Uint8Array) {
@@ -189,7 +188,7 @@ export class Reader {
     return this.int64(end) !== 0
   }
 
-  /** A signed number of 32 bits, what is beyond them falls off; or of 64 that a number holds. */
+  /** A signed integer: of 32 bits, truncated, or of 64 bits if a safe number. */
   integer (end: number, bits: 32 | 64): number {
     const value = this.int64(end)
     if (bits === 32) return typeof value === 'bigint' ? Number(BigInt.asIntN(32, value)) : value | 0
@@ -197,7 +196,6 @@ export class Reader {
     return value
   }
 
-  /** A signed number of 64 bits. */
   int64 (end: number): Int64 {
     let low = 0
     let high = 0
@@ -224,7 +222,7 @@ export class Reader {
     return this.#bytes.readDoubleLE(this.at - 8)
   }
 
-  /** Reads a length and answers where what follows ends, which is never beyond `end`. */
+  /** Reads a length and returns the end of the content, at most `end`. */
   limit (end: number): number {
     const length = this.varint(end)
     if (length > end - this.at) throw truncated()
@@ -250,7 +248,7 @@ export class Reader {
     return this.#bytes.toString('utf8', start, stop)
   }
 
-  /** The same few texts come again and again: a group, a kind, a label key. Those are neither made nor kept twice. */
+  /** Groups, kinds and label keys recur, so recent strings are reused. */
   #ascii (start: number, stop: number, slot: number): string {
     const recent = RECENT[slot]
     if (recent !== undefined && recent.length === stop - start) {
@@ -261,7 +259,7 @@ export class Reader {
     return (RECENT[slot] = this.#bytes.toString('latin1', start, stop))
   }
 
-  /** A view, not a copy. */
+  /** A view. */
   bytes (end: number): Buffer {
     const stop = this.limit(end)
     const start = this.at
@@ -269,7 +267,7 @@ export class Reader {
     return this.#bytes.subarray(start, stop)
   }
 
-  /** Steps over a field nobody knows. Groups nest only so deep. */
+  /** Skips an unknown field. The depth of nested groups is limited. */
   skip (wireType: number, end: number, depth = 0): void {
     switch (wireType) {
       case VARINT: this.varint(end); return

@@ -1,6 +1,6 @@
 /**
- * Scalars as the convention's parser takes them, which speaks YAML 1.1 but for numbers to the base of 60: what stands without quotes may
- * be a truth value, nothing or a number, whatever type its field has. Dates stay text.
+ * YAML scalars as upstream's parser resolves them: YAML 1.1 without sexagesimal numbers. An unquoted scalar may be a boolean, null or
+ * a number, whatever the type of its field. Dates stay strings.
  */
 import { DecodeError } from '../../language/decode-error.js'
 
@@ -10,50 +10,50 @@ const WORDS = new Map<string, boolean | null>([
   ...spelt(true, 'y', 'yes', 'true', 'on'), ...spelt(false, 'n', 'no', 'false', 'off'), ...spelt(null, 'null'), ['', null], ['~', null]
 ])
 
-/** In lower case, in upper case, and with a capital. */
+/** Each word in lower case, capitalized and in upper case. */
 function spelt (value: boolean | null, ...words: string[]): Array<[string, boolean | null]> {
   return words.flatMap((word): Array<[string, boolean | null]> => [word, word.toUpperCase(), `${word.charAt(0).toUpperCase()}${word.slice(1)}`].map(form => [form, value]))
 }
 
-/** No longer text is a word, and most text begins with a letter that no number does. */
-const LONGEST_WORD = 5
+/** Skips the table for longer text, and number patterns for text that starts with a letter. */
+const MAX_WORD = 5
 const NUMERIC = /^[-+.\d]/
 const DECIMAL = /^[-+]?[1-9]\d*$/
 const OTHER_BASE = /^([-+]?)(?:(0[bB][01]+|0[oO][0-7]+|0[xX][\da-fA-F]+)|0([0-7]*))$/
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
 const NO_NUMBER = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
-/** What a number holds at most. */
-const MOST_DIGITS = 308
-const [LEAST_INTEGER, MOST_INTEGER] = [-(2n ** 63n), 2n ** 64n - 1n]
+/** Decimal digits of the largest finite number. */
+const MAX_DIGITS = 308
+const [MIN_INTEGER, MAX_INTEGER] = [-(2n ** 63n), 2n ** 64n - 1n]
 
-/** What text without quotes and without a tag stands for. @throws DecodeError for what no JSON holds */
+/** Resolves an unquoted, untagged scalar. @throws DecodeError for a value that JSON cannot represent */
 export function plainScalar (text: string): Scalar {
-  if (text.length <= LONGEST_WORD) {
+  if (text.length <= MAX_WORD) {
     const word = WORDS.get(text)
     if (word !== undefined) return word
   }
   return NUMERIC.test(text) ? number(text) : text
 }
 
-/** The text itself where it is no number. */
+/** Text that is not a number is returned as it is. */
 function number (text: string): number | bigint | string {
   if (NO_NUMBER.test(text)) throw new DecodeError('infinity and not-a-number are no JSON values')
   if (text.startsWith('.')) return FLOAT.test(text) ? finite(text, text) : text
   const digits = text.replaceAll('_', '')
   if (DECIMAL.test(digits)) {
-    if (digits.length > MOST_DIGITS) throw new DecodeError('the body holds an integer of more than 300 digits')
+    if (digits.length > MAX_DIGITS) throw new DecodeError('the body holds an integer of more than 300 digits')
     return integer(BigInt(digits))
   }
   const [, sign, prefixed, octal] = OTHER_BASE.exec(digits) ?? []
   const based = prefixed ?? (octal === undefined ? undefined : octal === '' ? '0' : `0o${octal}`)
   if (based !== undefined) {
     const value = sign === '-' ? -BigInt(based) : BigInt(based)
-    if (value >= LEAST_INTEGER && value <= MOST_INTEGER) return integer(value)
+    if (value >= MIN_INTEGER && value <= MAX_INTEGER) return integer(value)
   }
   return FLOAT.test(digits) ? finite(digits, text) : text
 }
 
-/** What is beyond what a number holds is text. */
+/** A number that overflows stays text. */
 function finite (digits: string, text: string): number | string {
   const value = Number(digits)
   return Number.isFinite(value) ? value : text
@@ -65,7 +65,7 @@ function integer (value: bigint): number | bigint {
 }
 
 const TAG = 'tag:yaml.org,2002:'
-/** Names of types, and what their values are; in quotes, too. */
+/** Tags that require a type of value, even when quoted. */
 const TAGGED: Readonly<Record<string, (value: Scalar) => Scalar | undefined>> = {
   [`${TAG}null`]: value => value === null ? value : undefined,
   [`${TAG}bool`]: value => typeof value === 'boolean' ? value : undefined,
@@ -73,7 +73,7 @@ const TAGGED: Readonly<Record<string, (value: Scalar) => Scalar | undefined>> = 
   [`${TAG}float`]: value => typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined
 }
 
-/** What text stands for that is given a type, or one nobody knows. @throws DecodeError for what is no value of it */
+/** Resolves a tagged scalar; unknown tags are ignored. @throws DecodeError if the value does not fit the tag */
 export function taggedScalar (tag: string, text: string): Scalar {
   if (tag === `${TAG}binary`) return Buffer.from(text, 'base64').toString()
   const of = Object.hasOwn(TAGGED, tag) ? TAGGED[tag] : undefined

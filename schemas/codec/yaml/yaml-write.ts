@@ -1,20 +1,20 @@
 /**
- * Plain values as YAML in block style. By hand, because answers may hold megabytes and the library needs a second
- * for each. Text that any version of YAML would take for something else is quoted, as JSON quotes it.
+ * Writes block-style YAML. Responses may have megabytes, and the library needs a second for each. Text that any YAML version would
+ * resolve to another type is quoted as in JSON.
  */
 
-const LONGEST_PLAIN = 500
-/** Longer ones may not stand before a colon on one line. */
-const LONGEST_KEY = 1000
+const MAX_PLAIN = 500
+/** Longer keys need the `? key` form. */
+const MAX_KEY = 1000
 const PLAIN = /^[A-Za-z_/][\w./@-]*(?:[ :][\w./@-]+)*$/
-/** What one version or another reads as a truth value, a number or nothing. */
+/** Booleans, numbers and null in any YAML version. */
 const TAKEN = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
-/** Not to be written as they are; JSON escapes the other control characters. */
+/** Characters to escape besides those that JSON escapes. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// eslint-disable-next-line no-control-regex -- matches control characters
 const NO_LITERAL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|^[ \n]|\n\n$|^[-.]{3}/
 
-/** One document, which ends with a line break. */
+/** One document, ending with a line break. */
 export function toYaml (value: unknown): string {
   return isBlock(value) ? block(value, '', '') : `${scalar(value)}\n`
 }
@@ -28,7 +28,7 @@ function isBlock (value: unknown): value is Collection {
   return false
 }
 
-/** The lines of a list or map; the first begins with `first`, the others with `indent`. */
+/** The lines of a collection: the first starts with `first`, the others with `indent`. */
 function block (value: Collection, indent: string, first: string): string {
   let out = ''
   let begin = first
@@ -43,14 +43,14 @@ function block (value: Collection, indent: string, first: string): string {
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue
     const name = quoted(key)
-    out += name.length > LONGEST_KEY ? `${begin}? ${name}\n${indent}:` : `${begin}${name}:`
+    out += name.length > MAX_KEY ? `${begin}? ${name}\n${indent}:` : `${begin}${name}:`
     out += isBlock(member) ? `\n${block(member, ...(Array.isArray(member) ? [indent, indent] as const : [deeper, deeper] as const))}` : ` ${text(member, deeper)}\n`
     begin = indent
   }
   return out
 }
 
-/** Text of several lines stands as such where nothing in it would be lost. */
+/** A literal block scalar if it preserves the text, otherwise quoted. */
 function text (value: unknown, indent: string): string {
   if (typeof value !== 'string' || !value.includes('\n') || NO_LITERAL.test(value)) return scalar(value)
   const body = value.endsWith('\n') ? value.slice(0, -1) : value
@@ -65,6 +65,6 @@ function scalar (value: unknown): string {
 }
 
 function quoted (value: string): string {
-  if (value.length <= LONGEST_PLAIN && PLAIN.test(value) && !TAKEN.test(value)) return value
+  if (value.length <= MAX_PLAIN && PLAIN.test(value) && !TAKEN.test(value)) return value
   return JSON.stringify(value).replace(UNPRINTABLE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

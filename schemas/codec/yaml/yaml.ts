@@ -1,29 +1,27 @@
 /**
- * YAML to plain values: what JSON can say, and nothing else. Scalars are those of YAML 1.1, as convention (`scalars.ts`), repeated keys
- * are reported like those of JSON, aliases may not blow a small document up, `<<` merges maps. The library is loaded at first use.
+ * Parses YAML that JSON can represent. Scalars follow YAML 1.1 as upstream (`scalars.ts`), duplicate keys are reported as for JSON,
+ * alias expansion is limited, and `<<` merges maps. The library is loaded at first use.
  */
 import type * as Yaml from 'yaml'
 import { DecodeError, isDecodeError, TooManyError } from '../../language/decode-error.js'
-import { decodeText, parseJson, tooManyEntries, tooManyValues, MAX_DEPTH, OF_BODIES } from '../json/parse.js'
-import type { Parsed, ValueBounds } from '../json/parse.js'
+import { decodeText, tooManyValues, parseJson, OF_BODIES, tooManyEntries, MAX_DEPTH, type Parsed, type ValueBounds } from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
-import { MOST_BODY_BYTES } from '../../limits.js'
+import { MAX_BODY_BYTES } from '../../limits.js'
 import { onDemand } from '../../on-demand.js'
 import { setMember } from '../../language/values.js'
-import { plainScalar, taggedScalar } from './scalars.js'
-import type { Scalar } from './scalars.js'
+import { taggedScalar, plainScalar, type Scalar } from './scalars.js'
 
 const yaml = onDemand<typeof Yaml>('yaml')
 
-/** Nodes of the document with its aliases followed, for each value it may have: a member is two. */
+/** Nodes per value, aliases expanded: a member is a key and a value. */
 const NODES = 2
-/** Those of them that aliases repeat: a bomb is small, and not worth the time of more. */
+/** Nodes repeated by aliases, against alias bombs. */
 const MAX_REPEATED = 10_000
-/** Block collections on one line nest by their indicators; the parser recurses on them before anything can be counted. */
+/** Nested block collections on one line (`- - -`): the parser recurses before nodes can be counted. */
 const DEEP_LINE = /(?:[-?:][ \t]+){200}/
 const MAX_FLOW_DEPTH = 200
 
-/** One document of at most so many values. @throws DecodeError for anything JSON could not hold, more than one document, or nesting beyond reason */
+/** Parses one document within the bounds. @throws DecodeError for anything JSON cannot represent, several documents, or deep nesting */
 export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const text = decodeText(bytes)
   if (/^\s*[{[]/.test(text)) {
@@ -32,7 +30,7 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
       if (parsed.duplicates.length === 0) return parsed
     } catch (error) {
       if (error instanceof TooManyError && isJson(text)) throw error
-      // Flow style that is no JSON: the parser below has the last word. So it has where a line is to be told.
+      // Not JSON, but perhaps flow style. Duplicate keys also go to the YAML parser, for their line numbers.
     }
   }
   refuseDepth(text)
@@ -51,7 +49,7 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   return new Conversion(document, text, most).result()
 }
 
-/** Whether it would be read as JSON, were it not for its size. */
+/** Whether the text is JSON, which then only was too large. */
 function isJson (text: string): boolean {
   try {
     JSON.parse(text)
@@ -68,14 +66,14 @@ function refuseDepth (text: string): void {
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)
     if (character === 0x5b || character === 0x7b) {
-      // Brackets in quoted text count too, yet only when hundreds of them stay open.
+      // Brackets within quoted text count too, but only hundreds of unclosed ones matter.
       if (++depth > MAX_FLOW_DEPTH) throw new DecodeError(`the body nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
     } else if ((character === 0x5d || character === 0x7d) && depth > 0) depth--
   }
   if (DEEP_LINE.test(text)) throw new DecodeError('the body nests too many YAML collections in one line')
 }
 
-/** Quoted it is a key like any other. */
+/** An unquoted `<<`. */
 function isMergeKey (key: unknown): boolean {
   return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<'
 }
@@ -89,12 +87,12 @@ class Conversion {
   readonly #duplicates: string[] = []
   readonly #lines: string[] = []
   readonly #path: Array<string | number> = []
-  /** The latest node of each anchor so far, which is the one an alias means. */
+  /** The latest node of each anchor, which an alias refers to. */
   readonly #anchors = new Map<string, unknown>()
   #nodes = 0
   #repeated = 0
   #following = 0
-  /** Characters that aliases repeat. */
+  /** Characters repeated by aliases. */
   #copied = 0
 
   constructor (document: Yaml.Document.Parsed, text: string, most: ValueBounds) {
@@ -127,7 +125,7 @@ class Conversion {
     }
     if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (isScalar(node)) {
-      if (this.#following > 0 && typeof node.value === 'string' && (this.#copied += node.value.length) > MOST_BODY_BYTES) throw tooMuchRepeated()
+      if (this.#following > 0 && typeof node.value === 'string' && (this.#copied += node.value.length) > MAX_BODY_BYTES) throw tooMuchRepeated()
       return this.#scalar(node)
     }
     if (isMap(node) && node.items.length > this.#most.members) throw tooManyEntries(this.#most.members)
@@ -170,13 +168,13 @@ class Conversion {
     return start === undefined ? undefined : lineOf(this.#text, start)
   }
 
-  /** What the map says itself counts, and of several that are merged the first. */
+  /** The map's own members win, then those of the first merged map. */
   #mergeInto (target: Record<string, unknown>, other: unknown): void {
     if (typeof other !== 'object' || other === null || Array.isArray(other)) throw new DecodeError(`the body merges what is no map, at ${pathText(this.#path) || 'the top'}`)
     for (const [key, value] of Object.entries(other)) if (!Object.hasOwn(target, key)) setMember(target, key, value)
   }
 
-  /** The parser leaves all of them as text. */
+  /** The failsafe schema leaves every scalar a string. */
   #scalar ({ value, type, tag }: Yaml.Scalar): Scalar {
     if (typeof value !== 'string') throw new DecodeError(`${this.#place}: a YAML value that JSON does not know`)
     if (tag === undefined && type !== 'PLAIN') return value

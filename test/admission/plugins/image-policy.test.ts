@@ -6,10 +6,8 @@ import type { ServerResponse } from 'node:http'
 import type { ServerOptions } from '../../../app.js'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import { imagePolicyIn } from '../../../admission/plugins/image-policy-configuration.js'
-import { build } from '../../build.js'
-import type { Client, Json, Test } from '../../build.js'
-import { CA, kubeconfig, reviewer } from '../../reviewer.js'
-import type { Reviewer } from '../../reviewer.js'
+import { build, type Json, type Client, type Test } from '../../build.js'
+import { reviewer, CA, kubeconfig, type Reviewer } from '../../reviewer.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const pod = (name: string, image: string, metadata: Json = {}): Json => ({ metadata: { name, ...metadata }, spec: { containers: [{ name: 'c', image }], initContainers: [{ name: 'i', image: 'init' }] } })

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import type { Json, Test } from '../../build.js'
-import { MERGE, PODS, container, pod, serve } from '../served.js'
-import type { Served } from '../served.js'
+import { serve, MERGE, pod, PODS, container, type Served } from '../served.js'
 
 const NODES = '/api/v1/nodes'
 const LEASES = '/apis/coordination.orch.io/v1/namespaces'

@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { Json, Test } from '../../build.js'
-import { MERGE, PODS, container, pod, serve } from '../served.js'
-import type { Served } from '../served.js'
+import { serve, MERGE, pod, PODS, container, type Served } from '../served.js'
 
 const POLICIES = '/apis/policy/v1beta1/podsecuritypolicies'
 const RBAC = '/apis/rbac.authorization.orch.io/v1'

@@ -9,8 +9,7 @@ import { podSecurity } from '../../../admission/plugins/pod-security.js'
 import { refusal } from '../../../admission/refusal.js'
 import type { Json } from '../../build.js'
 import { until } from '../../interop/server.js'
-import { MERGE, container, pod, serve } from '../served.js'
-import type { Served } from '../served.js'
+import { serve, MERGE, pod, container, type Served } from '../served.js'
 
 const OPTIONS = { disabled: ['ServiceAccount'] }
 const LABEL = 'pod-security.orch.io/'

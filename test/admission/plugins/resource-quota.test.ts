@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { Json, Test } from '../../build.js'
 import { until } from '../../interop/server.js'
-import { MERGE, container, pod, serve } from '../served.js'
-import type { Served } from '../served.js'
+import { serve, MERGE, pod, container, type Served } from '../served.js'
 
 const OPTIONS = { disabled: ['ServiceAccount'] }
 const asking = (requests: Json, limits: Json = {}, more: Json = {}): Json => container({ resources: { requests, limits }, ...more })

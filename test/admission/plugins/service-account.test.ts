@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { Answer, Json } from '../../build.js'
 import { pluginFor } from '../../../app.js'
-import { pods } from '../../../schemas/api/core/pods.js'
-import type { Pod } from '../../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../../schemas/api/core/pods.js'
 import { PODS, container, pod, serve } from '../served.js'
 
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts'

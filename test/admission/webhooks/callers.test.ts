@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import type { AdmissionReader } from '../../../registry/admission.js'
 import { serviceAddress } from '../../../admission/webhooks/service-address.js'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import { caBundle, clientPair, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDATING, webhook } from './hook-server.js'
 
 t.test('a hook behind a service is called at its cluster address, and its certificate is for the name of the service', async t => {

@@ -3,12 +3,10 @@ import t from 'tap'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
 import { until } from '../../interop/server.js'
-import { allow, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDATING, webhook } from './hook-server.js'
-import type { Answer } from './hook-server.js'
+import { allow, hookServer, configure, VALIDATING, patching, webhook, MUTATING, CONFIGS, deny, type Answer } from './hook-server.js'
 
 const label = (name: string) => patching({ op: 'add', path: `/metadata/labels/${name}`, value: 'yes' })
 const labels = { metadata: { name: 'c', labels: { first: 'yes' } } }

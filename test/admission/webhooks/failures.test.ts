@@ -1,12 +1,9 @@
 /** Hooks that do not answer as they should: the request ends clearly, or goes on, as their failurePolicy says. */
 import t from 'tap'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { build } from '../../build.js'
-import type { Client, Json } from '../../build.js'
-import { allow, configure, CONFIGS, deny, hookServer, MUTATING, ON_CONFIGS, patching, VALIDATING, webhook } from './hook-server.js'
-import type { Answer, HookServer } from './hook-server.js'
+import { createServer, type AddressInfo } from 'node:net'
+import { build, type Json, type Client } from '../../build.js'
+import { allow, hookServer, configure, VALIDATING, patching, webhook, MUTATING, CONFIGS, ON_CONFIGS, deny, type HookServer, type Answer } from './hook-server.js'
 
 const GIGABYTE = 2 ** 30
 let made = 0

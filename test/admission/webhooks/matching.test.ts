@@ -5,10 +5,8 @@ import orch from '../../../app.js'
 import type { ApiObject } from '../../../schemas/index.js'
 import { admissionRequest } from '../../../registry/operations/admission-request.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
-import { build, client } from '../../build.js'
-import type { Client, Json } from '../../build.js'
-import { matchesRule } from '../../../admission/webhooks/rules.js'
-import type { Subject } from '../../../admission/webhooks/rules.js'
+import { client, build, type Client, type Json } from '../../build.js'
+import { matchesRule, type Subject } from '../../../admission/webhooks/rules.js'
 import { allow, configure, CONFIGS, deny, hookServer, MUTATING, ON_CONFIGS, patching, VALIDATING, webhook } from './hook-server.js'
 
 const RULE = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
@@ -176,7 +174,7 @@ t.test('connections are asked about with their options, which a hook may change'
   t.teardown(() => app.close())
   let resources: ResourceRegistry | undefined
   await app.register(async scope => {
-    await orch(scope)
+    await orch(scope, {})
     resources = scope.orch.resources
   })
   const server = client(app)

@@ -2,10 +2,8 @@
 import t from 'tap'
 import type { AdmissionRequest } from '../../../registry/admission.js'
 import { ask } from '../../../admission/webhooks/ask.js'
-import { hooksOf } from '../../../admission/webhooks/hook.js'
-import type { Hook } from '../../../admission/webhooks/hook.js'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { hooksOf, type Hook } from '../../../admission/webhooks/hook.js'
+import { build, type Json } from '../../build.js'
 import { allow, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDATING, webhook } from './hook-server.js'
 
 t.test('a hook is sent the whole review, in the first version it names that is known', async t => {

@@ -1,8 +1,7 @@
 /** `--authorization-mode=Node,RBAC`: what a node agent gets at through the pods that are bound to its node, and nothing else. */
 import t from 'tap'
 import { volumeReferences, podReferences } from '../../../auth/node/references.js'
-import { build } from '../../build.js'
-import type { Answer, Json, Test } from '../../build.js'
+import { build, type Json, type Answer, type Test } from '../../build.js'
 
 const TOKENS = ['root,root,1,"system:masters"', 'n1,system:node:n1,2,"system:nodes"', 'n2,system:node:n2,3,"system:nodes"', 'nobody,system:node:,4,"system:nodes"', 'outsider,system:node:n1,5', 'twice,system:node:system:node:n1,6,"system:nodes"']
 const CORE = '/api/v1/namespaces/team'

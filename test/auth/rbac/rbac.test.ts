@@ -1,7 +1,6 @@
 /** `--authorization-mode=RBAC`: who may do what, by roles and bindings made through the server itself. */
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Answer, Client, Json, Test } from '../../build.js'
+import { build, type Client, type Json, type Answer, type Test } from '../../build.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const GROUP = 'rbac.authorization.orch.io'

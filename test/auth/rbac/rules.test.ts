@@ -1,6 +1,5 @@
 import t from 'tap'
-import { ruleAllows, uncovered } from '../../../auth/rbac/rules.js'
-import type { Rule } from '../../../auth/rbac/rules.js'
+import { ruleAllows, uncovered, type Rule } from '../../../auth/rbac/rules.js'
 
 const urls = (...nonResourceURLs: string[]): Rule => ({ verbs: ['get'], nonResourceURLs })
 const resources = (...resources: string[]): Rule => ({ verbs: ['get'], apiGroups: [''], resources })

@@ -6,8 +6,7 @@ import { OwnService } from '../../../controllers/services/own-service.js'
 import { FakeClock, turns } from '../../storage/fake-clock.js'
 import { startEtcd } from '../../etcd-process.js'
 import { until } from '../../interop/server.js'
-import { SERVICES, serviceServer } from '../../registry/services/server.js'
-import type { ServiceServer } from '../../registry/services/server.js'
+import { serviceServer, SERVICES, type ServiceServer } from '../../registry/services/server.js'
 
 const RANGES = { clusterIPRanges: ['10.0.0.0/24'] }
 const ORCH = '/api/v1/namespaces/default/services/orch'
@@ -94,9 +93,9 @@ t.test('none publishes no addresses; neither does a server that others cannot re
   t.equal((await none.get(ORCH)).code, 200)
   t.equal((await none.get(ENDPOINTS)).code, 404)
   await t.rejects(serviceServer(t, RANGES, { orchService: at('127.0.0.1') }), /orchService.address 127.0.0.1: may not be in the loopback range/)
-  const { options, warnings } = await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--bind-address=127.0.0.1']))
+  const { options, serviceWarnings } = await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--bind-address=127.0.0.1']))
   t.equal(options.orchService?.reconciler, 'none')
-  t.match(warnings, [/its address 127.0.0.1 may not be in the loopback range.*--advertise-address/])
+  t.match(serviceWarnings, [/its address 127.0.0.1 may not be in the loopback range.*--advertise-address/])
 })
 
 t.test('the flags say all of it, and --master-service-namespace where the service is', async t => {

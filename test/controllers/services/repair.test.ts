@@ -1,8 +1,7 @@
 import t from 'tap'
 import { ServiceRepair } from '../../../controllers/services/repair.js'
 import { FakeClock, turns } from '../../storage/fake-clock.js'
-import { SERVICES, serviceServer } from '../../registry/services/server.js'
-import type { ServiceServer } from '../../registry/services/server.js'
+import { serviceServer, SERVICES, type ServiceServer } from '../../registry/services/server.js'
 
 const RANGES = { clusterIPRanges: ['10.0.0.0/24'] }
 
@@ -37,7 +36,7 @@ t.test('what is taken anew between two looks begins anew', async t => {
     await repair.run()
     await repair.run()
     t.same(await server.taken('servicenodeports'), ['30000'])
-    await nodePorts.giveBack(taken)
+    await nodePorts.release(taken)
   }
 })
 
@@ -46,13 +45,13 @@ t.test('what a service has and nobody took is taken, and what another service ha
   await server.make('a', { clusterIP: '10.0.0.7', type: 'NodePort' })
   const { uid } = (await server.get(`${SERVICES}/a`)).json.metadata
   const ports = await server.taken('servicenodeports')
-  await server.allocation.addresses.get('IPv4')?.release('10.0.0.7', uid)
-  for (const port of ports) await server.allocation.nodePorts.release(port, uid)
+  await server.allocation.addresses.get('IPv4')?.releaseOwned('10.0.0.7', uid)
+  for (const port of ports) await server.allocation.nodePorts.releaseOwned(port, uid)
   const { repair, notes } = repairOf(server)
   await repair.run()
   t.same([await server.taken('serviceips'), await server.taken('servicenodeports')], [['10.0.0.7'], ports])
   t.same(notes, [])
-  await server.allocation.addresses.get('IPv4')?.release('10.0.0.7', uid)
+  await server.allocation.addresses.get('IPv4')?.releaseOwned('10.0.0.7', uid)
   await server.make('b', { clusterIP: '10.0.0.7' })
   await repair.run()
   t.match(notes, [/that other services have too: default\/b \(10.0.0.7\)/])

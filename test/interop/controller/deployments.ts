@@ -3,8 +3,7 @@
  * what is too many, and says in the status how far it is. Several instances may run; one of them works.
  */
 import { createHash } from 'node:crypto'
-import { AppsV1Api, CoreV1Api, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
-import type { KubeConfig, KubernetesObject, V1Deployment, V1Pod, V1ReplicaSet } from '@kubernetes/client-node'
+import { PatchStrategy, AppsV1Api, setHeaderOptions, CoreV1Api, type V1ReplicaSet, type V1Pod, type V1Deployment, type KubeConfig, type KubernetesObject } from '@kubernetes/client-node'
 import { Follower, nameOf, ownerOf, uidOf } from './follower.js'
 import { Leadership } from './leadership.js'
 import { WorkQueue } from './work-queue.js'

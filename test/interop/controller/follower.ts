@@ -1,6 +1,5 @@
 /** An informer that begins anew after an error, as those who write controllers have to see to, with its objects by who controls them. */
-import { makeInformer } from '@kubernetes/client-node'
-import type { Informer, KubeConfig, KubernetesListObject, KubernetesObject, ObjectCache } from '@kubernetes/client-node'
+import { makeInformer, type Informer, type KubeConfig, type ObjectCache, type KubernetesObject, type KubernetesListObject } from '@kubernetes/client-node'
 
 const PAUSE = 100
 

@@ -1,6 +1,5 @@
 /** Leadership by a Lease: one of several instances holds it, as long as it renews it; the others take it when it was not renewed for its duration. */
-import { CustomObjectsApi } from '@kubernetes/client-node'
-import type { KubeConfig } from '@kubernetes/client-node'
+import { CustomObjectsApi, type KubeConfig } from '@kubernetes/client-node'
 import type { Json } from '../../build.js'
 
 const LEASES = { group: 'coordination.orch.io', version: 'v1', plural: 'leases' }

@@ -1,6 +1,5 @@
 /** What makes pods run, as far as the server can tell: each is bound to a node that takes pods, said to be ready, and removed when it is told to end. */
-import { CoreV1Api, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
-import type { KubeConfig, KubernetesObject, V1Node, V1Pod } from '@kubernetes/client-node'
+import { PatchStrategy, setHeaderOptions, CoreV1Api, type V1Pod, type KubeConfig, type KubernetesObject, type V1Node } from '@kubernetes/client-node'
 import { Follower, nameOf } from './follower.js'
 import { WorkQueue } from './work-queue.js'
 

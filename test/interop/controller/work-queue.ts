@@ -1,6 +1,6 @@
 /** Keys whose turn comes once however often they are added, to one worker at a time, and again after a pause when their work fails. */
 const FIRST_PAUSE = 50
-const LONGEST_PAUSE = 1000
+const MAX_PAUSE = 1000
 
 export class WorkQueue {
   readonly #waiting = new Set<string>()
@@ -46,7 +46,7 @@ export class WorkQueue {
       const pause = setTimeout(() => {
         this.#pauses.delete(pause)
         this.add(key)
-      }, Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE))
+      }, Math.min(FIRST_PAUSE * 2 ** failures, MAX_PAUSE))
       this.#pauses.add(pause)
     }
     this.#working.delete(key)

@@ -87,7 +87,7 @@ t.test('a receiver that hangs holds no more than so many characters, however few
   let go = (): void => {}
   const held = new Promise<void>(resolve => { go = resolve })
   const large = JSON.stringify('x'.repeat(1000))
-  const { backend, batches, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, mostCharacters: 4000 } }, async () => await held)
+  const { backend, batches, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, maxCharacters: 4000 } }, async () => await held)
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) backend.write(event(name, large))
   t.equal(lost(), 3, 'what is on its way is held, too')
   t.strictSame([...parts], ['buffered'])
@@ -97,7 +97,7 @@ t.test('a receiver that hangs holds no more than so many characters, however few
   t.equal(lost(), 3, 'what has arrived is held no longer')
   await backend.close()
   t.strictSame(batches.flat(), ['a', 'b', 'c', 'g', 'h'])
-  const { backend: narrow, batches: alone } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, mostCharacters: 100 } })
+  const { backend: narrow, batches: alone } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, maxCharacters: 100 } })
   narrow.write(event('a', large))
   await narrow.close()
   t.strictSame(alone, [['a']], 'one that is larger than that goes by itself')
@@ -106,7 +106,7 @@ t.test('a receiver that hangs holds no more than so many characters, however few
 t.test('a throttle bounds batches at once and a second', async t => {
   let now = 0
   const sent: number[] = []
-  const batches = new Batches({ maxSize: 1, maxWait: 0, throttle: { qps: 100, burst: 2 } }, { deliver: async () => { sent.push(now) }, atOnce: 10, lost: () => {}, now: () => now })
+  const batches = new Batches({ maxSize: 1, maxWait: 0, throttle: { qps: 100, burst: 2 } }, { deliver: async () => { sent.push(now) }, maxInFlight: 10, lost: () => {}, now: () => now })
   for (let at = 0; at < 5; at++) batches.add(String(at))
   t.strictSame(sent, [0, 0], 'the burst')
   now = 10

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Client, Json } from '../../build.js'
+import { build, type Json, type Client } from '../../build.js'
 import { bootstrapTokenAuthenticator } from '../../../plugins/authentication/bootstrap-token.js'
 import { tokenCredentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { createHmac } from 'node:crypto'
-import { build } from '../../build.js'
-import type { Client, Json } from '../../build.js'
+import { build, type Json, type Client } from '../../build.js'
 import type { ServerOptions } from '../../../app.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { keys, type Keys, signed, withSignature } from './tokens.js'

@@ -6,8 +6,7 @@ import { serviceAccounts } from '../../../plugins/authentication/service-account
 import type { ServiceAccountTokens } from '../../../auth/service-account-tokens.js'
 import { registry } from '../../registry/namespaces/race.js'
 import { VerifiedTokens } from '../../../plugins/authentication/service-account/verified-tokens.js'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import { defaultAccount, keys, signed } from './tokens.js'
 
 const CORE = '/api/v1/namespaces/default'

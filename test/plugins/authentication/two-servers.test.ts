@@ -1,7 +1,6 @@
 import t from 'tap'
 import { startEtcd } from '../../etcd-process.js'
-import { build } from '../../build.js'
-import type { Client } from '../../build.js'
+import { build, type Client } from '../../build.js'
 import { lateWatch } from '../../late-watch.js'
 import { keys } from './tokens.js'
 

@@ -9,7 +9,7 @@ import { exportJWK, SignJWT, UnsecuredJWT, type JWK } from 'jose'
 import type { OidcOptions } from '../../../plugins/authentication/oidc/index.js'
 import { resolveDistributed } from '../../../plugins/authentication/oidc/distributed.js'
 import { userOf } from '../../../plugins/authentication/oidc/claims.js'
-import type { Outside } from '../../../plugins/authentication/oidc/outside.js'
+import type { DocumentFetcher } from '../../../plugins/authentication/oidc/document-fetcher.js'
 import { flagged, SERVER_FILES, type Flagged } from '../../flagged-server.js'
 import { ca } from './provider.js'
 
@@ -196,9 +196,9 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
     t.equal(await as(await sign(claims(issuer, { ...more, jti: String(at++) }))), 401, title)
   }
   t.notOk(second.asked.includes('/elsewhere'))
-  const outside = {} as Outside // which is not asked
+  const fetcher = {} as DocumentFetcher // which is not asked
   const inside = { sub: 'ann', _claim_names: { groups: 'src' }, _claim_sources: { src: { JWT: 'x' } } }
-  t.same(await resolveDistributed(inside, { claim: 'groups', outside, verify: async () => ({}) }), inside, 'a source without a place is left alone')
+  t.same(await resolveDistributed(inside, { claim: 'groups', fetcher, verify: async () => ({}) }), inside, 'a source without a place is left alone')
 })
 
 t.test('claims are those of the token, whatever they are called', t => {

@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { Attributes } from '../../../auth/authorizer.js'
-import { build } from '../../build.js'
-import type { Answer } from '../../build.js'
+import { build, type Answer } from '../../build.js'
 
 const ROOT = '/apis/authorization.orch.io/v1'
 const ANYBODYS = `${ROOT}/subjectaccessreviews`

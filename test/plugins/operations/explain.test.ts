@@ -1,7 +1,6 @@
 /** A review that asks why: the binding, role and rule that allow, or how near the nearest one comes. */
 import t, { type Test } from 'tap'
-import { build } from '../../build.js'
-import type { Client, Json } from '../../build.js'
+import { build, type Json, type Client } from '../../build.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const REVIEWS = '/apis/authorization.orch.io/v1'

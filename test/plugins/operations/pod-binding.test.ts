@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Client, Json } from '../../build.js'
+import { build, type Json, type Client } from '../../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const pod = (name: string): Json => ({ metadata: { name, annotations: { a: '1' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })

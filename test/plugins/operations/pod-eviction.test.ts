@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Answer, Client, Json } from '../../build.js'
+import { build, type Json, type Client, type Answer } from '../../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build, PROTOBUF } from '../../build.js'
-import type { Client, Json } from '../../build.js'
+import { PROTOBUF, build, type Json, type Client } from '../../build.js'
 import { StatusError } from '../../../schemas/status.js'
 
 const CORE = '/api/v1/namespaces/default'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 
 const REVIEWS = '/apis/authentication.orch.io/v1/tokenreviews'
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/robot'

@@ -1,7 +1,6 @@
 /** What becomes of requests as spans. Interface: --tracing-config-file. */
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Client, Test } from '../../build.js'
+import { build, type Client, type Test } from '../../build.js'
 import { hex, receiver, type ReceivedSpan } from '../../otlp-receiver.js'
 import { configure, CONFIGS, hookServer, MUTATING, VALIDATING, webhook } from '../../admission/webhooks/hook-server.js'
 

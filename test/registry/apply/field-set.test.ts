@@ -1,6 +1,5 @@
 import t from 'tap'
-import { difference, equals, has, intersection, isEmpty, parseFieldSet, paths, union, unionAll, without } from '../../../registry/apply/field-set.js'
-import type { FieldSet } from '../../../registry/apply/field-set.js'
+import { paths, has, without, parseFieldSet, union, isEmpty, equals, intersection, difference, unionAll, type FieldSet } from '../../../registry/apply/field-set.js'
 import { pathText, sortElements } from '../../../registry/apply/elements.js'
 import { random } from '../../random.js'
 

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { cap, entriesOf, isReset, put, stored, submitted } from '../../../registry/apply/managers.js'
-import type { Manager } from '../../../registry/apply/managers.js'
+import { stored, cap, entriesOf, put, submitted, isReset, type Manager } from '../../../registry/apply/managers.js'
 import { Play } from './scenario.js'
 
 const time = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`

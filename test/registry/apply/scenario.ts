@@ -1,6 +1,5 @@
 /** Scenarios of field ownership: who does what to one object, what it is then, and who owns what. */
-import { applyDefaults, clone, decode, toJson } from '../../../schemas/index.js'
-import type { ApiObject, Message } from '../../../schemas/index.js'
+import { decode, clone, applyDefaults, toJson, type ApiObject, type Message } from '../../../schemas/index.js'
 import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
 import { metadata } from '../../../schemas/meta/object.js'
 import { apply } from '../../../registry/apply/apply.js'
@@ -99,9 +98,9 @@ export class Play {
     const version = step.version ?? 'toys/v1'
     const spoken = messageOf(version)
     const to = (object: object, from: string, version: string): object => from === version ? object : versions.convert(object, from, version)
-    const who = { manager: step.by, operation: step.apply === undefined ? 'Update' : 'Apply', apiVersion: version, subresource: step.subresource ?? '' } as const
+    const identity = { manager: step.by, operation: step.apply === undefined ? 'Update' : 'Apply', apiVersion: version, subresource: step.subresource ?? '' } as const
     const before = to(this.object, 'toys/v1', version)
-    const common = { versions, managers: this.managers, who, now: () => this.now, ignored: setOf((step.ignored ?? []).map(path => path.split('.').map(fieldElement))) }
+    const common = { versions, managers: this.managers, identity, now: () => this.now, ignored: setOf((step.ignored ?? []).map(path => path.split('.').map(fieldElement))) }
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {

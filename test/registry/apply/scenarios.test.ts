@@ -1,7 +1,6 @@
 /** Who owns what after which writes: each row is a story, and how it ends. */
 import t from 'tap'
-import { Play } from './scenario.js'
-import type { Owners, Step } from './scenario.js'
+import { Play, type Step, type Owners } from './scenario.js'
 
 interface Story { readonly title: string, readonly steps: readonly Step[], readonly object: object, readonly owners: Owners }
 

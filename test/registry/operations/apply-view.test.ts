@@ -1,7 +1,6 @@
 /** The scale of an object, changed and applied: what is owned is the field of the object that it stands for. */
 import t from 'tap'
-import { decode, findResource, resource } from '../../../schemas/index.js'
-import type { ApiObject, Subresource } from '../../../schemas/index.js'
+import { findResource, decode, resource, type Subresource, type ApiObject } from '../../../schemas/index.js'
 import { Scale } from '../../../schemas/api/autoscaling/scale.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { AdmissionChain } from '../../../admission/chain.js'

@@ -1,7 +1,6 @@
 /** Scenarios of strategic merge patches: an object, a patch, and what comes of it or why it is refused. */
 import type { Test as Tap } from 'tap'
-import { clone } from '../../../schemas/index.js'
-import type { Message } from '../../../schemas/index.js'
+import { clone, type Message } from '../../../schemas/index.js'
 import { representations } from '../../../schemas/resources.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { strategicMerge } from '../../../registry/patch/strategic.js'

@@ -1,8 +1,7 @@
 /** The order of lists that are merged: that of the patch, then that of the list, unless $setElementOrder says more. */
 import t from 'tap'
 import type { Json } from '../../build.js'
-import { messageOf, merged, run } from './scenarios.js'
-import type { Scenario } from './scenarios.js'
+import { run, messageOf, merged, type Scenario } from './scenarios.js'
 
 const named = (letters: string): Json[] => [...letters].map(name => ({ name }))
 const containers = (letters: string): Json => ({ spec: { containers: named(letters) } })

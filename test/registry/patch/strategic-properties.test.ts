@@ -1,13 +1,11 @@
 /** What holds for any patch of any kind: it does what the difference says it was made of, and nothing twice. */
 import t from 'tap'
 import { clone, sameValue } from '../../../schemas/index.js'
-import { alternativeOf, planOf } from '../../../schemas/language/plan.js'
-import type { Plan, PlannedField } from '../../../schemas/language/plan.js'
+import { planOf, alternativeOf, type Plan, type PlannedField } from '../../../schemas/language/plan.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { representations } from '../../../schemas/resources.js'
 import type { Json } from '../../build.js'
-import { value } from '../../properties/objects.js'
-import type { Dice } from '../../properties/objects.js'
+import { value, type Dice } from '../../properties/objects.js'
 import { random } from '../../random.js'
 import { merged } from './scenarios.js'
 

@@ -4,8 +4,7 @@ import orch, { type ServerOptions } from '../../../app.js'
 import type { Backend } from '../../../storage/backend.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../../registry/services/allocation.js'
-import { client } from '../../build.js'
-import type { Client, Json, Test } from '../../build.js'
+import { client, type Test, type Json, type Client } from '../../build.js'
 
 export const SERVICES = '/api/v1/namespaces/default/services'
 

@@ -1,7 +1,6 @@
 /** Causes come once each, in the order of the declaration: of metadata, of the fields, of the rules, of what may not change. */
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import { given } from './cases.js'
 
 const fields = (json: Json): string[] => (json['details'].causes as Json[]).map(({ field }) => String(field))

@@ -1,7 +1,6 @@
 /** What may change of objects of the core group, and what is told where it may not. */
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import { ALL } from '../../conformance/collections.js'
 import { judged, stored } from './cases.js'
 

@@ -1,7 +1,6 @@
 /** What an update may do to metadata. */
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import { ALL, creation, stored as kinds, title, urlOf } from '../../conformance/collections.js'
 import { causes, given, stored } from './cases.js'
 

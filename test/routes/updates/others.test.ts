@@ -1,7 +1,6 @@
 /** What may change of objects of all other groups. */
 import t from 'tap'
-import { build } from '../../build.js'
-import type { Json } from '../../build.js'
+import { build, type Json } from '../../build.js'
 import { CERTIFICATE } from '../../certificate-requests.js'
 import { ALL } from '../../conformance/collections.js'
 import { judged, stored } from './cases.js'

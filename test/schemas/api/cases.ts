@@ -1,7 +1,6 @@
 /** Tables of what is refused: a valid object, a change of it, and the type and field of each cause. */
 import type { Test } from 'tap'
-import { applyDefaults, clone, decode, validateObject, validateSubresource, validateUpdate } from '../../../schemas/index.js'
-import type { ApiObject, FieldError, ResourceType } from '../../../schemas/index.js'
+import { validateSubresource, validateObject, decode, clone, applyDefaults, validateUpdate, type ApiObject, type FieldError, type ResourceType } from '../../../schemas/index.js'
 
 /** Values by their path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots in it; undefined takes one away. */
 export type Change = Readonly<Record<string, unknown>>

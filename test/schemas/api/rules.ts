@@ -3,8 +3,7 @@
  * away), and the findings: type and field of each cause, in any order. One of an update also has a change of what was there before.
  */
 import type { Test } from 'tap'
-import { applyDefaults, clone, decode, emptyField, putAt, validateObject, validateSubresource, validateUpdate, valueAt } from '../../../schemas/index.js'
-import type { ApiObject, FieldError, Representation } from '../../../schemas/index.js'
+import { validateSubresource, emptyField, decode, clone, validateObject, applyDefaults, putAt, validateUpdate, valueAt, type ApiObject, type Representation, type FieldError } from '../../../schemas/index.js'
 import { findResource } from '../../../schemas/resources.js'
 
 export interface Plain { readonly [field: string]: unknown }

@@ -1,6 +1,5 @@
 /** What a table shows of an object, for tests: its cells by the headings over them. */
-import { applyDefaults, decode, tableRow } from '../../../schemas/index.js'
-import type { ApiObject, Cell, Representation, ResourceType } from '../../../schemas/index.js'
+import { decode, applyDefaults, tableRow, type Representation, type ApiObject, type Cell, type ResourceType } from '../../../schemas/index.js'
 
 export const NOW = Date.parse('2022-06-01T12:00:00Z')
 

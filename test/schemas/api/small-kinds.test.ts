@@ -1,7 +1,6 @@
 import t from 'tap'
 import { describe } from '../../../schemas/status.js'
-import { created, creates, served, updated, updates } from './rules.js'
-import type { Plain } from './rules.js'
+import { creates, served, updates, updated, created, type Plain } from './rules.js'
 
 const priorities = served('scheduling.orch.io/v1', 'priorityclasses')
 creates(t, priorities, { value: 1000 }, [

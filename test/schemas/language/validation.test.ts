@@ -1,6 +1,5 @@
 import t from 'tap'
-import { applyDefaults, decode, validateMessage, validateObject, validateUpdate } from '../../../schemas/index.js'
-import type { ApiObject, FieldError, Representation } from '../../../schemas/index.js'
+import { validateObject, decode, applyDefaults, validateMessage, validateUpdate, type Representation, type ApiObject, type FieldError } from '../../../schemas/index.js'
 import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
 import { validatePart } from '../../../schemas/language/validation.js'
 import { metadata } from '../../../schemas/meta/object.js'

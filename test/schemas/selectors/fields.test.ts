@@ -1,6 +1,5 @@
 import t from 'tap'
-import { fieldValues, parseFieldSelector } from '../../../schemas/index.js'
-import type { ApiObject } from '../../../schemas/index.js'
+import { parseFieldSelector, fieldValues, type ApiObject } from '../../../schemas/index.js'
 import { clusterRoleBindings, configMaps, namespaces, secrets } from '../../stored.js'
 
 const object = { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'n', namespace: 'd' }, type: 'Opaque' } as ApiObject

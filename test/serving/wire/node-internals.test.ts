@@ -1,13 +1,12 @@
 /** What Node keeps to itself and this server relies on: each fails with a Node that does it another way. */
-import t from 'tap'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { createServer, ServerResponse, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { takeStreams } from '../../../serving/wire/compatible-streams.js'
 import { isAnswering } from '../../../serving/wire/pipelines.js'
-import { giveChunksBack, takeChunks, unframedSocket } from '../../../serving/wire/raw-bodies.js'
+import { endRawChunks, startRawChunks, unframedSocket } from '../../../serving/wire/raw-bodies.js'
 import { stopAccepting } from '../../../serving/wire/stop-accepting.js'
 import { authority } from '../authority.js'
 
@@ -39,11 +38,11 @@ async function open (t: Test, port: number): Promise<Socket> {
 t.test('chunks that are taken leave as they are, and the connection serves on', async t => {
   const { port } = await serve(t, (request, response) => {
     response.flushHeaders()
-    const socket = takeChunks(response)
+    const socket = startRawChunks(response)
     t.ok(socket)
-    t.notOk(takeChunks(response), 'once')
+    t.notOk(startRawChunks(response), 'once')
     socket?.write(`2\r\n${request.url}\r\n`)
-    giveChunksBack(response)
+    endRawChunks(response)
     response.end()
   })
   const socket = await open(t, port)
@@ -53,7 +52,7 @@ t.test('chunks that are taken leave as they are, and the connection serves on', 
 t.test('a body of known length goes to the connection unframed', async t => {
   const { port } = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 4 }).flushHeaders()
-    t.notOk(takeChunks(response))
+    t.notOk(startRawChunks(response))
     unframedSocket(response)?.write('body')
     response.end()
   })
@@ -65,12 +64,12 @@ t.test('a response that waits behind another one, or has no connection, keeps it
   const { port } = await serve(t, (_request, response) => {
     response.flushHeaders()
     if (responses.push(response) < 2) return
-    t.notOk(takeChunks(response))
+    t.notOk(startRawChunks(response))
     t.notOk(unframedSocket(response))
     for (const one of responses) one.end('all')
   })
   t.equal((await ask(await open(t, port), ['/', '/'], 'all\r\n0\r\n\r\nHTTP/1.1 200')).split('HTTP/1.1').length, 3)
-  t.notOk(takeChunks(new ServerResponse({ method: 'GET' } as IncomingMessage)))
+  t.notOk(startRawChunks(new ServerResponse({ method: 'GET' } as IncomingMessage)))
 })
 
 t.test('a connection tells whether it is answering', async t => {

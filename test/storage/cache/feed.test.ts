@@ -1,6 +1,5 @@
 import t from 'tap'
-import { cacheFeed } from '../../../storage/cache/feed.js'
-import type { Feed } from '../../../storage/cache/feed.js'
+import { cacheFeed, type Feed } from '../../../storage/cache/feed.js'
 import { HistoryFeed } from '../../../storage/cache/history-feed.js'
 import { EventWindow } from '../../../storage/cache/window.js'
 import { CacheEvent } from '../../../storage/cache/event.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Entry } from '../../../storage/cache/entry.js'
-import { formsHeld, sweep } from '../../../storage/cache/forms.js'
+import { cachedForms, sweep } from '../../../storage/cache/forms.js'
 import { joinedRun } from '../../../storage/cache/joined-run.js'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 
@@ -22,7 +22,7 @@ t.test('a leaf is joined when it is listed again, shared, and let go of when nob
   t.equal(joinedRun(leaf), joined)
   sweep()
   sweep()
-  t.equal(formsHeld().bytes, 0)
+  t.equal(cachedForms().bytes, 0)
   t.not(joinedRun(leaf), joined)
   t.equal(joinedRun(leaf)?.toString(), 'a,b,c,')
 })

@@ -9,7 +9,7 @@ import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookCli
 export const REVIEWS = ['v1', 'v1beta1']
 const HARMLESS = ['None', 'NoneOnDryRun']
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
-const MOST_SECONDS = 30
+const MAX_SECONDS = 30
 const ALL = '*'
 
 /** Each is called by its own. */
@@ -30,7 +30,7 @@ export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, a
   }
   for (const [index, rule] of rules.entries()) validateRule(rule, `${at}.rules[${index}]`, report)
   if (sideEffects !== undefined && !HARMLESS.includes(sideEffects)) notSupported(report, `${at}.sideEffects`, sideEffects, HARMLESS)
-  if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > MOST_SECONDS)) invalid(report, `${at}.timeoutSeconds`, timeoutSeconds, `the timeout value must be between 1 and ${MOST_SECONDS} seconds`)
+  if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > MAX_SECONDS)) invalid(report, `${at}.timeoutSeconds`, timeoutSeconds, `the timeout value must be between 1 and ${MAX_SECONDS} seconds`)
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   if (objectSelector !== undefined) validateLabelSelector(objectSelector, `${at}.objectSelector`, report)
   validateClientConfig(clientConfig, `${at}.clientConfig`, report)
@@ -67,7 +67,7 @@ function validateRule ({ operations = [], apiGroups = [], apiVersions = [], reso
   validateResources(resources, `${at}.resources`, report)
 }
 
-/** What a wildcard covers does not come after it; of resources without subresources the last one counts, as convention. */
+/** What a wildcard covers does not come after it; of resources without subresources the last one counts, as upstream. */
 function validateResources (resources: readonly string[], at: string, report: Report): void {
   if (resources.length === 0) required(report, at)
   const before = new Set<string>()

@@ -5,10 +5,8 @@ import { describe, listed } from '../../../status.js'
 import { embeddedFindings } from '../embedded-objects.js'
 import type { Patterns } from '../patterns.js'
 import { isPruned } from '../pruning.js'
-import { OF_EVERY_KIND } from '../schemas.js'
+import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
 import { ValueJudge } from '../schema-values.js'
-import { isSchema } from '../schemas.js'
-import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /** What an object within which a default stands has, where its schema does not say. */
 const AROUND = { apiVersion: 'validation/v1', kind: 'Validation' }

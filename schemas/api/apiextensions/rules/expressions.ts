@@ -1,6 +1,6 @@
 /**
  * Rules in CEL are behind a gate that is off in this release (CustomResourceValidationExpressions, alpha): they are taken out of
- * definitions that are written, as convention, so that none promises a check that nobody makes.
+ * definitions that are written, as upstream, so that none promises a check that nobody makes.
  */
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'

@@ -3,8 +3,7 @@ import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Patterns } from '../patterns.js'
-import { isSchema } from '../schemas.js'
-import type { JSONSchemaProps as Schema } from '../schemas.js'
+import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
 const isIntOrString = ({ anyOf }: Schema): boolean => anyOf?.length === 2 && sameValue(anyOf, INT_OR_STRING)

@@ -1,7 +1,6 @@
 /** Names of types that are defined at run time: they become words of URLs. */
 import type { Report } from '../../../language/declare.js'
-import { dns1035Label } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { dns1035Label, type NameRule } from '../../../names.js'
 import { invalid } from '../../../rules/findings.js'
 import type { CustomResourceDefinitionNames } from '../customresourcedefinitions.js'
 

@@ -1,8 +1,7 @@
 /** Types, formats and bounds of values without parts. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseTime } from '../../../meta/time.js'
-import { typeOf } from '../plain-values.js'
-import type { Amount } from '../plain-values.js'
+import { typeOf, type Amount } from '../plain-values.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /**

@@ -2,8 +2,7 @@
 import type { Report } from '../../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Asked } from './ratchets.js'
-import { isSchema } from '../schemas.js'
-import type { JSONSchemaProps as Schema } from '../schemas.js'
+import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 
 const LIST = 'x-orch-list-type'
 const KEYS = 'x-orch-list-map-keys'
@@ -54,16 +53,16 @@ export function validateAtomicMembers ({ items, [LIST]: kind }: Schema, at: stri
   const detail = `must be atomic as item of a list with ${LIST}=set`
   const inner = items[LIST]
   if (items.type === 'array' && inner !== undefined && inner !== 'atomic') invalid(report, `${at}.items.${LIST}`, inner, detail)
-  // The type of the list is what is shown of objects too, as convention.
+  // The type of the list is what is shown of objects too, as upstream.
   if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.items.${MAP}`, inner ?? null, detail)
 }
 
-const MOST_SHOWN = 250
+const MAX_QUOTED = 250
 
 /** The first of them, as far as anybody is shown: each finding writes all that it is given. */
 function shownOf (keys: readonly string[]): string[] {
   let length = 0
-  return keys.filter(({ length: own }) => (length += own + 1) - own <= MOST_SHOWN).map(key => key.slice(0, MOST_SHOWN))
+  return keys.filter(({ length: own }) => (length += own + 1) - own <= MAX_QUOTED).map(key => key.slice(0, MAX_QUOTED))
 }
 
 function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | undefined, at: string, report: Report): void {

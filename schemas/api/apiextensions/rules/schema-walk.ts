@@ -1,6 +1,5 @@
 /** Going through schemas, whatever form their parts stand in. Definitions have tens of thousands: nothing is made for those without parts. */
-import { isSchema } from '../schemas.js'
-import type { JSONSchemaProps as Schema } from '../schemas.js'
+import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
 /** `property` names the schemas of properties. */

@@ -1,10 +1,9 @@
 /** What a schema of a CustomResourceDefinition may say. Whether it is structural is another question (`structural-rules.ts`). */
 import type { Report } from '../../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
-import type { JSONSchemaProps as Schema } from '../schemas.js'
+import { TYPES, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
 import type { Asked } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-lists.js'
-import { OF_EVERY_KIND, TYPES } from '../schemas.js'
 import { eachWithin } from './schema-walk.js'
 
 /** Keywords of JSON Schema that are never followed. */

@@ -5,7 +5,7 @@ import type { CustomResourceColumnDefinition, CustomResourceSubresourceScale, Cu
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
-const MOST_WARNING = 256
+const MAX_WARNING = 256
 /** What Unicode calls letters, marks, numbers, punctuation and symbols; and of spaces the one of ASCII. */
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
 
@@ -13,7 +13,7 @@ const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
 export function validateWarning (deprecated: boolean, warning: string | undefined, at: string, report: Report): void {
   if (warning === undefined) return
   if (!deprecated) return invalid(report, at, warning, 'can only be set for deprecated versions')
-  if (Buffer.byteLength(warning) > MOST_WARNING) invalid(report, at, warning, `must be <= ${MOST_WARNING} characters long`)
+  if (Buffer.byteLength(warning) > MAX_WARNING) invalid(report, at, warning, `must be <= ${MAX_WARNING} characters long`)
   if (warning === '') invalid(report, at, warning, 'must not be an empty string')
   const odd = warning.search(UNPRINTABLE)
   if (odd < 0) return
@@ -37,7 +37,7 @@ function validateBelow (path: string, places: readonly string[], detail: string,
   if (validatePath(path, at, report) && !places.some(place => path.startsWith(place))) invalid(report, at, path, detail)
 }
 
-/** A path in dots, from the object; whether it is one. What follows the first dot is not looked at, as convention. */
+/** A path in dots, from the object; whether it is one. What follows the first dot is not looked at, as upstream. */
 function validatePath (path: string, at: string, report: Report): boolean {
   if (path === '') required(report, at)
   else if (!path.startsWith('.')) invalid(report, at, path, 'must be a simple json path starting with .')
@@ -45,7 +45,7 @@ function validatePath (path: string, at: string, report: Report): boolean {
   return false
 }
 
-/** Findings about the path stand at the name it once had, as convention. */
+/** Findings about the path stand at the name it once had, as upstream. */
 export function validateColumn ({ name, type, format = '', jsonPath }: CustomResourceColumnDefinition, at: string, report: Report): void {
   if (name === '') required(report, `${at}.name`)
   const types = `must be one of ${COLUMN_TYPES.join()}`

@@ -4,8 +4,8 @@ import { dns1035Label, dnsSubdomain, pathSegment } from '../../../names.js'
 import { invalid, named, notSupported, required } from '../../../rules/findings.js'
 import type { APIService } from '../apiservices.js'
 
-const MOST_GROUP_PRIORITY = 20000
-const MOST_VERSION_PRIORITY = 1000
+const MAX_GROUP_PRIORITY = 20000
+const MAX_VERSION_PRIORITY = 1000
 /** In the order in which findings tell them. */
 const STATES = ['True', 'False', 'Unknown']
 
@@ -21,8 +21,8 @@ export function validateApiService ({ metadata: { name = '', generateName = '' }
     if (version !== 'v1') required(report, 'spec.group', 'only v1 may have an empty group and it better be legacy orch')
   } else named(report, 'spec.group', group, dnsSubdomain)
   named(report, 'spec.version', version, dns1035Label)
-  if (groupPriority <= 0 || groupPriority > MOST_GROUP_PRIORITY) invalid(report, 'spec.groupPriorityMinimum', groupPriority, `must be positive and less than ${MOST_GROUP_PRIORITY}`)
-  if (versionPriority <= 0 || versionPriority > MOST_VERSION_PRIORITY) invalid(report, 'spec.versionPriority', versionPriority, `must be positive and less than ${MOST_VERSION_PRIORITY}`)
+  if (groupPriority <= 0 || groupPriority > MAX_GROUP_PRIORITY) invalid(report, 'spec.groupPriorityMinimum', groupPriority, `must be positive and less than ${MAX_GROUP_PRIORITY}`)
+  if (versionPriority <= 0 || versionPriority > MAX_VERSION_PRIORITY) invalid(report, 'spec.versionPriority', versionPriority, `must be positive and less than ${MAX_VERSION_PRIORITY}`)
   if (service === undefined) {
     if (caBundle !== '') invalid(report, 'spec.caBundle', `${Buffer.byteLength(caBundle, 'base64')} bytes`, 'local APIServices may not have a caBundle')
     if (insecureSkipTLSVerify === true) invalid(report, 'spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify')

@@ -8,8 +8,8 @@ import type { HorizontalPodAutoscalerSpec, HPAScalingRules } from '../v2.js'
 
 /** Types of metrics that are there without a pod. */
 const OF_NO_PODS = ['Object', 'External']
-const MOST_WINDOW = 3600
-const MOST_PERIOD = 1800
+const MAX_WINDOW = 3600
+const MAX_PERIOD = 1800
 const SELECTIONS = ['Disabled', 'Max', 'Min']
 const POLICIES = ['Percent', 'Pods']
 
@@ -32,7 +32,7 @@ function validateReplicas ({ minReplicas, maxReplicas }: HorizontalPodAutoscaler
 
 function validateScaling ({ stabilizationWindowSeconds: window, selectPolicy, policies = [] }: HPAScalingRules, at: string, report: Report): void {
   if (window !== undefined && window < 0) invalid(report, `${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero')
-  if (window !== undefined && window > MOST_WINDOW) invalid(report, `${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MOST_WINDOW}`)
+  if (window !== undefined && window > MAX_WINDOW) invalid(report, `${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW}`)
   if (selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy)) notSupported(report, `${at}.selectPolicy`, selectPolicy, SELECTIONS)
   if (policies.length === 0) required(report, `${at}.policies`, 'must specify at least one Policy')
   for (const [index, { type, value, periodSeconds }] of policies.entries()) {
@@ -40,6 +40,6 @@ function validateScaling ({ stabilizationWindowSeconds: window, selectPolicy, po
     if (!POLICIES.includes(type)) notSupported(report, `${field}.type`, type, POLICIES)
     if (value <= 0) invalid(report, `${field}.value`, value, 'must be greater than zero')
     if (periodSeconds <= 0) invalid(report, `${field}.periodSeconds`, periodSeconds, 'must be greater than zero')
-    if (periodSeconds > MOST_PERIOD) invalid(report, `${field}.periodSeconds`, periodSeconds, `must be less than or equal to ${MOST_PERIOD}`)
+    if (periodSeconds > MAX_PERIOD) invalid(report, `${field}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD}`)
   }
 }

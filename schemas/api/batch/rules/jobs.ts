@@ -38,7 +38,7 @@ function untrack ({ metadata }: Job): void {
 
 const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0
 
-/** A job that has no labels has those of its pods: the same record, so that it gets what the server adds to them too, as convention. */
+/** A job that has no labels has those of its pods: the same record, so that it gets what the server adds to them too, as upstream. */
 export function defaultLabels (job: Job): void {
   const { metadata, spec: { template: { metadata: { labels } } } } = job
   if (!unlabelled.has(job) && isEmpty(metadata.labels) && !isEmpty(labels)) metadata.labels = labels
@@ -92,7 +92,7 @@ function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSele
 
 const NUMBERS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'] as const
 const MODES = ['NonIndexed', 'Indexed']
-const MOST_INDEXED = 100_000
+const MAX_INDEXED = 100_000
 const POLICIES = ['OnFailure', 'Never']
 
 /** Of a job, or of those that a cron job makes. */
@@ -103,7 +103,7 @@ export function validateJobSpec (spec: JobSpec, at: string, report: Report): voi
   if (completionMode !== undefined && !MODES.includes(completionMode)) notSupported(report, `${at}.completionMode`, completionMode, MODES)
   if (completionMode === 'Indexed') {
     if (completions === undefined) required(report, `${at}.completions`, 'when completion mode is Indexed')
-    if (parallelism > MOST_INDEXED) invalid(report, `${at}.parallelism`, parallelism, `must be less than or equal to ${MOST_INDEXED} when completion mode is Indexed`)
+    if (parallelism > MAX_INDEXED) invalid(report, `${at}.parallelism`, parallelism, `must be less than or equal to ${MAX_INDEXED} when completion mode is Indexed`)
   }
   validatePart(PodTemplateSpec, template, `${at}.template`, report)
   const field = `${at}.template.spec.restartPolicy`

@@ -1,16 +1,15 @@
 /** What a CertificateSigningRequest has to keep to, and who may change what of it. */
 import type { Report } from '../../../language/types.js'
 import type { UserInfo } from '../../../meta/user-info.js'
-import { dnsLabel, dnsSubdomain } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import { duplicate, forbidden, invalid, notSupported, required, tooLong } from '../../../rules/findings.js'
 import type { CertificateSigningRequest, CertificateSigningRequestCondition as Condition, CertificateSigningRequestSpec } from '../certificatesigningrequests.js'
 import { certificatesFinding, requestFinding } from '../pem.js'
 
 const LEGACY = 'orch.io/legacy-unknown'
-const MOST_NAME = 571
-const MOST_DOMAIN = 253
-const LEAST_SECONDS = 600
+const MAX_NAME = 571
+const MAX_DOMAIN = 253
+const MIN_SECONDS = 600
 const EXCLUSIVE = ['Approved', 'Denied']
 const DECISIONS = [...EXCLUSIVE, 'Failed']
 const STATES = ['True', 'False', 'Unknown']
@@ -27,7 +26,7 @@ export function validateRequestSpec ({ request, signerName, usages = [], expirat
     seen.add(usage)
   }
   validateSigner(signerName, `${at}.signerName`, report)
-  if (expirationSeconds !== undefined && expirationSeconds < LEAST_SECONDS) invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)')
+  if (expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS) invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)')
 }
 
 /** `domain/path`; an empty one is reported as required. */
@@ -36,11 +35,11 @@ function validateSigner (name: string, at: string, report: Report): void {
   if (name === LEGACY) return invalid(report, at, name, 'the legacy signerName is not allowed via this API version')
   const [domain = '', path = '', ...more] = name.split('/')
   if (name.split('/').length < 2 || more.length > 0) return invalid(report, at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
-  if (domain.length > MOST_DOMAIN) tooLong(report, at, MOST_DOMAIN)
+  if (domain.length > MAX_DOMAIN) tooLong(report, at, MAX_DOMAIN)
   validateParts(domain, dnsLabel, at, report)
   if (!domain.includes('.')) invalid(report, at, domain, 'should be a domain with at least two segments separated by dots')
   validateParts(path, dnsSubdomain, at, report)
-  if (name.length > MOST_NAME) tooLong(report, at, MOST_NAME)
+  if (name.length > MAX_NAME) tooLong(report, at, MAX_NAME)
 }
 
 /** The first of the parts between dots that is wrong. */

@@ -1,4 +1,4 @@
-/** Rules on annotations that mean something to pods. */
+/** Validation of annotations that affect pods. */
 import { forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { ObjectMeta } from '../../../meta/object.js'
@@ -37,12 +37,12 @@ export function checkPodAnnotations (annotations: Annotations, spec: PodSpec, at
   }
 }
 
-/** Zeros may lead behind a sign alone, as convention. */
+/** As upstream, leading zeros are valid only after a minus sign. */
 function isInt32 (value: string): boolean {
   return /^(?:0|[1-9]\d*|-\d+)$/.test(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31
 }
 
-/** @param value what the finding shows: the whole annotation, where that has several profiles */
+/** @param value of the error: the whole annotation if that lists several profiles */
 export function checkAppArmorProfile (profile: string, field: string, report: Report, value = profile): void {
   if (profile !== '' && profile !== 'runtime/default' && profile !== 'unconfined' && !profile.startsWith(LOCALHOST)) invalid(report, field, value, `invalid AppArmor profile name: ${JSON.stringify(profile)}`)
 }
@@ -53,7 +53,7 @@ export function checkSeccompProfile (profile: string, field: string, report: Rep
   else invalid(report, field, profile, 'must be a valid seccomp profile')
 }
 
-/** What decides how a pod was started stays as it was. */
+/** Mirror pod and AppArmor annotations are immutable. */
 export function checkPodAnnotationChanges (annotations: Annotations = {}, old: Annotations = {}, at: string, report: Report): void {
   for (const key of new Set([...Object.keys(annotations), ...Object.keys(old)])) {
     if (key !== MIRROR && !key.startsWith(APPARMOR)) continue
@@ -63,7 +63,7 @@ export function checkPodAnnotationChanges (annotations: Annotations = {}, old: A
   }
 }
 
-/** Where a profile is told by an annotation as well as by its field, both tell the same. */
+/** If both an annotation and a field set a seccomp profile, they must match. */
 export function checkSeccompMatches (annotations: Annotations, spec: PodSpec, at: string, report: Report): void {
   if (annotations === undefined) return
   const check = (key: string, profile: SeccompProfile | undefined, path: string) => {

@@ -1,4 +1,4 @@
-/** Rules on claims that are made for one pod. */
+/** Validation of generic ephemeral volumes. */
 import { forbidden, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
@@ -12,7 +12,7 @@ const REFUSED: ReadonlyArray<readonly [field: keyof ObjectMeta, told: string]> =
   ['finalizers', 'finalizers'], ['clusterName', 'zZZ_DeprecatedClusterName'], ['managedFields', 'managedFields']
 ]
 
-/** Of its metadata the labels and annotations alone go on to the claim. */
+/** Only labels and annotations of the template's metadata apply to the claim. */
 export function validateEphemeralVolume ({ volumeClaimTemplate: template }: EphemeralVolumeSource, at: string, report: Report): void {
   if (template === undefined) return required(report, `${at}.volumeClaimTemplate`)
   const path = `${at}.volumeClaimTemplate.metadata`

@@ -1,25 +1,22 @@
-/** Rules on the containers of a pod, beside those of their parts. */
+/** Validation of containers. */
 import { named, duplicate, forbidden, invalid, notFound, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel } from '../../../names.js'
-import { EphemeralContainerCommon } from '../containers.js'
-import type { Container, EphemeralContainer } from '../containers.js'
+import { EphemeralContainerCommon, type Container, type EphemeralContainer } from '../containers.js'
 import { checkEnvFrom } from './env.js'
 import { checkProbes } from './handlers.js'
-import { checkMounts, checkWholeVolumes, NOT_IN_EPHEMERAL } from './mounts.js'
-import type { Volumes } from './mounts.js'
+import { NOT_IN_EPHEMERAL, checkWholeVolumes, checkMounts, type Volumes } from './mounts.js'
 import { checkHostPorts, checkPortNames } from './ports.js'
 import { checkResources } from './resources.js'
 
-/** Those that run side by side. */
 export function checkContainers (containers: readonly Container[], volumes: Volumes, at: string, report: Report): void {
   if (containers.length === 0) required(report, at)
   checkEach(containers, volumes, at, report)
   checkHostPorts(containers, at, report)
 }
 
-/** Those that run one after another, so that each may have the same ports; they end by themselves. */
+/** Init containers run one after another, so each may use the same host ports. */
 export function checkInitContainers (containers: readonly Container[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
   checkEach(containers, volumes, at, report)
   const names = new Set(others.map(({ name }) => name))
@@ -59,7 +56,7 @@ function checkContainer (container: Container, volumes: Volumes, at: string, rep
 
 const NOT_EPHEMERAL = ['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
-/** They come and go, so nothing rests on them. What is wrong in one is told as of the first of a list within it, as convention. */
+/** Restricts ephemeral containers. Upstream validates each as a list of one, hence the path `[0]`. */
 export function checkEphemeralContainers (containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
   const names = new Set(others.map(({ name }) => name))
   const targets = new Set(names)
@@ -80,7 +77,7 @@ export function checkEphemeralContainers (containers: readonly EphemeralContaine
   })
 }
 
-/** Templates may have images to be filled in; what runs has a name. */
+/** Applies to pods only; templates may contain placeholders. */
 export function checkTrimmed (image: string, field: string, report: Report): void {
   if (image !== image.trim()) invalid(report, field, image, 'must not have leading or trailing whitespace')
 }

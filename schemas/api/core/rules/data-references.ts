@@ -1,16 +1,16 @@
-/** Rules on how containers and volumes point at fields of their pod and at data. */
+/** Validation of references to fields and resources of a pod, and to keys of ConfigMaps and Secrets. */
 import { named, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { configKey, dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { KeyToPath, ObjectFieldSelector, ResourceFieldSelector } from '../references-to-data.js'
 import { checkFilePath, checkMode } from './paths.js'
 
-/** Of those of a pod that there are at all, whoever asks. */
+/** Pod fields known to upstream's field label conversion. */
 const FIELDS: readonly string[] = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName', 'status.phase', 'status.hostIP', 'status.podIP', 'status.podIPs', 'spec.host']
 export const FIELDS_OF_ENV: readonly string[] = ['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.podIP', 'status.podIPs']
 export const FIELDS_OF_FILES: readonly string[] = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']
 
-/** Of `metadata.labels['app']` both parts. */
+/** Splits `metadata.labels['app']` into path and key. */
 function subscripted (fieldPath: string): [path: string, key: string | undefined] {
   const begin = fieldPath.endsWith("']") ? fieldPath.indexOf("['") : -1
   return begin < 1 ? [fieldPath, undefined] : [fieldPath.slice(0, begin), fieldPath.slice(begin + 2, -2)]
@@ -28,7 +28,7 @@ export function checkFieldRef ({ apiVersion, fieldPath }: ObjectFieldSelector, f
     const name = path === 'spec.host' ? 'spec.nodeName' : path
     if (!fields.includes(name)) notSupported(report, `${at}.fieldPath`, name, fields)
   } else {
-    // Annotation keys may have capitals in their domain, labels may not.
+    // Upper case is valid in the domain of an annotation key, but not of a label key.
     for (const detail of qualifiedName(path === 'metadata.annotations' ? key.toLowerCase() : key)) invalid(report, at, key, detail)
   }
 }
@@ -41,7 +41,7 @@ const DIVISORS_OF_BYTES: readonly string[] = ['1', '1k', '1M', '1G', '1T', '1P',
 const kindOf = (resource: string): string => HUGE_PAGES.test(resource) ? 'hugepages' : resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage'
 const listed = (divisors: readonly string[]): string => divisors.length === 2 ? divisors.join(' and ') : divisors.join(', ')
 
-/** @param ofFile files can be asked of any container, so they name one */
+/** @param ofFile in a volume, where the reference must name a container */
 export function checkResourceFieldRef ({ containerName = '', resource, divisor = '0' }: ResourceFieldSelector, ofFile: boolean, at: string, report: Report): void {
   const known = RESOURCES.includes(resource) || HUGE_PAGES.test(resource)
   if (ofFile && containerName === '') required(report, `${at}.containerName`)

@@ -1,4 +1,4 @@
-/** Rules on volumes that are disks and directories of nodes, clouds and servers. */
+/** Validation of volume sources: local and cloud disks, and file servers. */
 import { between, forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities } from '../../../meta/quantity.js'

@@ -1,4 +1,3 @@
-/** What Endpoints have to keep to. */
 import type { Report } from '../../../language/types.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
 import { named, required } from '../../../rules/findings.js'

@@ -1,4 +1,4 @@
-/** Rules on the environment of containers. */
+/** Validation of environment variables. */
 import { named, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, envName } from '../../../names.js'
@@ -10,7 +10,7 @@ export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: str
   if (valueFrom !== undefined) checkValueFrom(valueFrom, value, `${at}.valueFrom`, report)
 }
 
-/** The value itself, or one place to take it from. */
+/** Exactly one source, and no literal value besides it. */
 function checkValueFrom ({ fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: EnvVarSource, value: string, at: string, report: Report): void {
   if (fieldRef !== undefined) checkFieldRef(fieldRef, FIELDS_OF_ENV, `${at}.fieldRef`, report)
   if (resourceFieldRef !== undefined) checkResourceFieldRef(resourceFieldRef, false, `${at}.resourceFieldRef`, report)
@@ -20,7 +20,7 @@ function checkValueFrom ({ fieldRef, resourceFieldRef, configMapKeyRef, secretKe
   else if (sources > 1) invalid(report, at, '', 'may not have more than one field specified at a time')
 }
 
-/** @param at of the list, where it is said that a member of it names no source, or two */
+/** @param at path of the list, where upstream reports a missing or ambiguous source */
 export function checkEnvFrom (sources: readonly EnvFromSource[], at: string, report: Report): void {
   sources.forEach(({ prefix = '', configMapRef, secretRef }, index) => {
     if (prefix !== '') named(report, `${at}[${index}].prefix`, prefix, envName)

@@ -1,4 +1,4 @@
-/** What an Event has to keep to: in every version, and beside in events.orch.io/v1. Findings stand at the fields of core v1. */
+/** Validation of Events: for every version, and stricter for events.orch.io/v1. Field paths are those of core v1. */
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { validateFinalizerDomains } from '../../../meta/metadata-rules.js'
@@ -7,11 +7,11 @@ import type { VersionRules } from '../../../resource.js'
 import { invalid, named, required } from '../../../rules/findings.js'
 import type { Event } from '../events.js'
 
-const MOST = 128
-const MOST_MESSAGE = 1024
+const MAX = 128
+const MAX_MESSAGE = 1024
 const TYPES: readonly (string | undefined)[] = ['Normal', 'Warning']
 
-/** What holds in every version; one of them calls who tells of it by a name of its own. One with an eventTime is of the new kind, which says who that is and what was done. */
+/** Applies to every version. `reporter` is the version's name of reportingController. An event with eventTime is of the new API, which requires reporter and action. */
 function validateEvent (event: Event, reporter: string, report: Report): void {
   const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
   const { namespace: own = '' } = event.metadata
@@ -24,9 +24,9 @@ function validateEvent (event: Event, reporter: string, report: Report): void {
     named(report, reporter, reportingComponent, qualifiedName)
     for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
       if (value === '') required(report, field)
-      short(field, value, MOST)
+      short(field, value, MAX)
     }
-    short('message', message, MOST_MESSAGE)
+    short('message', message, MAX_MESSAGE)
   }
   named(report, 'namespace', own, dnsSubdomain)
 }
@@ -37,14 +37,14 @@ function validateSeries ({ series }: Event, report: Report): void {
   if (series.lastObservedTime === undefined) required(report, 'series.lastObservedTime')
 }
 
-/** For other versions any name will do, and any finalizer. */
+/** Names and finalizers, which only the strict rules check. */
 function validateNewMetadata ({ name = '', generateName = '', finalizers }: Event['metadata'], report: Report): void {
   if (generateName !== '') named(report, 'metadata.generateName', generateName, text => dnsSubdomain(text, true))
   named(report, 'metadata.name', name, dnsSubdomain)
   validateFinalizerDomains(finalizers, report)
 }
 
-/** @param reporter what the version calls who tells of the event */
+/** @param reporter the version's name of reportingController */
 export const eventRules = (reporter: string): VersionRules<Event> => ({
   create: (event, report) => { validateEvent(event, reporter, report) },
   update: (event, _old, report) => { validateEvent(event, reporter, report) }
@@ -52,7 +52,7 @@ export const eventRules = (reporter: string): VersionRules<Event> => ({
 
 const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action', 'related'] as const
 
-/** What is new says all there is to say, and stays as it is but for its series. */
+/** events.orch.io/v1: requires all new fields on create, and only the series may change. */
 export const strictEventRules: VersionRules<Event> = {
   create: (event, report) => {
     validateEvent(event, 'reportingController', report)

@@ -1,7 +1,4 @@
-/**
- * Fields of pods and their templates that belong to features which are off in this release: what clients send in them is dropped, as
- * convention, unless what is there has one of them already.
- */
+/** Drops pod fields of features disabled in this release, unless the existing object uses them. */
 import type { Container } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 
@@ -13,7 +10,7 @@ const containersOf = (spec: PodSpec | undefined): Array<Partial<Container>> => [
 const probesOf = ({ livenessProbe, startupProbe }: Partial<Container>): Array<NonNullable<Container['livenessProbe']>> => [livenessProbe, startupProbe].filter(probe => probe !== undefined)
 const constraintsOf = (spec: PodSpec | undefined): NonNullable<PodSpec['topologySpreadConstraints']> => spec?.topologySpreadConstraints ?? []
 
-/** @param old what is there; undefined for what is new */
+/** @param old undefined on create */
 export function dropGatedPodFields (spec: PodSpec | undefined, old: PodSpec | undefined): void {
   const [containers, before] = [containersOf(spec), containersOf(old)]
   if (!before.some(container => probesOf(container).some(probe => probe.terminationGracePeriodSeconds !== undefined))) {
@@ -25,7 +22,7 @@ export function dropGatedPodFields (spec: PodSpec | undefined, old: PodSpec | un
   if (!constraintsOf(old).some(({ minDomains }) => minDomains !== undefined)) for (const constraint of constraintsOf(spec)) delete constraint.minDomains
 }
 
-/** Of objects whose spec has a template. */
+/** The same for objects with a pod template. */
 export function dropGatedTemplateFields (object: { readonly spec: Templated }, old: { readonly spec: Templated } | undefined): void {
   dropGatedPodFields(object.spec.template?.spec, old?.spec.template?.spec)
 }

@@ -1,4 +1,4 @@
-/** Rules on probes and lifecycle hooks. */
+/** Validation of probes and lifecycle hooks. */
 import { named, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { headerName } from '../../../names.js'
@@ -7,7 +7,7 @@ import { checkPort, checkPortNumber } from './ports.js'
 
 type Check = (at: string, report: Report) => void
 
-/** One of them is set; what there is of others is not looked at. */
+/** Exactly one handler. Further ones are forbidden and not validated. */
 export function validateHandler ({ exec, httpGet, tcpSocket, ...others }: ProbeHandler | LifecycleHandler, at: string, report: Report): void {
   const grpc = 'grpc' in others ? others.grpc : undefined
   const set: Array<[field: string, check: Check]> = []
@@ -16,7 +16,7 @@ export function validateHandler ({ exec, httpGet, tcpSocket, ...others }: ProbeH
   }
   if (httpGet !== undefined) set.push(['httpGet', (at, report) => { checkHttpGet(httpGet, at, report) }])
   if (tcpSocket !== undefined) set.push(['tcpSocket', (at, report) => { checkPort(tcpSocket.port, `${at}.port`, report) }])
-  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }]) // the name it is told by, as convention
+  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }]) // upstream's path
   set.forEach(([field, check], index) => {
     if (index === 0) check(`${at}.${field}`, report)
     else forbidden(report, `${at}.${field}`, 'may not specify more than 1 handler type')
@@ -40,7 +40,7 @@ export function validateProbe (probe: Probe, at: string, report: Report): void {
 
 interface Probes { readonly livenessProbe?: Probe | undefined, readonly readinessProbe?: Probe | undefined, readonly startupProbe?: Probe | undefined }
 
-/** What is particular to each of the probes: only readiness can be lost and found again, and only it ends nothing. */
+/** Liveness and startup probes need a success threshold of 1; a readiness probe has no grace period. */
 export function checkProbes (container: Probes, at: string, report: Report): void {
   for (const field of ['livenessProbe', 'startupProbe'] as const) {
     const probe = container[field]

@@ -1,4 +1,4 @@
-/** What a LimitRange has to keep to: names of resources, and limits that do not contradict each other. */
+/** Validation of LimitRanges. */
 import type { Report } from '../../../language/types.js'
 import { amountOf, compareQuantities } from '../../../meta/quantity.js'
 import { qualifiedName } from '../../../names.js'
@@ -41,7 +41,7 @@ function validateItem (item: LimitRangeItem, at: string, report: Report): void {
   for (const name of new Set(looked.flatMap(bound => Object.keys(item[bound] ?? {})))) validateResource(item, name, looked, at, report)
 }
 
-/** Least ≤ default request ≤ default limit ≤ most. */
+/** min ≤ default request ≤ default limit ≤ max. */
 function validateResource (item: LimitRangeItem, name: string, looked: readonly string[], at: string, report: Report): void {
   const amount = (bound: typeof BOUNDS[number]): string | undefined => looked.includes(bound) && Object.hasOwn(item[bound] ?? {}, name) ? item[bound]?.[name] : undefined
   const [min, max, limit, request, ratio] = [amount('min'), amount('max'), amount('default'), amount('defaultRequest'), amount('maxLimitRequestRatio')]

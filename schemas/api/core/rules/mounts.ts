@@ -1,11 +1,11 @@
-/** Rules on what of the volumes of a pod is where in a container. */
+/** Validation of volume mounts and devices in containers. */
 import { forbidden, invalid, notFound, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { Container, VolumeDevice, VolumeMount } from '../containers.js'
 import type { Volume } from '../pod-volumes.js'
 import { checkRelativePath } from './paths.js'
 
-/** Those of a pod in which nothing is wrong. */
+/** The valid volumes of a pod, by name. */
 export type Volumes = ReadonlyMap<string, Volume>
 
 export const NOT_IN_EPHEMERAL = 'cannot be set for an Ephemeral Container'
@@ -20,7 +20,7 @@ export function checkMounts ({ volumeMounts = [], volumeDevices = [], securityCo
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None']
 
-/** Of how a volume is mounted, findings stand at members of the list as a whole, as convention. */
+/** As upstream, errors about subPath and mountPropagation have no index. */
 function checkVolumeMounts (mounts: readonly VolumeMount[], devices: readonly VolumeDevice[], privileged: boolean, volumes: Volumes, at: string, report: Report): void {
   const [paths, deviceNames, devicePaths] = [new Set<string>(), new Set(devices.map(({ name }) => name)), new Set(devices.map(({ devicePath }) => devicePath))]
   mounts.forEach(({ name, mountPath, subPath = '', subPathExpr = '', mountPropagation }, index) => {
@@ -57,7 +57,7 @@ function checkVolumeDevices (devices: readonly VolumeDevice[], mounts: readonly 
   })
 }
 
-/** Mounts of parts of a volume outlive the container that asked for them. */
+/** Ephemeral containers cannot mount subpaths. */
 export function checkWholeVolumes (mounts: readonly VolumeMount[], at: string, report: Report): void {
   mounts.forEach(({ subPath = '', subPathExpr = '' }, index) => {
     if (subPath !== '') forbidden(report, `${at}[${index}].subPath`, NOT_IN_EPHEMERAL)

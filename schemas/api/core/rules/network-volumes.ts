@@ -1,12 +1,11 @@
-/** Rules on volumes on storage of the network. */
+/** Validation of network volume sources. */
 import { between, invalid, named, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
-import { dnsLabel, dnsSubdomain } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import type { CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from '../network-volumes.js'
 import { LUN_MAX } from './disks.js'
 
-/** Some reference to a secret, of which the name is asked for. */
+/** Any source with a secret reference that requires a name. */
 interface WithSecret { readonly secretRef?: { readonly name?: string | undefined } | undefined }
 
 export function validateSecretRef ({ secretRef }: WithSecret, at: string, report: Report): void {
@@ -21,7 +20,7 @@ const IQN = /^iqn\.\d{4}-\d{2}\.[0-9A-Za-z\-.]+:[^,;*&$|\s]+$/
 const EUI = /^eui.[0-9A-Za-z]{16}$/
 const NAA = /^naa.[0-9A-Za-z]{32}$/
 
-/** Qualified names of iSCSI nodes, in one of their three forms. */
+/** iSCSI qualified names: iqn, eui or naa. */
 export const iscsiName: NameRule = name => {
   const form = name.startsWith('iqn') ? IQN : name.startsWith('eui') ? EUI : name.startsWith('naa') ? NAA : undefined
   if (form === undefined) return ['must be valid format starting with iqn, eui, or naa']
@@ -35,7 +34,7 @@ export function validateISCSI ({ iqn, lun, chapAuthDiscovery, chapAuthSession, s
   if (initiatorName !== undefined) named(report, `${at}.initiatorname`, initiatorName, iscsiName)
 }
 
-/** Some options are filled in by the system itself. */
+/** Options of the reserved domain are set by the system. */
 export function validateFlexVolume ({ options = {} }: FlexVolumeSource, at: string, report: Report): void {
   for (const key of Object.keys(options)) {
     const domain = `.${key.split('/', 1)[0] ?? ''}`.toLowerCase()
@@ -57,13 +56,13 @@ export function validateStorageOS (source: StorageOSVolumeSource, at: string, re
 
 const DRIVER_MAX = 63
 
-/** Of a CSI driver, in small letters or not. An empty one is reported as required by its field, and here as no name. */
+/** A CSI driver name, in any case. An empty name is reported here as invalid, and as required by the field's declaration. */
 export function checkDriverName (driver: string, field: string, report: Report): void {
   if (driver.length > DRIVER_MAX) tooLong(report, field, DRIVER_MAX)
   for (const detail of dnsSubdomain(driver.toLowerCase())) invalid(report, field, driver, detail)
 }
 
-/** The paths are those of the convention, blank and all. */
+/** Field paths are upstream's, including `name` for the secret. */
 export function validateCSIVolume ({ driver, nodePublishSecretRef: secret }: CSIVolumeSource, at: string, report: Report): void {
   checkDriverName(driver, `${at}.driver`, report)
   if (secret === undefined) return

@@ -1,11 +1,11 @@
-/** Rules on how pods resolve names. */
+/** Validation of DNS settings and host aliases. */
 import { named, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
 import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
 import { parseAddress } from '../../../rules/net.js'
 
-/** What the resolver of Linux takes. */
+/** Limits of the Linux resolver. */
 const NAMESERVERS_MAX = 3
 const SEARCHES_MAX = 6
 const SEARCHES_LENGTH_MAX = 256
@@ -25,7 +25,7 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
   options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
 }
 
-/** Findings stand at members of the list as a whole: which of them it is, their value says. */
+/** As upstream, field paths have no index; the value identifies the alias. */
 export function checkHostAliases (aliases: readonly HostAlias[], at: string, report: Report): void {
   for (const { ip = '', hostnames = [] } of aliases) {
     if (parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, NO_ADDRESS)

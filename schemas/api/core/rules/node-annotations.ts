@@ -1,4 +1,4 @@
-/** Taints, and pods a node would rather not run, as old clients tell them: JSON in annotations. Paths are those clients know. */
+/** Validation of the legacy JSON annotations for taints and avoided pods, with upstream's field paths. */
 import type { Plain, Report } from '../../../language/types.js'
 import { invalid, required } from '../../../rules/findings.js'
 import type { Taint } from '../nodes.js'
@@ -10,7 +10,7 @@ const AT = 'metadata.annotations'
 const isPlain = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string => typeof value === 'string' ? value : ''
 
-/** Undefined where it is no JSON of objects. */
+/** The JSON list of objects; undefined if malformed. */
 function listOf (text: string, pick: (value: unknown) => unknown): Plain[] | undefined {
   try {
     const list = pick(JSON.parse(text)) ?? []
@@ -20,7 +20,7 @@ function listOf (text: string, pick: (value: unknown) => unknown): Plain[] | und
   }
 }
 
-/** @param validateTaints the rules on taints, wherever they stand */
+/** @param validateTaints validates taints at a path */
 export function validateNodeAnnotations (annotations: Readonly<Record<string, string>> | undefined, validateTaints: (taints: readonly Taint[], at: string) => void, report: Report): void {
   const told = (key: string): string => annotations !== undefined && Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''
   const [taints, avoided] = [told(TAINTS), told(AVOID)]

@@ -1,4 +1,4 @@
-/** What a Node has to keep to. Findings about taints stand below metadata, as clients know them. */
+/** Validation of Nodes. As upstream, taint errors have paths below metadata. */
 import type { Report } from '../../../language/types.js'
 import { configKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
 import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
@@ -11,7 +11,7 @@ import type { Node, NodeSpec, Taint } from '../nodes.js'
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const CIDRS = 'spec.podCIDRs'
 
-/** Of new nodes, and of those that are changed. */
+/** On create and on update. */
 export function validateNode ({ metadata, spec }: Node, report: Report): void {
   validateNodeAnnotations(metadata.annotations, (taints, at) => { validateTaints(taints, at, report) }, report)
   validateTaints(spec.taints ?? [], 'metadata.taints', report)
@@ -52,7 +52,7 @@ function validatePodRanges (texts: readonly string[], report: Report): void {
   }
 }
 
-/** Of the object and of its status. What the cluster gave a node stays. Taints and annotations are told here and with the node as a whole. */
+/** Validates updates of the object and of its status. Taints and annotations are validated again, as upstream does. */
 export function validateNodeUpdate ({ metadata, spec, status }: Node, { spec: old }: Node, report: Report): void {
   validateNodeAnnotations(metadata.annotations, (taints, at) => { validateTaints(taints, at, report) }, report)
   validateTaints(spec.taints ?? [], 'metadata.taints', report)
@@ -76,7 +76,7 @@ export function validateNodeUpdate ({ metadata, spec, status }: Node, { spec: ol
   if ((spec.externalID ?? '') !== (old.externalID ?? '')) forbidden(report, 'spec.externalID', 'may not be updated')
 }
 
-/** The version of the configuration is known to the status alone. */
+/** uid and resourceVersion are set in status only. */
 function validateConfigSource ({ configMap }: NodeConfigSource, at: string, isStatus: boolean, report: Report): void {
   if (configMap === undefined) return invalid(report, at, {}, 'configMap is required')
   for (const field of ['uid', 'resourceVersion'] as const) {
@@ -88,7 +88,7 @@ function validateConfigSource ({ configMap }: NodeConfigSource, at: string, isSt
   requiredName(report, `${at}.configMap.kubeletConfigKey`, configMap.kubeletConfigKey, configKey, 'kubeletConfigKey must be set')
 }
 
-/** The first of the ranges has a field of its own, which counts where it says another. */
+/** Makes podCIDR and the first of podCIDRs agree; podCIDR takes precedence. */
 export function alignPodRanges (spec: Pick<NodeSpec, 'podCIDR' | 'podCIDRs'>): void {
   const { podCIDR = '', podCIDRs: [first] = [] } = spec
   if (podCIDR !== '' && podCIDR !== first) spec.podCIDRs = [podCIDR]

@@ -1,24 +1,23 @@
-/** What particular sources of PersistentVolumes have to keep to, beside what their fields say. */
+/** Validation of particular PersistentVolume sources. */
 import type { Report } from '../../../language/types.js'
-import { dnsLabel } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { dnsLabel, type NameRule } from '../../../names.js'
 import { invalid, named, required, requiredName } from '../../../rules/findings.js'
 import { checkDriverName, iscsiName } from './network-volumes.js'
 import type { CSIPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource, StorageOSPersistentVolumeSource } from '../persistent-network-volumes.js'
 
-const MOST_LUN = 255
+const MAX_LUN = 255
 
 export function validateSome (values: readonly unknown[] | undefined, field: string, report: Report): void {
   if ((values ?? []).length === 0) required(report, field)
 }
 
-/** Where endpoints are; left out for those beside the claim. */
+/** Namespace of the Glusterfs endpoints; by default that of the claim. */
 export function validateEndpointsNamespace (namespace: string | undefined, field: string, report: Report): void {
   if (namespace === '') invalid(report, field, namespace, 'if the endpointnamespace is set, it must be a valid namespace name')
   else if (namespace !== undefined) named(report, field, namespace, dnsLabel)
 }
 
-/** References to secrets that are looked at; what is wrong with their names is told of the volume itself, as convention. */
+/** Validated secret references. As upstream, errors about names have paths of the source itself. */
 const SECRETS = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef'] as const
 
 export function validateCsiVolume (volume: CSIPersistentVolumeSource, at: string, report: Report): void {
@@ -39,13 +38,13 @@ const wellFormed: NameRule = name => iscsiName(name).length === 0 ? [] : ['must 
 export function validateIscsiVolume (volume: ISCSIPersistentVolumeSource, at: string, report: Report): void {
   const { iqn, lun, initiatorName, secretRef, chapAuthDiscovery, chapAuthSession } = volume
   if (iqn !== '') named(report, `${at}.iqn`, iqn, wellFormed)
-  if (lun < 0 || lun > MOST_LUN) invalid(report, `${at}.lun`, lun, `must be between 0 and ${MOST_LUN}, inclusive`)
+  if (lun < 0 || lun > MAX_LUN) invalid(report, `${at}.lun`, lun, `must be between 0 and ${MAX_LUN}, inclusive`)
   if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
   if (secretRef !== undefined && !secretRef.name) required(report, `${at}.secretRef.name`)
   if (initiatorName !== undefined) named(report, `${at}.initiatorname`, initiatorName, wellFormed)
 }
 
-/** Some reference to a secret of any namespace. */
+/** Any source with a namespaced secret reference. */
 interface WithSecret { readonly secretRef?: { readonly name?: string | undefined, readonly namespace?: string | undefined } | undefined }
 
 export function validateSecretPlace ({ secretRef }: WithSecret, at: string, report: Report): void {

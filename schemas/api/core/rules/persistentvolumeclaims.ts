@@ -1,4 +1,4 @@
-/** What a PersistentVolumeClaim has to keep to: in templates of them too. */
+/** Validation of PersistentVolumeClaims and claim templates. */
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { compareQuantities } from '../../../meta/quantity.js'
@@ -30,20 +30,20 @@ export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, 
 const isCopyOrSnapshot = ({ apiGroup, kind }: TypedLocalObjectReference): boolean =>
   (kind === 'PersistentVolumeClaim' && !apiGroup) || (kind === 'VolumeSnapshot' && apiGroup === SNAPSHOT_GROUP)
 
-/** The older of two fields takes claims and snapshots alone, and is dropped with anything else; each of them is told in the other. */
+/** Normalizes dataSource and dataSourceRef on create. dataSource allows only claims and snapshots, otherwise it is dropped; each field defaults to the other. */
 export function prepareClaim ({ spec }: PersistentVolumeClaim): void {
   if (spec.dataSource !== undefined && !isCopyOrSnapshot(spec.dataSource)) delete spec.dataSource
   if (spec.dataSource !== undefined) spec.dataSourceRef ??= { ...spec.dataSource }
   else if (spec.dataSourceRef !== undefined) spec.dataSource = { ...spec.dataSourceRef }
 }
 
-/** For clients that know of one of the two alone. */
+/** Keeps an update valid from a client that knows only one of dataSource and dataSourceRef. */
 export function prepareClaimUpdate ({ spec }: PersistentVolumeClaim, { spec: old }: PersistentVolumeClaim): void {
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined && sameValue(spec.dataSource, old.dataSource)) spec.dataSourceRef = { ...spec.dataSource }
   if (spec.dataSourceRef !== undefined && spec.dataSource === undefined && old.dataSource !== undefined && sameValue(spec.dataSourceRef, old.dataSourceRef)) spec.dataSource = { ...old.dataSource }
 }
 
-/** All but how much a bound claim asks for, and the volume once, is final. */
+/** The spec is immutable, except volumeName once and the requested storage of a bound claim. */
 export function validateClaimUpdate (claim: PersistentVolumeClaim, old: PersistentVolumeClaim, report: Report): void {
   const { spec, metadata: { annotations = {} } } = claim
   const [size, before] = [spec.resources.requests?.['storage'], old.spec.resources.requests?.['storage']]
@@ -61,7 +61,7 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
   if (!sameValue(spec.volumeMode, old.spec.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
 }
 
-/** The class, where what was its annotation is now told in the field for it. */
+/** The storage class, if the update moves it from the annotation to the field. */
 function upgradedClass ({ spec, metadata }: PersistentVolumeClaim, old: PersistentVolumeClaim): string | undefined {
   const annotated = old.metadata.annotations?.[CLASS_ANNOTATION]
   const now = metadata.annotations?.[CLASS_ANNOTATION]
@@ -69,7 +69,6 @@ function upgradedClass ({ spec, metadata }: PersistentVolumeClaim, old: Persiste
   return moved && (now === undefined || now === annotated) ? annotated : undefined
 }
 
-/** The status: what there is of each resource. */
 export function validateClaimStatus ({ capacity = {} }: { capacity?: Record<string, string> | undefined }, at: string, report: Report): void {
   for (const [name, amount] of Object.entries(capacity)) if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
 }

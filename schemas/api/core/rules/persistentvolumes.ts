@@ -1,6 +1,5 @@
-/** What a PersistentVolume has to keep to, and a volume that a VolumeAttachment gives in place. */
-import { Facts } from '../../../language/types.js'
-import type { Message, Report } from '../../../language/types.js'
+/** Validation of PersistentVolumes, and of inline volumes in VolumeAttachments. */
+import { Facts, type Report, type Message } from '../../../language/types.js'
 import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
 import { dnsSubdomain } from '../../../names.js'
@@ -21,14 +20,14 @@ const SOURCES = [
   'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO', 'local', 'storageos', 'csi'
 ] as const
 
-/** At least one, each known, and one that excludes others alone. */
+/** At least one known mode; ReadWriteOncePod excludes others. */
 export function validateAccessModes (modes: readonly string[], field: string, report: Report, none = ''): void {
   if (modes.length === 0) required(report, field, none)
   for (const mode of modes) if (!ACCESS_MODES.includes(mode) && mode !== ALONE) notSupported(report, field, mode, ACCESS_MODES)
   if (modes.includes(ALONE) && modes.some(mode => mode !== ALONE && ACCESS_MODES.includes(mode))) forbidden(report, field, `may not use ${ALONE} with other access modes`)
 }
 
-/** Of objects that have not had it: `ReadWriteOncePod` belongs to a feature that is off in this release. */
+/** The feature gate of ReadWriteOncePod is off in this release, so only objects that have it may keep it. */
 export function refuseAlone (modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'): void {
   if (modes.includes(ALONE) && !old.includes(ALONE)) notSupported(report, field, ALONE, ACCESS_MODES)
 }
@@ -45,7 +44,7 @@ export function validateVolumeSpec (spec: PersistentVolumeSpec, name: string, at
   if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) notSupported(report, `${at}.volumeMode`, volumeMode, VOLUME_MODES)
 }
 
-/** Of a volume that is no object of its own. */
+/** An inline volume of a VolumeAttachment. */
 export function validateInlineVolumeSpec (spec: PersistentVolumeSpec, at: string, report: Report): void {
   if (spec.claimRef !== undefined) forbidden(report, `${at}.claimRef`, INLINE)
   if (Object.keys(spec.capacity ?? {}).length > 0) forbidden(report, `${at}.capacity`, INLINE)
@@ -68,7 +67,7 @@ function validateCapacity ({ capacity = {} }: PersistentVolumeSpec, at: string, 
   }
 }
 
-/** One of them; what there is of others is not looked at, but for flexVolume, as convention. */
+/** Exactly one source. Further ones are forbidden and not validated; as upstream, flexVolume is an exception. */
 function validateSources (spec: PersistentVolumeSpec, name: string, at: string, report: Report): void {
   let found = false
   for (const source of SOURCES) {
@@ -85,7 +84,7 @@ function validateSources (spec: PersistentVolumeSpec, name: string, at: string, 
 }
 
 function validateSource (spec: PersistentVolumeSpec, source: typeof SOURCES[number], value: object, name: string, at: string, report: Report): void {
-  // Each of them is a message, whose value this is. The disk is told of by another name, as convention.
+  // Every source field is a message. The path `persistentDisk` is upstream's.
   validatePart(PersistentVolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${source === 'gcePersistentDisk' ? 'persistentDisk' : source}`, report)
   if (source === 'iscsi' && spec.iscsi?.initiatorName !== undefined && `${name}:${spec.iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
     invalid(report, `${at}.iscsi.targetportal`, spec.iscsi.targetPortal, 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.')
@@ -93,7 +92,7 @@ function validateSource (spec: PersistentVolumeSpec, source: typeof SOURCES[numb
   if (source === 'local' && spec.nodeAffinity === undefined) required(report, `${at}.nodeAffinity`, 'Local volume requires node affinity')
 }
 
-/** What leads up is refused by itself, and leads here all the same. */
+/** Whether the path is the root. `..` is reported elsewhere, but resolved here. */
 function isRoot (path: string): boolean {
   let depth = 0
   for (const part of path.split('/')) if (part === '..') depth = Math.max(0, depth - 1); else if (part !== '' && part !== '.') depth++
@@ -102,7 +101,7 @@ function isRoot (path: string): boolean {
 
 const sourceOf = (spec: PersistentVolumeSpec): unknown => SOURCES.map(source => spec[source])
 
-/** What a volume is made of stays; how it is expanded may be said later. */
+/** The source is immutable, except that controllerExpandSecretRef may be added. */
 export function validateVolumeUpdate (spec: PersistentVolumeSpec, old: PersistentVolumeSpec, report: Report): void {
   let compared = spec
   if (spec.csi?.controllerExpandSecretRef !== undefined && old.csi !== undefined && old.csi.controllerExpandSecretRef === undefined) {

@@ -1,9 +1,8 @@
-/** Rules on what a pod is made of, beside those of its parts. */
+/** Validation of PodSpec. */
 import { between, named, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateLabels } from '../../../meta/metadata.js'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, qualifiedName, type NameRule } from '../../../names.js'
 import type { PodSpec } from '../pod-spec.js'
 import { checkContainers, checkEphemeralContainers, checkInitContainers } from './containers.js'
 import { checkDNS, checkHostAliases } from './network.js'
@@ -14,7 +13,7 @@ import { checkVolumes } from './volumes.js'
 import { checkHostProcess, checkSystem } from './windows.js'
 
 const PREEMPTIONS = ['PreemptLowerPriority', 'Never']
-const MOST_SECONDS = 2 ** 31 - 1
+const MAX_SECONDS = 2 ** 31 - 1
 
 export function validatePodSpec (spec: PodSpec, at: string, report: Report): void {
   const { containers = [], initContainers = [], ephemeralContainers = [], readinessGates = [], preemptionPolicy, overhead, activeDeadlineSeconds } = spec
@@ -30,7 +29,7 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   checkSpreads(spec.topologySpreadConstraints ?? [], `${at}.topologySpreadConstraints`, report)
   checkHostProcess(spec, at, report)
   checkNames(spec, at, report)
-  if (activeDeadlineSeconds !== undefined) between(report, `${at}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MOST_SECONDS)
+  if (activeDeadlineSeconds !== undefined) between(report, `${at}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MAX_SECONDS)
   checkHostAliases(spec.hostAliases ?? [], `${at}.hostAliases`, report)
   if (preemptionPolicy === '') required(report, `${at}.preemptionPolicy`)
   else if (preemptionPolicy !== undefined && !PREEMPTIONS.includes(preemptionPolicy)) notSupported(report, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTIONS)

@@ -1,4 +1,4 @@
-/** Rules on what is told of a pod. */
+/** Validation of pod status updates. */
 import { named, duplicate, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -14,7 +14,7 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
   const { restartPolicy } = old.spec
   checkPodAnnotationChanges(metadata.annotations, old.metadata.annotations, 'metadata.annotations', report)
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', report)
-  // Told under the metadata, as convention.
+  // Upstream's path is below metadata.
   status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) named(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
   const { nominatedNodeName: node = '' } = status
   if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) named(report, 'status.nominatedNodeName', node, dnsSubdomain)
@@ -24,7 +24,7 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
   checkAddresses(status, 'status.podIPs', report)
 }
 
-/** What is not to be restarted and has ended does not run again. */
+/** A terminated container that is not to be restarted must stay terminated. */
 function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly ContainerStatus[] = [], restartPolicy: string | undefined, at: string, report: Report): void {
   if (restartPolicy === 'Always') return
   const running = new Set(statuses.filter(({ state }) => state.terminated === undefined).map(({ name }) => name))
@@ -34,7 +34,7 @@ function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly Co
   })
 }
 
-/** At most one of each family. */
+/** At most one address of each family. */
 function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
   podIPs.forEach(({ ip = '' }, index) => { if (parseAddress(ip) === undefined) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
   const families = podIPs.map(({ ip = '' }) => parseAddress(ip)?.length)

@@ -1,4 +1,4 @@
-/** What whoever makes pods, or templates of them, is told beside the answer: of what is deprecated, does nothing, or cannot be meant. */
+/** Warnings for writers of pods and pod templates, about deprecated, non-functional or ambiguous fields. */
 import { isWhole } from '../../../meta/quantity.js'
 import type { ObjectMeta } from '../../../meta/object.js'
 import type { PodSpec, PodTemplateSpec } from '../pod-spec.js'
@@ -29,13 +29,13 @@ const VOLUMES = [
   ['quobyte', 'deprecated in v1.22, support removal is planned in v1.26']
 ] as const
 
-/** Resources of which there is no part of a unit. */
+/** Resources counted in whole bytes. */
 const BYTES = ['memory', 'ephemeral-storage']
 
 type Warn = (text: string) => void
 type Amounts = Readonly<Record<string, string>> | undefined
 
-/** @param at the path of what has `metadata` and `spec`; '' for a pod itself */
+/** @param at path of the template; '' for a pod */
 export function podWarnings ({ metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string): string[] {
   const found: string[] = []
   const warn: Warn = text => { found.push(text) }
@@ -43,7 +43,7 @@ export function podWarnings ({ metadata, spec }: { metadata: Pick<ObjectMeta, 'a
   warnOfNodeLabels(spec, specPath, warn)
   warnOfAnnotations(metadata.annotations, spec, annotationsPath, warn)
   for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    for (const [source, text] of VOLUMES) if (volume[source] !== undefined) warn(`${specPath}.volumes[${index}].${source === 'storageos' ? 'storageOS' : source}: ${text}`) // the convention's own spelling
+    for (const [source, text] of VOLUMES) if (volume[source] !== undefined) warn(`${specPath}.volumes[${index}].${source === 'storageos' ? 'storageOS' : source}: ${text}`) // upstream's spelling
   }
   repeated(spec.hostAliases, 'ip', `${specPath}.hostAliases`, warn)
   repeated(spec.imagePullSecrets, 'name', `${specPath}.imagePullSecrets`, warn)
@@ -103,7 +103,7 @@ function fractional (amounts: Amounts, at: string, warn: Warn): void {
 
 interface Generated { readonly metadata: Pick<ObjectMeta, 'generation'> }
 
-/** Of what keeps pods running by a template: told of a new one, and when what is desired changes. @param at the path of the template */
+/** Warnings for workloads: on create and when the generation changes. @param at path of the template */
 export const templateWarnings = <T extends Generated>(at: string, templateOf: (object: T) => PodTemplateSpec | undefined) => (object: T, old: T | undefined): string[] => {
   const template = templateOf(object)
   return template === undefined || (old !== undefined && object.metadata.generation === old.metadata.generation) ? [] : podWarnings(template, at)

@@ -1,4 +1,4 @@
-/** Rules on pods that templates need not keep to, and on what may change of a pod. */
+/** Validation of pods beyond their templates, and of pod updates. */
 import { between, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
@@ -32,7 +32,7 @@ export function validateNewPod ({ metadata, spec }: Pod, report: Report): void {
 
 const CHANGEABLE = '`spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations) or `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-/** A pod that runs can be given other images, more tolerations and less time. */
+/** Images may change, tolerations be added, and the deadline be shortened. */
 export function validatePodUpdate ({ metadata, spec }: Pod, { metadata: oldMetadata, spec: old }: Pod, report: Report): void {
   checkPodAnnotationChanges(metadata.annotations, oldMetadata.annotations, ANNOTATIONS, report)
   for (const field of ['containers', 'initContainers'] as const) {
@@ -44,15 +44,15 @@ export function validatePodUpdate ({ metadata, spec }: Pod, { metadata: oldMetad
 }
 
 const DEADLINE = 'spec.activeDeadlineSeconds'
-const MOST_SECONDS = 2 ** 31 - 1
+const MAX_SECONDS = 2 ** 31 - 1
 
-/** @returns whether it is worth looking further */
+/** @returns whether validation should continue */
 function checkDeadline ({ activeDeadlineSeconds: seconds }: PodSpec, { activeDeadlineSeconds: before }: PodSpec, report: Report): boolean {
   if (seconds === undefined) {
     if (before !== undefined) invalid(report, DEADLINE, null, 'must not be removed')
     return true
   }
-  if (seconds < 0 || seconds > MOST_SECONDS) between(report, DEADLINE, seconds, 0, MOST_SECONDS)
+  if (seconds < 0 || seconds > MAX_SECONDS) between(report, DEADLINE, seconds, 0, MAX_SECONDS)
   else if (before !== undefined && before < seconds) invalid(report, DEADLINE, seconds, 'must be less than or equal to previous value')
   else return true
   return false
@@ -64,7 +64,7 @@ function checkTolerations (tolerations: readonly Toleration[], old: readonly Tol
   if (!old.every(toleration => there.has(timeless(toleration)))) forbidden(report, 'spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')
 }
 
-/** The spec as it would be if only those parts had changed that may not. */
+/** The new spec with all mutable fields taken from the old one. */
 function withFreePartsOf (spec: PodSpec, old: PodSpec): PodSpec {
   const images = (containers: readonly Container[] = [], before: readonly Container[] = []) => containers.map((container, index) => ({ ...container, image: before[index]?.image }))
   const grace = old.terminationGracePeriodSeconds !== undefined && old.terminationGracePeriodSeconds < 0 && spec.terminationGracePeriodSeconds === 1 ? old.terminationGracePeriodSeconds : spec.terminationGracePeriodSeconds
@@ -78,7 +78,7 @@ function withFreePartsOf (spec: PodSpec, old: PodSpec): PodSpec {
   }
 }
 
-/** Ephemeral containers come, and stay as they came. */
+/** Ephemeral containers may be added, not changed or removed. */
 export function validateEphemeralUpdate ({ metadata, spec }: Pod, { metadata: oldMetadata, spec: old }: Pod, report: Report): void {
   checkPodAnnotationChanges(metadata.annotations, oldMetadata.annotations, ANNOTATIONS, report)
   const now = new Map((spec.ephemeralContainers ?? []).map(container => [container.name, container]))

@@ -1,17 +1,17 @@
-/** Rules on the ports of containers, and on ports that others name. */
+/** Validation of container ports. */
 import { between, named, duplicate, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { IntOrStringValue } from '../../../meta/int-or-string.js'
 import { portName } from '../../../names.js'
 import type { Container, ContainerPort } from '../containers.js'
 
-const MOST = 65535
+const MAX = 65535
 
 export function checkPortNumber (port: number, field: string, report: Report): void {
-  between(report, field, port, 1, MOST)
+  between(report, field, port, 1, MAX)
 }
 
-/** A number, or a name that stands for one. */
+/** A number or the name of a port. */
 export function checkPort (port: IntOrStringValue = 0, field: string, report: Report): void {
   if (typeof port === 'number') checkPortNumber(port, field, report)
   else named(report, field, port, portName)
@@ -32,7 +32,7 @@ export function checkPortNames (ports: readonly ContainerPort[], at: string, rep
   })
 }
 
-/** What runs at the same time can't have the same port of the node. */
+/** Containers that run simultaneously cannot share a host port. */
 export function checkHostPorts (containers: readonly Container[], at: string, report: Report, taken = new Set<string>()): void {
   containers.forEach(({ ports = [] }, number) => ports.forEach(({ protocol = '', hostIP = '', hostPort = 0 }, index) => {
     if (hostPort === 0) return
@@ -42,7 +42,7 @@ export function checkHostPorts (containers: readonly Container[], at: string, re
   }))
 }
 
-/** On the network of the node ports are those of the node. */
+/** With hostNetwork, container ports are host ports. */
 export function checkPortsOfHost (containers: readonly Container[], at: string, report: Report): void {
   containers.forEach(({ ports = [] }, number) => ports.forEach(({ containerPort, hostPort = 0 }, index) => {
     if (hostPort !== containerPort) invalid(report, `${at}[${number}].ports[${index}].containerPort`, containerPort, 'must match `hostPort` when `hostNetwork` is true')

@@ -1,4 +1,4 @@
-/** Rules on data shown as files. */
+/** Validation of volumes that project data as files. */
 import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { ConfigMapVolumeSource, DownwardAPIVolumeFile, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, ServiceAccountTokenProjection } from '../pod-volumes.js'
@@ -15,7 +15,7 @@ export function validateConfigMapVolume ({ name = '', defaultMode }: ConfigMapVo
   checkMode(defaultMode, `${at}.defaultMode`, report)
 }
 
-/** Findings about files stand at the volume, as convention. */
+/** As upstream, errors about files have paths of the volume. */
 export function validateDownwardAPIVolume ({ items = [], defaultMode }: DownwardAPIVolumeSource, at: string, report: Report): void {
   checkMode(defaultMode, `${at}.defaultMode`, report)
   for (const file of items) checkFile(file, at, report)
@@ -32,7 +32,7 @@ function checkFile (file: DownwardAPIVolumeFile, at: string, report: Report): vo
   checkMode(mode, `${at}.mode`, report)
 }
 
-/** Several sources in one directory, in which no path is taken twice. */
+/** The sources share one directory, so their paths must be unique. */
 export function validateProjectedVolume ({ sources = [], defaultMode }: ProjectedVolumeSource, at: string, report: Report): void {
   checkMode(defaultMode, `${at}.defaultMode`, report)
   const taken = new Set<string>()

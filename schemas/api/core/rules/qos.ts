@@ -1,4 +1,4 @@
-/** Which pods are the last to be evicted from a node that runs out of something. */
+/** Quality of service classes. */
 import { compareQuantities } from '../../../meta/quantity.js'
 import type { PodSpec } from '../pod-spec.js'
 
@@ -8,7 +8,7 @@ function amount (amounts: Amounts, name: string): string {
   return amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] ?? '0' : '0'
 }
 
-/** Guaranteed: every container is limited in both, and asks for as much. BestEffort: nothing is asked for. */
+/** Guaranteed: every container has equal cpu and memory requests and limits. BestEffort: no container has any. */
 export function qosClass ({ containers = [], initContainers = [] }: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   let guaranteed = true
   let anything = false

@@ -1,4 +1,4 @@
-/** What a ResourceQuota has to keep to: names of resources, and scopes that suit them. */
+/** Validation of ResourceQuotas. */
 import type { Report } from '../../../language/types.js'
 import { invalid, required } from '../../../rules/findings.js'
 import { isQuotaResource, validateAmount, validateQuotaResourceName } from '../../../rules/quantities.js'
@@ -6,7 +6,7 @@ import type { ResourceQuotaSpec, ScopedResourceSelectorRequirement } from '../re
 
 export const SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity']
 const CONFLICTS = [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]
-/** Those that are about all pods in them, with no value to compare. */
+/** Scopes that take no values. */
 const VALUELESS = SCOPES.filter(scope => scope !== 'PriorityClass')
 const OF_PODS = ['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']
 
@@ -22,7 +22,7 @@ function isCounted (scope: string, name: string): boolean {
   return scope === 'BestEffort' ? name === 'pods' : OF_PODS.includes(name)
 }
 
-/** Findings stand at the whole list of scopes. */
+/** As upstream, errors about scopes have the path of the whole list. */
 export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: Report): void {
   const { hard = {}, scopes = [], scopeSelector } = spec
   const names = Object.keys(hard).filter(isQuotaResource)

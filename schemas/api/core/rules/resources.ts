@@ -1,4 +1,4 @@
-/** Rules on how much of what a container needs and may use. */
+/** Validation of container resources. */
 import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities, isWhole, wholeUnits } from '../../../meta/quantity.js'
@@ -18,7 +18,7 @@ function checkAmount (name: string, quantity: string, field: string, report: Rep
   if (page <= 0n || wholeUnits(quantity) % page !== 0n) invalid(report, field, quantity, `${quantity} is not positive integer multiple of ${name}`)
 }
 
-/** Findings about a request that does not fit its limit stand at the requests as a whole. */
+/** As upstream, errors about a request that exceeds its limit have the path of all requests. */
 export function checkResources ({ limits = {}, requests = {} }: ResourceRequirements, at: string, report: Report): void {
   for (const [name, limit] of Object.entries(limits)) checkAmount(name, limit, `${at}.limits[${name}]`, report)
   for (const [name, request] of Object.entries(requests)) {

@@ -1,4 +1,4 @@
-/** Rules on where pods may, should and should not run. */
+/** Validation of affinity, tolerations and topology spread constraints. */
 import { duplicate, forbidden, invalid, named, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
@@ -32,7 +32,7 @@ function checkLabels ({ key, operator, values = [] }: NodeSelectorRequirement, a
   named(report, `${at}.key`, key, qualifiedName)
 }
 
-/** The only field of nodes that can be asked for is their name. */
+/** Nodes can be selected by name only. */
 function checkFields ({ key, operator, values = [] }: NodeSelectorRequirement, at: string, report: Report): void {
   if (operator !== 'In' && operator !== 'NotIn') invalid(report, `${at}.operator`, operator, NO_OPERATOR)
   else if (values.length !== 1) required(report, `${at}.values`, 'must be only one value when `operator` is \'In\' or \'NotIn\' for node field selector')
@@ -75,7 +75,7 @@ export function validateSpread ({ maxSkew, whenUnsatisfiable }: TopologySpreadCo
   if (!ACTIONS.includes(whenUnsatisfiable)) notSupported(report, `${at}.whenUnsatisfiable`, whenUnsatisfiable, ACTIONS)
 }
 
-/** One constraint for each topology and action; told at the first of those that are the same. */
+/** Topology key and action must be unique. All but the last of equal constraints are reported. */
 export function checkSpreads (constraints: readonly TopologySpreadConstraint[], at: string, report: Report): void {
   const last = new Map<string, number>()
   const pair = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint) => `{${topologyKey}, ${whenUnsatisfiable}}`

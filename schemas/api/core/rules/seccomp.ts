@@ -1,4 +1,4 @@
-/** Profiles of seccomp, which annotations told before there were fields: node agents of either age find what they look for. */
+/** Keeps seccomp fields and the annotations that preceded them in agreement, for node agents of either age. */
 import type { ObjectMeta } from '../../../meta/object.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { SeccompProfile } from '../security-contexts.js'
@@ -7,14 +7,14 @@ import { containersOf } from './visit.js'
 
 const LOCALHOST = 'localhost/'
 
-/** Undefined for what no annotation tells. */
+/** Undefined for a profile that no annotation can express. */
 function annotationOf ({ type, localhostProfile }: SeccompProfile): string | undefined {
   if (type === 'Unconfined') return 'unconfined'
   if (type === 'RuntimeDefault') return 'runtime/default'
   return type === 'Localhost' && (localhostProfile ?? '') !== '' ? `${LOCALHOST}${localhostProfile}` : undefined
 }
 
-/** Undefined for what is none. */
+/** Undefined for a malformed annotation. */
 function profileOf (annotation: string): SeccompProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' }
@@ -23,7 +23,7 @@ function profileOf (annotation: string): SeccompProfile | undefined {
 
 interface Holder { securityContext?: { seccompProfile?: SeccompProfile | undefined } | undefined }
 
-/** Tells in a new pod by fields what annotations alone tell, and by annotations what fields alone do. In place. */
+/** Sets missing fields of a new pod from annotations, and missing annotations from fields; in place. */
 export function alignSeccomp ({ metadata, spec }: { metadata: ObjectMeta, spec: PodSpec }): void {
   const annotations = { ...metadata.annotations }
   const before = Object.keys(annotations).length

@@ -1,4 +1,4 @@
-/** Cluster addresses of a Service and their families: how they go together, and what of them may change. */
+/** Validation of a Service's cluster IPs and IP families, on create and on update. */
 import type { Report } from '../../../language/types.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
 import { areDualStack, ipAddress, isIPv6, parseAddress } from '../../../rules/net.js'
@@ -12,7 +12,7 @@ const AT = 'spec.clusterIPs'
 export const isHeadless = ({ clusterIPs, clusterIP }: ServiceSpec): boolean => clusterIPs?.length === 1 ? clusterIPs[0] === NONE : clusterIP === NONE
 
 export function validateServiceAddresses (spec: ServiceSpec, report: Report): void {
-  if (spec.type === 'ExternalName') return // has none, which is looked at elsewhere
+  if (spec.type === 'ExternalName') return // validated by services.ts
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec
   if (clusterIP === '') {
     if (clusterIPs.length > 0) invalid(report, AT, clusterIPs, 'must be empty when `clusterIP` is not specified')
@@ -30,7 +30,7 @@ export function validateServiceAddresses (spec: ServiceSpec, report: Report): vo
   if (validateEach(clusterIPs, report)) validateFamilies(spec, report)
 }
 
-/** @returns whether each is an address, or None the only one */
+/** @returns whether all entries are valid: addresses, or a single None */
 function validateEach (clusterIPs: readonly string[], report: Report): boolean {
   let valid = true
   for (const [index, ip] of clusterIPs.entries()) {
@@ -59,7 +59,7 @@ function validateFamilies (spec: ServiceSpec, report: Report): void {
   }
 }
 
-/** A second address, or family, may come and go; the first stays until the service has none at all. */
+/** The primary IP and family are immutable while set; the secondary ones may be added and removed. */
 export function validateServiceAddressUpdate (spec: ServiceSpec, old: ServiceSpec, report: Report): void {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return
   const [headless, wasHeadless] = [isHeadless(spec), isHeadless(old)]
@@ -74,7 +74,7 @@ function validateKept ({ ipFamilyPolicy, clusterIPs = [] }: ServiceSpec, values:
     return
   }
   if (values.length < before.length && clusterIPs.length === 0) invalid(report, `spec.${list}[0]`, values, `primary ${one} can not be unset`)
-  if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0, clusterIPs) // of families too, as convention
+  if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0, clusterIPs) // as upstream, for families too
   if (values.length === 1 && before.length > 1 && ipFamilyPolicy !== 'SingleStack') {
     invalid(report, 'spec.ipFamilyPolicy', ipFamilyPolicy, `must be set to 'SingleStack' when releasing the secondary ${one}`)
   }

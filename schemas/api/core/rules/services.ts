@@ -1,4 +1,4 @@
-/** What a Service has to keep to, whatever becomes of its addresses: see service-address-rules.ts for those. */
+/** Validation of Services; see service-addresses.ts for cluster IPs. */
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -10,13 +10,13 @@ import { needsHealthCheckPort } from '../service-types.js'
 import type { Service, ServicePort, ServiceSpec } from '../services.js'
 
 const SOURCE_RANGES = 'service.beta.orch.io/load-balancer-source-ranges'
-/** Not for everybody to reach from outside. */
+/** The node agent's port must not be exposed. */
 const NODE_AGENT_PORT = 10250
 const POLICIES = ['Cluster', 'Local']
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const AFFINITIES = ['ClientIP', 'None']
-const MOST_AFFINITY_SECONDS = 86400
+const MAX_AFFINITY_SECONDS = 86400
 
 export function validateService (service: Service, report: Report): void {
   const { spec } = service
@@ -65,7 +65,7 @@ function validatePorts ({ ports = [] }: ServiceSpec, report: Report): void {
   ports.forEach((port, index) => { validatePortItself(port, ports.length > 1, names, `spec.ports[${index}]`, report) })
 }
 
-/** Where there are any, and that no port is there twice. */
+/** No port and no node port may occur twice. */
 function validateNodePorts ({ type, ports = [] }: ServiceSpec, report: Report): void {
   const [taken, takenOnNodes] = [new Set<string>(), new Set<string>()]
   for (const [index, { protocol = '', port, nodePort = 0 }] of ports.entries()) {
@@ -104,10 +104,10 @@ function validateAffinity ({ sessionAffinity, sessionAffinityConfig: config }: S
   if (config.clientIP === undefined) return required(report, `${at}.clientIP`, why)
   const { timeoutSeconds: seconds } = config.clientIP
   if (seconds === undefined) return required(report, `${at}.clientIP.timeoutSeconds`, why)
-  if (seconds <= 0 || seconds > MOST_AFFINITY_SECONDS) invalid(report, `${at}.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MOST_AFFINITY_SECONDS}`)
+  if (seconds <= 0 || seconds > MAX_AFFINITY_SECONDS) invalid(report, `${at}.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)
 }
 
-/** The field counts before the annotation. Its path begins with a capital, as clients know it. */
+/** The field takes precedence over the annotation. Upstream's path begins with a capital letter. */
 function validateSourceRanges ({ metadata: { annotations = {} }, spec }: Service, report: Report): void {
   const ranges = spec.loadBalancerSourceRanges ?? []
   const annotated = Object.hasOwn(annotations, SOURCE_RANGES) ? annotations[SOURCE_RANGES] : undefined
@@ -135,7 +135,7 @@ function validateExternalTraffic (spec: ServiceSpec, report: Report): void {
     if (externalTrafficPolicy !== '') invalid(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")
   } else if (externalTrafficPolicy === '') required(report, 'spec.externalTrafficPolicy')
   else validateKnown(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, POLICIES)
-  if (healthCheckNodePort === 0) return // one that is needed is allocated, where there are ranges
+  if (healthCheckNodePort === 0) return // allocated later if needed
   if (needsHealthCheckPort(spec)) validatePortNumber(report, 'spec.healthCheckNodePort', healthCheckNodePort)
   else invalid(report, 'spec.healthCheckNodePort', healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
 }

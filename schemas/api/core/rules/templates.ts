@@ -1,11 +1,11 @@
-/** Rules on templates of pods, and on those of controllers that keep their pods running. */
+/** Validation of pod templates. */
 import { forbidden, invalid, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
 import type { PodTemplateSpec } from '../pod-spec.js'
 import { checkPodAnnotations, checkSeccompMatches } from './annotations.js'
 
-/** Findings about labels and annotations stand at the template itself. */
+/** As upstream, the paths of labels and annotations omit `metadata`. */
 export function checkTemplateMetadata ({ metadata, spec }: PodTemplateSpec, at: string, report: Report): void {
   validateLabels(metadata.labels, `${at}.labels`, report)
   validateAnnotations(metadata.annotations, `${at}.annotations`, report)
@@ -18,7 +18,7 @@ export function validatePodTemplate (template: PodTemplateSpec, at: string, repo
   if ((template.spec.ephemeralContainers ?? []).length > 0) forbidden(report, `${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
 }
 
-/** What is kept running does not end by itself. */
+/** Pods of a controller must always restart. */
 export function checkRunsOn ({ spec }: PodTemplateSpec, controller: string, at: string, report: Report): void {
   if (spec.restartPolicy !== 'Always') notSupported(report, `${at}.spec.restartPolicy`, spec.restartPolicy, ['Always'])
   if (spec.activeDeadlineSeconds !== undefined) forbidden(report, `${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${controller} is not Supported`)

@@ -1,4 +1,4 @@
-/** Tolerations as old clients tell them: JSON in an annotation. */
+/** Validation of the legacy JSON annotation for tolerations. */
 import { invalid } from '../../../rules/findings.js'
 import type { Plain, Report } from '../../../language/types.js'
 import type { Toleration } from '../affinity.js'
@@ -6,7 +6,7 @@ import { validateToleration } from './scheduling.js'
 
 export const TOLERATIONS = 'scheduler.alpha.orch.io/tolerations'
 
-/** @param at of the annotations */
+/** @param at path of the annotations */
 export function checkTolerationAnnotation (text: string, at: string, report: Report): void {
   if (text === '') return
   const tolerations = parsed(text)
@@ -17,7 +17,7 @@ export function checkTolerationAnnotation (text: string, at: string, report: Rep
 const TEXTS = ['key', 'operator', 'value', 'effect'] as const
 const isToleration = (value: Plain): value is Plain & Toleration => TEXTS.every(field => typeof (value[field] ?? '') === 'string') && Number.isInteger(value['tolerationSeconds'] ?? 0)
 
-/** Undefined where it is something else. What is null is as if it were not there. */
+/** The tolerations; undefined if malformed. null is treated as unset. */
 function parsed (text: string): Toleration[] | undefined {
   try {
     const list: unknown = JSON.parse(text, (_, value: unknown) => value ?? undefined) ?? []

@@ -1,8 +1,7 @@
-/** The containers of a pod. */
 import type { Container, EphemeralContainer } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 
-/** All of them, of all three kinds, each with its path. */
+/** Containers of all three kinds, each with its path. */
 export function containersOf ({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec, at: string): Array<[container: Container | EphemeralContainer, path: string]> {
   const found: Array<[Container | EphemeralContainer, string]> = []
   initContainers.forEach((container, index) => found.push([container, `${at}.initContainers[${index}]`]))

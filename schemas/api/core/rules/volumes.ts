@@ -1,25 +1,23 @@
-/** Rules on the volumes of a pod: their names, and that each comes from one place. */
+/** Validation of pod volumes: names, and exactly one source each. */
 import { named, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
-import { Facts } from '../../../language/declare.js'
-import type { Message, Report } from '../../../language/declare.js'
+import { Facts, type Report, type Message } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
-import { VolumeSource } from '../pod-volumes.js'
-import type { Volume } from '../pod-volumes.js'
+import { VolumeSource, type Volume } from '../pod-volumes.js'
 import type { Volumes } from './mounts.js'
 
 type Source = keyof VolumeSource
 
-/** In the order in which the first one that is set counts, and the others are too many. */
+/** In upstream's order: of several sources, the first is validated and the others are forbidden. */
 const SOURCES: readonly Source[] = [
   'emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte',
   'downwardAPI', 'fc', 'flexVolume', 'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral'
 ]
-/** Names the convention tells of them by, in findings, where those are others: of what is wrong in one, and of one too many. */
+/** Upstream's path segments where they differ from field names: in errors within a source, and for a superfluous source. */
 const TOLD: Partial<Record<Source, string>> = { gcePersistentDisk: 'persistentDisk' }
 const TOLD_TOO_MANY: Partial<Record<Source, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
-/** @returns those in which nothing is wrong */
+/** @returns the valid volumes */
 export function checkVolumes (volumes: readonly Volume[], at: string, report: Report): Volumes {
   const valid = new Map<string, Volume>()
   volumes.forEach((volume, index) => {
@@ -46,7 +44,7 @@ function checkSource (volume: Volume, at: string, report: Report): void {
     const value = volume[source]
     if (value === undefined) continue
     if (found) forbidden(report, `${at}.${TOLD_TOO_MANY[source] ?? source}`, 'may not specify more than 1 volume type')
-    // Each of them is a message, whose value this is.
+    // Every source field is a message.
     else validatePart(VolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${TOLD[source] ?? source}`, report)
     found = true
   }
@@ -57,7 +55,7 @@ function checkSource (volume: Volume, at: string, report: Report): void {
   }
 }
 
-/** Claims made for a pod have its name and that of the volume, and are used as such alone. */
+/** Claims for ephemeral volumes are named POD-VOLUME, which must be valid and not referenced otherwise. */
 export function checkClaims (volumes: readonly Volume[], pod: string, at: string, report: Report): void {
   if (pod === '') return
   const made = new Set(volumes.flatMap(({ name, ephemeral }) => ephemeral === undefined ? [] : [`${pod}-${name}`]))
@@ -69,7 +67,7 @@ export function checkClaims (volumes: readonly Volume[], pod: string, at: string
   })
 }
 
-/** What several pods write at once can't be a disk of theirs all. */
+/** A persistent disk cannot be attached to several nodes for writing. */
 export function checkSharedDisks (volumes: readonly Volume[], at: string, report: Report): void {
   volumes.forEach(({ gcePersistentDisk: disk }, index) => {
     if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only')

@@ -1,4 +1,4 @@
-/** Rules on containers of Windows, and on what the operating system of a pod leaves no place for. */
+/** Validation of Windows security options, and of fields excluded by the pod's operating system. */
 import { named, forbidden, invalid, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
@@ -19,10 +19,10 @@ export function validateWindowsOptions ({ gmsaCredentialSpecName: name, gmsaCred
   if (runAsUserName !== undefined) named(report, `${at}.runAsUserName`, runAsUserName, userName)
 }
 
-/** `DOMAIN\user`, where the domain may be missing. */
+/** `DOMAIN\user` or `user`. */
 function userName (name: string): readonly string[] {
   if (name === '') return ['runAsUserName cannot be an empty string']
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  // eslint-disable-next-line no-control-regex -- matches control characters
   if (/[\u0000-\u001f\u007f]/.test(name)) return ['runAsUserName cannot contain control characters']
   const parts = name.split('\\')
   if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
@@ -38,7 +38,7 @@ function userName (name: string): readonly string[] {
   return found
 }
 
-/** Containers that are processes of their host come alone, and on its network. */
+/** HostProcess containers require the host network, and cannot be mixed with others. */
 export function checkHostProcess (spec: PodSpec, at: string, report: Report): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess
   let all = 0

@@ -1,4 +1,4 @@
-/** Rules that controllers of pods have in common: what they select, what they make, what they tell. */
+/** Validation shared by workload controllers: selectors, templates, status counts. */
 import { invalid, notNegative, required } from '../../../rules/findings.js'
 import type { Int64, Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
@@ -15,7 +15,7 @@ export function checkSelector (selector: LabelSelector | undefined, controller: 
   checkNotEmpty(selector, controller, field, report)
 }
 
-/** One that selects everything would take over the pods of all others. */
+/** An empty selector would select the pods of every other controller. */
 export function checkNotEmpty (selector: LabelSelector, controller: string, field: string, report: Report): void {
   const { matchLabels = {}, matchExpressions = [] } = selector
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) invalid(report, field, selector, `empty selector is invalid for ${controller}`)
@@ -23,7 +23,7 @@ export function checkNotEmpty (selector: LabelSelector, controller: string, fiel
 
 interface Replicated { readonly replicas?: number | undefined, readonly minReadySeconds?: number | undefined, readonly selector?: LabelSelector | undefined, readonly template: PodTemplateSpec }
 
-/** Of pods that are all alike. The template is looked at where it is known whether it is selected. */
+/** For Deployments and ReplicaSets. Validates the template only once the selector is known to be valid. */
 export function checkReplicated ({ replicas, minReadySeconds, selector, template }: Replicated, at: string, report: Report): void {
   notNegative(report, `${at}.replicas`, replicas)
   notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
@@ -34,7 +34,7 @@ export function checkReplicated ({ replicas, minReadySeconds, selector, template
   checkTemplate(template, replicas, 'ReplicaSet', `${at}.template`, report)
 }
 
-/** Of replication controllers, whose selector is no more than labels. */
+/** ReplicationControllers have a selector of labels only. */
 export function validateControllerSpec ({ replicas, minReadySeconds, selector = {}, template }: ReplicationControllerSpec, at: string, report: Report): void {
   notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
   const labels = Object.entries(selector)
@@ -53,11 +53,11 @@ function checkTemplate (template: PodTemplateSpec, replicas: number | undefined,
 }
 
 /**
- * Counts of pods, of which those in `within` can't be more than there are.
- * @param ready what the field of those that are ready is called
+ * Validates status counts; those in `within` cannot exceed `replicas`.
+ * @param ready name of the ready count in error messages
  */
 export function checkCounts (status: object, counts: readonly string[], within: readonly string[], report: Report, ready = 'readyReplicas'): void {
-  const count = (name: string) => (status as Readonly<Record<string, Int64 | undefined>>)[name] // which are counts, all of them
+  const count = (name: string) => (status as Readonly<Record<string, Int64 | undefined>>)[name] // the callers name integer fields
   for (const name of counts) notNegative(report, `status.${name}`, count(name))
   const all = count('replicas') ?? 0
   for (const name of within) {
@@ -68,13 +68,13 @@ export function checkCounts (status: object, counts: readonly string[], within: 
   if (within.includes('availableReplicas') && available > (count('readyReplicas') ?? 0)) invalid(report, 'status.availableReplicas', available, `cannot be greater than ${ready}`)
 }
 
-/** Names made of it would be made twice. */
+/** The collision count must never decrease, or names would be reused. */
 export function checkCollisions (count: number | undefined, old: number | undefined, report: Report): void {
   notNegative(report, 'status.collisionCount', count)
   if (old !== undefined && (count === undefined || count < old)) invalid(report, 'status.collisionCount', count ?? 0, 'cannot be decremented')
 }
 
-/** Of ReplicaSets and ReplicationControllers. */
+/** For ReplicaSets and ReplicationControllers. */
 export function validateReplicaStatus ({ status }: { status: object }, report: Report): void {
   checkCounts(status, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'], ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], report)
 }

@@ -1,8 +1,7 @@
 /** What an EndpointSlice has to keep to in both versions; told of it as it is stored. */
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
-import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { qualifiedName, labelValue, dnsSubdomain, dnsLabel, type NameRule } from '../../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
 import { isIPv6, parseAddress, validateNonSpecialAddress } from '../../../rules/net.js'
 import type { Endpoint, EndpointSlice } from '../v1beta1.js'
@@ -21,11 +20,11 @@ export function otherTopology ({ topology, nodeName }: Pick<Endpoint, 'topology'
 type EndpointPort = NonNullable<EndpointSlice['ports']>[number]
 
 const TYPES = ['FQDN', 'IPv4', 'IPv6']
-const MOST_ENDPOINTS = 1000
-const MOST_PORTS = 20000
-const MOST_ADDRESSES = 100
-const MOST_TOPOLOGY = 16
-const MOST_HINTS = 8
+const MAX_ENDPOINTS = 1000
+const MAX_PORTS = 20000
+const MAX_ADDRESSES = 100
+const MAX_TOPOLOGY = 16
+const MAX_HINTS = 8
 
 export function validateSlice ({ addressType, endpoints = [], ports = [] }: EndpointSlice, report: Report): void {
   if (addressType !== '' && !TYPES.includes(addressType)) notSupported(report, 'addressType', addressType, TYPES)
@@ -33,8 +32,8 @@ export function validateSlice ({ addressType, endpoints = [], ports = [] }: Endp
     if (list.length > most) report({ type: 'FieldValueTooMany', field, value: list.length, detail: `must have at most ${most} items` })
     return list.length > most
   }
-  if (!tooMany('endpoints', endpoints, MOST_ENDPOINTS)) endpoints.forEach((endpoint, index) => { validateEndpoint(endpoint, addressType, `endpoints[${index}]`, tooMany, report) })
-  if (tooMany('ports', ports, MOST_PORTS)) return
+  if (!tooMany('endpoints', endpoints, MAX_ENDPOINTS)) endpoints.forEach((endpoint, index) => { validateEndpoint(endpoint, addressType, `endpoints[${index}]`, tooMany, report) })
+  if (tooMany('ports', ports, MAX_PORTS)) return
   const names = new Set<string>()
   ports.forEach((port, index) => {
     const { name = '' } = port
@@ -47,14 +46,14 @@ function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany
   const { addresses = [], hostname, nodeName, hints } = endpoint
   const topology = otherTopology(endpoint)
   if (addresses.length === 0) required(report, `${at}.addresses`, 'must contain at least 1 address')
-  else tooMany(`${at}.addresses`, addresses, MOST_ADDRESSES)
+  else tooMany(`${at}.addresses`, addresses, MAX_ADDRESSES)
   addresses.forEach((address, index) => { validateAddress(address, type, `${at}.addresses[${index}]`, report) })
   if (nodeName !== undefined) named(report, `${at}.nodeName`, nodeName, dnsSubdomain)
-  tooMany(`${at}.deprecatedTopology`, Object.keys(topology), MOST_TOPOLOGY)
+  tooMany(`${at}.deprecatedTopology`, Object.keys(topology), MAX_TOPOLOGY)
   validateLabels(topology, `${at}.deprecatedTopology`, report)
   if (hostname !== undefined) named(report, `${at}.hostname`, hostname, dnsLabel)
   const zones = hints?.forZones ?? []
-  if (hints === undefined || tooMany(`${at}.hints.forZones`, zones, MOST_HINTS)) return
+  if (hints === undefined || tooMany(`${at}.hints.forZones`, zones, MAX_HINTS)) return
   const names = new Set<string>()
   zones.forEach(({ name }, index) => {
     const field = `${at}.hints.forZones[${index}].name`

@@ -1,11 +1,10 @@
 /** What a FlowSchema has to keep to. */
 import type { Report } from '../../../language/types.js'
-import { dnsLabel, dnsSubdomain } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
 import type { FlowSchema, FlowSchemaSpec, NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule, Subject } from '../v1beta1.js'
 
-const MOST_PRECEDENCE = 10_000
+const MAX_PRECEDENCE = 10_000
 const METHODS = ['ByNamespace', 'ByUser']
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const SUBJECTS = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
@@ -18,7 +17,7 @@ export function validateFlowSchema ({ metadata: { name = '' }, spec }: FlowSchem
   const { matchingPrecedence: precedence = 0, distinguisherMethod, priorityLevelConfiguration: level, rules = [] } = spec
   const at = 'spec.matchingPrecedence'
   if (precedence <= 0) invalid(report, at, precedence, 'must be a positive value')
-  if (precedence > MOST_PRECEDENCE) invalid(report, at, precedence, `must not be greater than ${MOST_PRECEDENCE}`)
+  if (precedence > MAX_PRECEDENCE) invalid(report, at, precedence, `must not be greater than ${MAX_PRECEDENCE}`)
   if (precedence === 1 && name !== EXEMPT) invalid(report, at, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
   if (distinguisherMethod !== undefined && !METHODS.includes(distinguisherMethod.type)) notSupported(report, 'spec.distinguisherMethod.type', distinguisherMethod.type, METHODS)
   requiredName(report, 'spec.priorityLevelConfiguration.name', level.name, dnsSubdomain, 'must reference a priority level')
@@ -30,7 +29,7 @@ export function validateFlowSchema ({ metadata: { name = '' }, spec }: FlowSchem
 function validateMandatory (name: string, spec: FlowSchemaSpec, report: Report): void {
   if (name !== EXEMPT && name !== 'catch-all') return
   const exempt = name === EXEMPT
-  const wanted = exempt ? [1, EXEMPT, undefined, ['system:masters']] : [MOST_PRECEDENCE, 'catch-all', 'ByUser', ['system:unauthenticated', 'system:authenticated']]
+  const wanted = exempt ? [1, EXEMPT, undefined, ['system:masters']] : [MAX_PRECEDENCE, 'catch-all', 'ByUser', ['system:unauthenticated', 'system:authenticated']]
   const [rule, ...others] = spec.rules ?? []
   const groups = (rule?.subjects ?? []).map(({ group }) => group?.name)
   const [resources, paths] = [rule?.resourceRules ?? [], rule?.nonResourceRules ?? []]

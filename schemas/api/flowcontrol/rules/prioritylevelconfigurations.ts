@@ -3,9 +3,9 @@ import type { Report } from '../../../language/types.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { LimitedPriorityLevelConfiguration, PriorityLevelConfiguration, QueuingConfiguration } from '../v1beta1.js'
 
-const MOST_QUEUES = 10_000_000
+const MAX_QUEUES = 10_000_000
 /** What dealing a hand out of the queues may need of a random number. */
-const MOST_ENTROPY_BITS = 60
+const MAX_ENTROPY_BITS = 60
 
 export function validatePriorityLevel ({ metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration, report: Report): void {
   if ((name === 'exempt') !== (type === 'Exempt')) invalid(report, 'spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'")
@@ -39,10 +39,10 @@ function validateLimited ({ assuredConcurrencyShares: shares = 0, limitResponse:
 function validateQueuing ({ queues = 0, handSize = 0, queueLengthLimit: length = 0 }: QueuingConfiguration, at: string, report: Report): void {
   if (length <= 0) invalid(report, `${at}.queueLengthLimit`, length, 'must be positive')
   if (queues <= 0) invalid(report, `${at}.queues`, queues, 'must be positive')
-  else if (queues > MOST_QUEUES) invalid(report, `${at}.queues`, queues, `must not be greater than ${MOST_QUEUES}`)
+  else if (queues > MAX_QUEUES) invalid(report, `${at}.queues`, queues, `must not be greater than ${MAX_QUEUES}`)
   if (handSize <= 0) invalid(report, `${at}.handSize`, handSize, 'must be positive')
   else if (handSize > queues) invalid(report, `${at}.handSize`, handSize, `should not be greater than queues (${queues})`)
-  else if (entropyBits(queues, handSize) > MOST_ENTROPY_BITS) invalid(report, `${at}.handSize`, handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${MOST_ENTROPY_BITS}`)
+  else if (entropyBits(queues, handSize) > MAX_ENTROPY_BITS) invalid(report, `${at}.handSize`, handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${MAX_ENTROPY_BITS}`)
 }
 
 /** Reckoned as if each card were drawn from the whole deck, as all servers have to agree on what may be dealt. */

@@ -1,7 +1,6 @@
 /** What a StorageVersion has to keep to. */
 import type { Report } from '../../../language/types.js'
-import { dns1035Label, dnsSubdomain, formed, LABEL_1035_FORM, qualifiedName } from '../../../names.js'
-import type { NameRule } from '../../../names.js'
+import { qualifiedName, dnsSubdomain, LABEL_1035_FORM, dns1035Label, formed, type NameRule } from '../../../names.js'
 import { invalid, named, required } from '../../../rules/findings.js'
 import type { ServerStorageVersion, StorageVersionCondition, StorageVersionStatus } from '../storageversions.js'
 

@@ -12,9 +12,9 @@ import type { CSINodeDriver, CSINodeSpec } from '../csinodes.js'
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
 const MODES = ['Persistent', 'Ephemeral']
-const LEAST_SECONDS = 600
-const MOST_SECONDS = 2 ** 32
-const MOST_NODE_ID = 256
+const MIN_SECONDS = 600
+const MAX_SECONDS = 2 ** 32
+const MAX_NODE_ID = 256
 
 export function validateDriverSpec ({ fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [] }: CSIDriverSpec, at: string, report: Report): void {
   if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy)) notSupported(report, `${at}.fsGroupPolicy`, fsGroupPolicy, GROUP_POLICIES)
@@ -27,8 +27,8 @@ function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: stri
   for (const [index, { audience, expirationSeconds: seconds }] of tokenRequests.entries()) {
     const field = `${at}[${index}]`
     if (audiences.has(audience)) duplicate(report, `${field}.audience`, audience)
-    else if (seconds !== undefined && seconds < LEAST_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
-    else if (seconds !== undefined && seconds > MOST_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
+    else if (seconds !== undefined && seconds < MIN_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
+    else if (seconds !== undefined && seconds > MAX_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
     audiences.add(audience)
   }
 }
@@ -50,7 +50,7 @@ export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, 
 function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: CSINodeDriver, isTaken: boolean, at: string, report: Report): void {
   checkDriverName(name, `${at}.name`, report)
   if (nodeID === '') required(report, `${at}.nodeID`)
-  if (Buffer.byteLength(nodeID) > MOST_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MOST_NODE_ID} characters or less`)
+  if (Buffer.byteLength(nodeID) > MAX_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`)
   notNegative(report, `${at}.allocatable.count`, allocatable?.count)
   if (isTaken) duplicate(report, `${at}.name`, name)
   const keys = new Set<string>()

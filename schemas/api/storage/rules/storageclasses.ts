@@ -5,10 +5,10 @@ import { qualifiedName } from '../../../names.js'
 import { duplicate, forbidden, invalid, named, notSupported, required, tooLong } from '../../../rules/findings.js'
 import type { StorageClass } from '../storageclasses.js'
 
-const MOST_PARAMETERS = 512
+const MAX_PARAMETERS = 512
 /** Of what a class provides nothing is recycled. */
 const RECLAIM_POLICIES: readonly string[] = ['Delete', 'Retain']
-export const MOST_SIZE = 256 * 1024
+export const MAX_SIZE = 256 * 1024
 
 export function validateStorageClass (object: StorageClass, report: Report): void {
   const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
@@ -35,7 +35,7 @@ function raw (terms: readonly Term[]): string {
 
 /** So many, with names. */
 function validateClassParameters (parameters: Readonly<Record<string, string>>, report: Report): void {
-  if (Object.keys(parameters).length > MOST_PARAMETERS) return tooLong(report, 'parameters', MOST_PARAMETERS)
+  if (Object.keys(parameters).length > MAX_PARAMETERS) return tooLong(report, 'parameters', MAX_PARAMETERS)
   if (Object.hasOwn(parameters, '')) invalid(report, 'parameters', '', 'field can not be empty.')
   validateSize(parameters, 'parameters', report)
 }
@@ -43,7 +43,7 @@ function validateClassParameters (parameters: Readonly<Record<string, string>>, 
 /** Keys and values together. */
 export function validateSize (entries: Readonly<Record<string, string>>, field: string, report: Report): void {
   const size = Object.entries(entries).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  if (size > MOST_SIZE) tooLong(report, field, MOST_SIZE)
+  if (size > MAX_SIZE) tooLong(report, field, MAX_SIZE)
 }
 
 interface Term { readonly key: string, readonly values?: readonly string[] | undefined }

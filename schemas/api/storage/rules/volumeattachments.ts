@@ -4,10 +4,10 @@ import { dnsSubdomain } from '../../../names.js'
 import { forbidden, named, required, tooLong } from '../../../rules/findings.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
 import { validateInlineVolumeSpec } from '../../core/rules/persistentvolumes.js'
-import { MOST_SIZE, validateSize } from './storageclasses.js'
+import { MAX_SIZE, validateSize } from './storageclasses.js'
 import type { VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus } from '../volumeattachments.js'
 
-const MOST_MESSAGE = 1024
+const MAX_MESSAGE = 1024
 
 export function validateAttachmentSource ({ persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource, at: string, report: Report): void {
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
@@ -27,6 +27,6 @@ export function validateAttachmentStatus ({ attachmentMetadata = {}, attachError
   validateSize(attachmentMetadata, `${at}.attachmentMetadata`, report)
   for (const [field, error] of Object.entries({ attachError, detachError })) {
     // The bound that is told is another one, as clients know it.
-    if (Buffer.byteLength(error?.message ?? '') > MOST_MESSAGE) tooLong(report, `${at}.${field}.message`, MOST_SIZE)
+    if (Buffer.byteLength(error?.message ?? '') > MAX_MESSAGE) tooLong(report, `${at}.${field}.message`, MAX_SIZE)
   }
 }

@@ -1,8 +1,7 @@
 /** What definitions of types have to keep to beside their schemas, with the sentences that clients are told. */
 import t from 'tap'
 import { describe } from '../../../../schemas/status.js'
-import { created, creates, served, updated, updates } from '../rules.js'
-import type { Plain } from '../rules.js'
+import { creates, served, updates, updated, created, type Plain } from '../rules.js'
 
 const definitions = served('apiextensions.orch.io/v1', 'customresourcedefinitions')
 const schema = { openAPIV3Schema: { type: 'object' } }

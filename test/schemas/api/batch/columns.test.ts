@@ -1,6 +1,5 @@
 import t from 'tap'
-import { fieldValues, findResource, parseFieldSelector } from '../../../../schemas/index.js'
-import type { Representation } from '../../../../schemas/index.js'
+import { parseFieldSelector, findResource, fieldValues, type Representation } from '../../../../schemas/index.js'
 import { cronJobs } from '../../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../../schemas/api/batch/jobs.js'
 import { made, minutesAgo, shown } from '../shown.js'

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { clone, sameValue, validateObject } from '../../../../schemas/index.js'
 import { cronJobs } from '../../../../schemas/api/batch/cronjobs.js'
-import { creates, made, updates } from '../cases.js'
-import type { Row } from '../cases.js'
+import { made, creates, updates, type Row } from '../cases.js'
 
 const J = 'spec.jobTemplate.spec'
 const cronJob = {

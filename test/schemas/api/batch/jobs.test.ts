@@ -1,6 +1,5 @@
 import t from 'tap'
-import { jobs } from '../../../../schemas/api/batch/jobs.js'
-import type { Job } from '../../../../schemas/api/batch/jobs.js'
+import { jobs, type Job } from '../../../../schemas/api/batch/jobs.js'
 import { creates, made, updates } from '../cases.js'
 
 const T = 'spec.template'

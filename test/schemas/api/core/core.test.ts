@@ -1,6 +1,5 @@
 import t from 'tap'
-import { applyDefaults, decode, toJson, validateObject, validateUpdate } from '../../../../schemas/index.js'
-import type { ApiObject, FieldError, Representation, Static } from '../../../../schemas/index.js'
+import { validateObject, decode, applyDefaults, validateUpdate, toJson, type Representation, type ApiObject, type Static, type FieldError } from '../../../../schemas/index.js'
 import { configMaps, namespaces, secrets, serviceAccounts } from '../../../stored.js'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')

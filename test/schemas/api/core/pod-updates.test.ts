@@ -1,6 +1,5 @@
 import t from 'tap'
-import { pods } from '../../../../schemas/api/core/pods.js'
-import type { Pod } from '../../../../schemas/api/core/pods.js'
+import { pods, type Pod } from '../../../../schemas/api/core/pods.js'
 import { made, updates } from '../cases.js'
 
 const pod = {

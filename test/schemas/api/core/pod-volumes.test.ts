@@ -1,7 +1,6 @@
 import t from 'tap'
 import { pods } from '../../../../schemas/api/core/pods.js'
-import { creates } from '../cases.js'
-import type { Row } from '../cases.js'
+import { creates, type Row } from '../cases.js'
 
 const c = 'spec.containers[0]'
 const v = 'spec.volumes[0]'

@@ -5,8 +5,7 @@ import { replicationControllers } from '../../../../schemas/api/core/replication
 import { services } from '../../../../schemas/api/core/services.js'
 import { validateObject, validateSubresource, validateUpdate } from '../../../../schemas/index.js'
 import { describe } from '../../../../schemas/status.js'
-import { changed, made } from '../cases.js'
-import type { Change } from '../cases.js'
+import { made, changed, type Change } from '../cases.js'
 
 const c = 'spec.containers[0]'
 const pod = { metadata: { name: 'web', namespace: 'default' }, spec: { activeDeadlineSeconds: 9, containers: [{ name: 'main', image: 'nginx' }] } }

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { applyDefaults, decode, validateObject, validateUpdate } from '../../../../schemas/index.js'
-import type { ApiObject, FieldError, Representation } from '../../../../schemas/index.js'
+import { validateObject, decode, applyDefaults, validateUpdate, type Representation, type ApiObject, type FieldError } from '../../../../schemas/index.js'
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../../../stored.js'
 
 const GROUP = 'rbac.authorization.orch.io'

@@ -10,8 +10,8 @@ import type { Http2Session, ServerHttp2Stream } from 'node:http2'
 /** Consecutive quiet pings. With one, a client that pauses after a response would be missed. */
 const QUIET_PINGS = 3
 
-export class Farewells {
-  readonly #said = new WeakSet<Http2Session>()
+export class GracefulGoaway {
+  readonly #sent = new WeakSet<Http2Session>()
   /** Held requests by connection. */
   readonly #held = new Map<Http2Session, Array<() => void>>()
   readonly #answers: (session: Http2Session) => number
@@ -24,9 +24,9 @@ export class Farewells {
   }
 
   /** Holds new requests from now on; calls `then` after the GOAWAY. Idempotent. */
-  say (session: Http2Session, then?: () => void): void {
-    if (this.#said.has(session)) return
-    this.#said.add(session)
+  send (session: Http2Session, then?: () => void): void {
+    if (this.#sent.has(session)) return
+    this.#sent.add(session)
     const held: Array<() => void> = []
     this.#held.set(session, held)
     const sendGoaway = (): void => {

@@ -1,12 +1,11 @@
 /** Tracks what webhooks and host plugins change in a new object, apart from what the server's own plugins add. */
 import { isDeepStrictEqual } from 'node:util'
-import { applyDefaults, clone } from '../../schemas/index.js'
-import type { ApiObject } from '../../schemas/index.js'
+import { applyDefaults, clone, type ApiObject } from '../../schemas/index.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 
 /** @param changed receives the object before and after each change, with defaults */
-export function claiming ({ stored: { message } }: ResourceStore, object: ApiObject, changed: (before: ApiObject, after: ApiObject) => void): NonNullable<AdmissionRequest['claim']> {
+export function trackOwnership ({ stored: { message } }: ResourceStore, object: ApiObject, changed: (before: ApiObject, after: ApiObject) => void): NonNullable<AdmissionRequest['trackOwnership']> {
   const complete = (copy: ApiObject): ApiObject => {
     applyDefaults(message, copy)
     return copy

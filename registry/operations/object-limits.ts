@@ -1,13 +1,13 @@
 /** Encodes objects for the store, within size limits that hold on every back end. */
 import type { ApiObject } from '../../schemas/index.js'
 import { TooManyError } from '../../schemas/language/decode-error.js'
-import { MOST_STORED_BYTES, MOST_VALUES } from '../../schemas/limits.js'
+import { MAX_STORED_BYTES, MAX_VALUES } from '../../schemas/limits.js'
 import { tooLarge } from '../../schemas/status.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
 import type { ResourceStore } from '../resource-store.js'
 import { isLarge, nextTurn } from '../../storage/turns.js'
 
-export interface Storable {
+export interface EncodedObject {
   /** JSON for readers, for any resourceVersion. */
   readonly json: UnversionedJson
   readonly value: Uint8Array
@@ -18,7 +18,7 @@ export interface Storable {
  * @throws StatusError 413
  */
 export function refuseTooLarge (object: ApiObject): void {
-  if (countValues(object, MOST_VALUES) > MOST_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MOST_VALUES}`)
+  if (countValues(object, MAX_VALUES) > MAX_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
 }
 
 /** Approximate bytes of JSON per value. */
@@ -31,7 +31,7 @@ const GROWING_BYTES = 4096
  * @param from bytes of the body
  */
 export function bytesOf (object: ApiObject, from: number, mayGrow = false): number {
-  return isLarge(from) || (from < GROWING_BYTES && !mayGrow) ? from : Math.max(from, countValues(object, MOST_VALUES) * BYTES_PER_VALUE)
+  return isLarge(from) || (from < GROWING_BYTES && !mayGrow) ? from : Math.max(from, countValues(object, MAX_VALUES) * BYTES_PER_VALUE)
 }
 
 /** Runs `make` on a patched or applied object. @throws StatusError 413 if the object has too many values; any error of `make` */
@@ -63,14 +63,14 @@ const REQUEST_BYTES = 2 * 1024
  * @param before bytes of JSON of the replaced object: an object over the limits may still shrink
  * @throws StatusError 413 if the object is too large to store
  */
-export async function storable (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<Storable> {
+export async function encodeLarge (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<EncodedObject> {
   await nextTurn()
   const grows = json.length > before
   const values = json.values()
-  if (grows && values > MOST_VALUES) throw tooLarge(`the object would hold ${values} values with the owners of its fields, limit is ${MOST_VALUES}`)
+  if (grows && values > MAX_VALUES) throw tooLarge(`the object would hold ${values} values with the owners of its fields, limit is ${MAX_VALUES}`)
   await nextTurn()
   const value = store.encode(object)
-  if (grows && value.length > MOST_STORED_BYTES - REQUEST_BYTES) throw tooLarge(`the object would be stored in ${value.length} bytes with the owners of its fields, limit is ${MOST_STORED_BYTES - REQUEST_BYTES}`)
+  if (grows && value.length > MAX_STORED_BYTES - REQUEST_BYTES) throw tooLarge(`the object would be stored in ${value.length} bytes with the owners of its fields, limit is ${MAX_STORED_BYTES - REQUEST_BYTES}`)
   await nextTurn()
   return { json, value }
 }

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { ownBytes } from '../../../storage/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'
-import { Offers } from '../../../storage/cache/offers.js'
+import { PendingWrites } from '../../../storage/cache/pending-writes.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { create } from '../../../registry/operations/create.js'
 import { change } from '../../../registry/operations/update.js'
@@ -18,13 +18,13 @@ t.test('the cache takes the entry of the write itself and decodes nothing', asyn
   t.equal(cacheOf(store).get(made.key), changed)
 })
 
-t.test('what somebody else stored under the key is not taken for the offer', async t => {
-  const offers = new Offers()
-  const offer = (text: string) => ({ value: Buffer.from(text), entry: (revision: number) => new Entry('k', revision, ownBytes(text), undefined, []) })
+t.test('what somebody else stored under the key is not taken for the pending write', async t => {
+  const writes = new PendingWrites()
+  const pending = (text: string) => ({ value: Buffer.from(text), entry: (revision: number) => new Entry('k', revision, ownBytes(text), undefined, []) })
   const stored = (text: string) => ({ key: 'k', value: Buffer.from(text), modRevision: 7, createRevision: 7 })
-  offers.add('k', offer('mine'))
-  t.equal(offers.take(stored('theirs'), 7), undefined)
-  t.equal(offers.take(stored('mine'), 7), undefined, 'an offer counts once')
-  offers.add('k', offer('mine'))
-  t.equal(offers.take(stored('mine'), 7)?.revision, 7)
+  writes.add('k', pending('mine'))
+  t.equal(writes.take(stored('theirs'), 7), undefined)
+  t.equal(writes.take(stored('mine'), 7), undefined, 'a pending write counts once')
+  writes.add('k', pending('mine'))
+  t.equal(writes.take(stored('mine'), 7)?.revision, 7)
 })

@@ -4,8 +4,8 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest } from '../../schemas/status.js'
 import type { Impersonation } from './headers.js'
 
-/** A resource that requires the verb `impersonate`. */
-export interface Claim {
+/** A resource on which the client needs the verb `impersonate`. */
+export interface Permission {
   readonly group: string
   readonly resource: string
   readonly subresource?: string
@@ -18,28 +18,28 @@ const ANONYMOUS = 'system:anonymous'
 const AUTHENTICATED = 'system:authenticated'
 const UNAUTHENTICATED = 'system:unauthenticated'
 /** Limits the authorizer calls of one request. */
-const MOST_CLAIMS = 500
+const MAX_PERMISSIONS = 500
 
-/** @throws StatusError 400 for a missing or repeated user, or too many claims */
-export function parseImpersonation ({ users, uids, groups, extra }: Impersonation): { claims: Claim[], user: UserInfo | undefined } {
+/** @throws StatusError 400 for a missing or repeated user, or too many groups and extra values */
+export function parseImpersonation ({ users, uids, groups, extra }: Impersonation): { permissions: Permission[], user: UserInfo | undefined } {
   if (users.length > 1) throw badRequest('the header Impersonate-User occurs more than once')
   if (uids.length > 1) throw badRequest('the header Impersonate-Uid occurs more than once')
   const [username = ''] = users
   const [uid = ''] = uids
   if (username === '') {
     if (uid !== '' || groups.length > 0 || extra.size > 0) throw badRequest('groups, a uid or extra cannot be impersonated without a user: the header Impersonate-User is missing')
-    return { claims: [], user: undefined }
+    return { permissions: [], user: undefined }
   }
   const account = splitServiceAccount(username)
-  const claims: Claim[] = [
+  const permissions: Permission[] = [
     account === undefined ? { group: '', resource: 'users', name: username } : { group: '', resource: 'serviceaccounts', ...account },
     ...groups.map(name => ({ group: '', resource: 'groups', name })),
     ...[...extra].flatMap(([key, values]) => values.map(name => ({ group: GROUP, resource: 'userextras', subresource: key, name }))),
     ...(uid === '' ? [] : [{ group: GROUP, resource: 'uids', name: uid }])
   ]
-  if (claims.length > MOST_CLAIMS) throw badRequest(`more than ${MOST_CLAIMS} things to impersonate`)
+  if (permissions.length > MAX_PERMISSIONS) throw badRequest(`more than ${MAX_PERMISSIONS} things to impersonate`)
   const named = groups.length > 0 || account === undefined ? groups : serviceAccountGroups(account.namespace)
-  return { claims, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) } }
+  return { permissions, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) } }
 }
 
 /** Adds the group of authenticated or unauthenticated users unless the headers name one. */

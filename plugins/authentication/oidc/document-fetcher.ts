@@ -2,7 +2,7 @@
 import { HttpClient, type HttpClientOptions } from '../../../clients/http-client.js'
 import { NO_CREDENTIALS, type Material } from '../../../clients/kubeconfig.js'
 
-export interface OutsideOptions {
+export interface DocumentFetcherOptions {
   /** CA bundle of the peers; undefined for the system roots. */
   readonly authority: Material | undefined
   /** Overrides for the HTTP client. */
@@ -10,10 +10,10 @@ export interface OutsideOptions {
 }
 
 /** Maximum bytes of a response; documents and key sets have a few thousand. */
-const MOST_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 const DEADLINE = 10_000
 /** Maximum peers with open connections. */
-const MOST_PEERS = 16
+const MAX_SERVERS = 16
 
 /** @param what names the URL in errors. @throws Error for an invalid URL */
 export function httpsUrl (text: unknown, what: string): URL {
@@ -22,11 +22,11 @@ export function httpsUrl (text: unknown, what: string): URL {
   return url
 }
 
-export class Outside {
-  readonly #options: OutsideOptions
+export class DocumentFetcher {
+  readonly #options: DocumentFetcherOptions
   readonly #clients = new Map<string, HttpClient>()
 
-  constructor (options: OutsideOptions) { this.#options = options }
+  constructor (options: DocumentFetcherOptions) { this.#options = options }
 
   /** @throws ClientError */
   async json (url: URL): Promise<unknown> {
@@ -47,12 +47,12 @@ export class Outside {
     let client = this.#clients.get(origin)
     if (client === undefined) {
       const [oldest] = this.#clients
-      if (oldest !== undefined && this.#clients.size >= MOST_PEERS) {
+      if (oldest !== undefined && this.#clients.size >= MAX_SERVERS) {
         this.#clients.delete(oldest[0])
         void oldest[1].close()
       }
       const endpoint = { server: new URL(origin), authority: this.#options.authority, insecure: false, serverName: undefined, proxy: undefined, credentials: NO_CREDENTIALS }
-      client = new HttpClient({ caller: 'oidc', endpoint, maxAnswerBytes: MOST_ANSWER_BYTES, deadline: DEADLINE, connections: 4, ...this.#options.client })
+      client = new HttpClient({ caller: 'oidc', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, deadline: DEADLINE, connections: 4, ...this.#options.client })
       this.#clients.set(origin, client)
     }
     return client

@@ -1,0 +1,111 @@
+/** Checks a host's options at registration, before anything is opened: a kind of value for each name of `ServerOptions`. */
+import type { AdmissionOptions } from '../../admission/options.js'
+import type { AdmissionPlugin } from '../../registry/admission.js'
+import { admissionProblem } from '../admission-plugins.js'
+import { gateProblem } from '../feature-gates.js'
+import { bool, eachItem, ipAddress, Problem } from '../flag.js'
+import { cluster, serviceRangeProblem } from '../flags/cluster.js'
+import { features } from '../flags/features.js'
+import { health, limits } from '../flags/limits.js'
+import { observability } from '../flags/observability.js'
+import { storage as stores } from '../flags/storage.js'
+import { hostnameProblem, hstsProblem } from '../header-values.js'
+import { anything, as, callback, checkMembers, each, members, milliseconds, needed, object, option, record, secretString, string, whole, type Table } from '../option.js'
+import { apiProblem } from '../resource-names.js'
+import type { ServerOptions } from '../server-options.js'
+import { audit } from './audit.js'
+import { authentication, authorization } from './authentication.js'
+import { material } from './calls.js'
+import { storage, watchCache } from './storage.js'
+
+type Group<K extends keyof ServerOptions> = NonNullable<ServerOptions[K]>
+
+const boolean = as(bool(false, ''))
+const port = { min: 1, max: 65535 }
+
+const OPTIONS: Table<ServerOptions> = {
+  storage,
+  watchCache,
+  authentication,
+  authorization,
+  admission: members<AdmissionOptions>({
+    enabled: as(features['enable-admission-plugins']),
+    disabled: as(features['disable-admission-plugins']),
+    plugins: each(object<AdmissionPlugin>()),
+    configuration: record(members<NonNullable<AdmissionOptions['configuration']>[string]>({ value: anything, file: string(), folder: string() }), admissionProblem),
+    tolerationSeconds: members<NonNullable<AdmissionOptions['tolerationSeconds']>>({
+      notReady: needed(as(cluster['default-not-ready-toleration-seconds'])),
+      unreachable: needed(as(cluster['default-unreachable-toleration-seconds']))
+    })
+  }),
+  audit,
+  allowPrivileged: as(cluster['allow-privileged']),
+  outbound: members<Group<'outbound'>>({
+    client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: needed(material), key: needed(material) }),
+    toEndpoints: as(features['enable-aggregator-routing'])
+  }),
+  limits: members<Group<'limits'>>({
+    requestTimeout: milliseconds(),
+    minRequestTimeoutSeconds: as(limits['min-request-timeout']),
+    priorityAndFairness: as(limits['enable-priority-and-fairness']),
+    maxRequestsInflight: as(limits['max-requests-inflight']),
+    maxMutatingRequestsInflight: as(limits['max-mutating-requests-inflight']),
+    maxBodyBytesInflight: whole({ min: 1 }),
+    deleteCollectionWorkers: as(stores['delete-collection-workers']),
+    connectionBytesPerSecond: as(limits['max-connection-bytes-per-sec'])
+  }),
+  rootCA: members<Group<'rootCA'>>({ certificates: needed(secretString), shared: boolean }),
+  services: members<Group<'services'>>({
+    clusterIPRanges: needed(option<readonly string[]>(list => {
+      eachItem(list, item => { if (typeof item !== 'string') throw new Problem('must be a string') })
+      const problem = serviceRangeProblem((list as string[]).join(','))
+      if (problem !== undefined) throw new Problem(problem)
+    })),
+    nodePorts: as(cluster['service-node-port-range'])
+  }),
+  orchService: members<Group<'orchService'>>({
+    namespace: as(cluster['master-service-namespace']),
+    address: needed(string(ipAddress)),
+    port: needed(whole(port)),
+    nodePort: as(cluster['orch-service-node-port']),
+    reconciler: as(features['endpoint-reconciler-type']),
+    count: as(features['apiserver-count'])
+  }),
+  identityLease: members<Group<'identityLease'>>({
+    durationSeconds: as(features['identity-lease-duration-seconds']),
+    renewIntervalSeconds: as(features['identity-lease-renew-interval-seconds'])
+  }),
+  connections: members<Group<'connections'>>({
+    nodeAgents: members<NonNullable<Group<'connections'>['nodeAgents']>>({
+      files: members<{ readonly authority?: string, readonly certificate?: string, readonly key?: string }>({ authority: string(), certificate: string(), key: string() }),
+      preferredAddressTypes: as(cluster['node-agent-preferred-address-types']),
+      timeout: as(cluster['node-agent-timeout'])
+    }),
+    nearby: boolean
+  }),
+  profiling: members<Group<'profiling'>>({ contention: as(observability['contention-profiling']) }),
+  tracing: members<Group<'tracing'>>({
+    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(), samplingRatePerMillion: whole({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
+    passOn: boolean
+  }),
+  requestLog: members<Group<'requestLog'>>({ verbosity: needed(whole({ min: 3, max: 10 })), safe: needed(callback()) }),
+  securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
+  api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string() }),
+  health: members<Group<'health'>>({ livezGracePeriod: as(health['livez-grace-period']) }),
+  shutdown: members<Group<'shutdown'>>({ delay: as(health['shutdown-delay-duration']), sendRetryAfter: as(health['shutdown-send-retry-after']) }),
+  metrics: members<Group<'metrics'>>({
+    disabled: as(observability['disabled-metrics']),
+    allowedLabels: as(observability['allow-metric-labels']),
+    countInterval: as(stores['etcd-count-metric-poll-period']),
+    sizeInterval: as(stores['etcd-db-metric-poll-interval'])
+  }),
+  featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
+}
+
+/** What Fastify reads itself. */
+const FASTIFY = { prefix: anything, logLevel: anything, logSerializers: anything }
+
+/** @throws OptionError for the first unknown name or invalid value */
+export function checkOptions (options: unknown): void {
+  checkMembers({ ...OPTIONS, ...FASTIFY }, options, '')
+}

@@ -1,0 +1,59 @@
+/** Options of the store and its cache. Members depend on the kind of back end; those of a fork's kind are its own business. */
+import type { StorageOptions, WatchCacheOptions } from '../../plugins/storage/index.js'
+import type { Backend } from '../../storage/backend.js'
+import { JSON_TYPE, PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/open.js'
+import { choice } from '../flag.js'
+import { storage as flags } from '../flags/storage.js'
+import { meant } from '../meant.js'
+import { as, callback, checkMembers, members, needed, object, pem, record, string, whole, type Option, type Table } from '../option.js'
+import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
+
+type Kind = NonNullable<BackendOptions['kind']>
+type Own<K extends Kind> = Omit<Extract<BackendOptions, { readonly kind?: K }>, 'kind' | 'prefix' | 'healthcheckTimeout'>
+
+const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
+  prefix: as(flags['etcd-prefix']),
+  mediaType: as(choice([PROTOBUF_TYPE, JSON_TYPE], PROTOBUF_TYPE, '')),
+  compactionInterval: as(flags['etcd-compaction-interval']),
+  healthcheckTimeout: as(flags['etcd-healthcheck-timeout']),
+  eventTtl: as(flags['event-ttl']),
+  leaseReuseSeconds: as(flags['lease-reuse-duration-seconds']),
+  garbageCollection: as(flags['enable-garbage-collector'])
+}
+
+const servers: Option<readonly string[]> = as(flags['etcd-servers'])
+const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
+
+const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'etcd']: Table<Own<K>> } = {
+  memory: {},
+  embedded: { directory: needed(string()), minFree: whole(), note: callback() },
+  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: pem, certificate: pem, key: pem }
+}
+
+const kind = as(choice(BACK_END_KINDS, 'memory', ''))
+
+export const storage: Option<StorageOptions> = {
+  check: (value, path) => {
+    object().check(value, path)
+    const given = value as BackendOptions | Backend
+    if (isBackend(given)) return checkMembers(COMMON, given, path, () => undefined)
+    const { kind: named = 'memory' } = given
+    kind.check(named, `${path}.kind`)
+    const own = Object.entries<Readonly<Record<string, Option<unknown>>>>(BY_KIND).find(([name]) => name === named)?.[1]
+    const table = { kind, ...COMMON, ...own }
+    checkMembers(table, given, path, own === undefined
+      ? () => undefined
+      : name => {
+        const [other] = Object.entries(BY_KIND).find(([, table]) => Object.hasOwn(table, name)) ?? []
+        const names = Object.keys(table)
+        if (other !== undefined) return `is no option of ${given.kind === undefined ? 'memory, the default kind' : `kind ${given.kind}`}; it is one of kind ${other}`
+        return `is no option${meant(name, names) || `; the options here are ${names.join(', ')}`}`
+      })
+  }
+}
+
+export const watchCache: Option<WatchCacheOptions> = members<WatchCacheOptions>({
+  size: as(flags['default-watch-cache-size']),
+  sizes: record(whole(), name => cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/'))))
+})

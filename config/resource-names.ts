@@ -1,0 +1,27 @@
+/** Names of resources and API versions that options and flags refer to. */
+import { RELEASE_NAME } from '../schemas/meta/release.js'
+import { API_VERSIONS, representations, types } from '../schemas/resources.js'
+import { meant } from './meant.js'
+
+/** Describes an unknown resource. @param nameOf how the option writes a resource */
+export function resourceProblem (name: string, nameOf: (group: string, plural: string) => string): string | undefined {
+  const known = types.map(({ group, plural }) => nameOf(group, plural))
+  if (known.includes(name)) return undefined
+  return `is no resource of this version${meant(name, known) || `; leave it out or name one of ${known.sort().join(', ')}`}`
+}
+
+/** Describes a name that is neither a version (`apps/v1`, `v1`) nor a resource of one (`apps/v1/daemonsets`). */
+export function apiProblem (name: string): string | undefined {
+  const resources = representations.map(({ apiVersion, plural }) => `${apiVersion}/${plural}`)
+  if (API_VERSIONS.includes(name) || resources.includes(name)) return undefined
+  return `is no API version of release ${RELEASE_NAME}; name one as GROUP/VERSION, a resource as GROUP/VERSION/RESOURCE`
+}
+
+/** As resourceProblem, but a resource of a group that is not built in may be a user's own type. Their groups have a dot. */
+export function cachedProblem (name: string, nameOf: (group: string, plural: string) => string, groupOf: (name: string) => string): string | undefined {
+  const group = groupOf(name)
+  return group.includes('.') && !types.some(type => type.group === group) ? undefined : resourceProblem(name, nameOf)
+}
+
+/** As options name it: `group/plural`, `/plural` for the core group. */
+export const groupAndPlural = (group: string, plural: string): string => `${group}/${plural}`

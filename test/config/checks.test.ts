@@ -1,0 +1,143 @@
+/** A person who embeds the server and mistypes an option: the registration fails with one sentence, and nothing was opened. */
+import t from 'tap'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Fastify from '../fastify.js'
+import orch, { type ServerOptions } from '../../app.js'
+import { Authorities } from '../../auth/authorities.js'
+import { checkOptions } from '../../config/checks/index.js'
+import { parseArguments } from '../../config/command-line.js'
+import { openBackend } from '../../storage/open.js'
+
+/** What the server says of options, which need not be ones. */
+function complaint (options: unknown): string {
+  try {
+    checkOptions(options)
+    return ''
+  } catch (error) {
+    return error instanceof TypeError ? error.message : `no TypeError: ${String(error)}`
+  }
+}
+
+const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> = [
+  [{ storage: { kind: 'memry' } }, 'storage.kind: "memry": must be one of memory, embedded, etcd; did you mean memory?'],
+  [{ storage: { prefx: '/x' } }, 'storage.prefx: is no option; did you mean prefix?'],
+  [{ storage: { directory: 'data' } }, 'storage.directory: is no option of memory, the default kind; it is one of kind embedded'],
+  [{ storage: { kind: 'embedded' } }, 'storage.directory: needs a value'],
+  [{ storage: 'memory' }, 'storage: a string: must be an object'],
+  [{ storage: [] }, 'storage: a list: must be an object'],
+  [{ storage: new Map() }, 'storage: a Map: must be an object'],
+  [{ storage: null }, 'storage: null: must be an object'],
+  [null, 'options: null: must be an object'],
+  [{ sorage: {} }, 'sorage: is no option; did you mean storage?'],
+  [{ kind: 'memory' }, /^kind: is no option; the options here are storage, watchCache, /],
+  [{ limits: { requestTimeout: '1m' } }, 'limits.requestTimeout: "1m": must be a duration in milliseconds'],
+  [{ limits: { requestTimeout: NaN } }, 'limits.requestTimeout: NaN: must be a duration in milliseconds'],
+  [{ limits: { maxRequestsInflight: 1.5 } }, 'limits.maxRequestsInflight: 1.5: must be a whole number'],
+  [{ allowPrivileged: 'yes' }, 'allowPrivileged: "yes": must be true or false'],
+  [{ authorization: { modes: 'RBAC' } }, 'authorization.modes: a string: must be a list'],
+  [{ authorization: { modes: ['Node', 'RABC'] } }, 'authorization.modes[1]: "RABC": must be one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; did you mean RBAC?'],
+  [{ admission: { enabled: ['NodeRestrction'] } }, /^admission\.enabled\[0\]: "NodeRestrction": is not an admission plugin; .*; did you mean NodeRestriction\?$/],
+  [{ admission: { configuration: { PodSecurty: { value: {} } } } }, /^admission\.configuration\.PodSecurty: is not an admission plugin; .*; did you mean PodSecurity\?$/],
+  [{ featureGates: { APIServerTracin: true } }, 'featureGates.APIServerTracin: "APIServerTracin" is not a feature gate of release 1.24; leave it out; did you mean APIServerTracing?'],
+  [{ featureGates: { APIServerTracing: 'true' } }, 'featureGates.APIServerTracing: "true": must be true or false'],
+  [{ api: { disabled: ['apps/v2'] } }, /^api\.disabled\[0\]: "apps\/v2": is no API version of release 1\.24; /],
+  [{ watchCache: { sizes: { '/configmap': 5 } } }, 'watchCache.sizes["/configmap"]: is no resource of this version; did you mean /configmaps?'],
+  [{ watchCache: { sizes: { 'apps/configmaps': 5 } } }, /^watchCache\.sizes\["apps\/configmaps"\]: is no resource of this version/],
+  [{ services: { clusterIPRanges: ['10.0.0.0/33'] } }, 'services.clusterIPRanges: a list: "10.0.0.0/33" must be a CIDR such as 10.0.0.0/24 or fd00::/108'],
+  [{ authentication: { authenticators: [{ name: 'mine' }] } }, 'authentication.authenticators[0]: an object: must be an object with the method authenticate'],
+  [{ storage: { watch: 'x' } }, /^storage\.watch: is no option/],
+  [JSON.parse('{"__proto__": {"storage": {}}}'), /^__proto__: is no option; /],
+  [JSON.parse('{"limits": {"constructor": 1}}'), /^limits\.constructor: is no option; /],
+  [{ 'line\nbreak': 1 }, /^\["line\\nbreak"\]: is no option; /]
+]
+
+for (const [options, says] of WRONG) {
+  t.test(`${String(says)}`, async t => {
+    const said = complaint(options)
+    if (typeof says === 'string') t.equal(said, says)
+    else t.match(said, says)
+    t.notMatch(said, /\n/)
+  })
+}
+
+t.test('what flags refuse too is refused in their words', async t => {
+  const pairs: ReadonlyArray<readonly [flag: string, options: unknown]> = [
+    ['--event-ttl=1ms', { storage: { eventTtl: 1 } }],
+    ['--etcd-prefix=x', { storage: { prefix: 'x' } }],
+    ['--max-requests-inflight=-1', { limits: { maxRequestsInflight: -1 } }],
+    ['--endpoint-reconciler-type=leese', { orchService: { address: '10.0.0.1', port: 1, reconciler: 'leese' } }],
+    ['--shutdown-delay-duration=-5s', { shutdown: { delay: -5000 } }]
+  ]
+  for (const [flag, options] of pairs) {
+    let words = ''
+    try {
+      parseArguments([flag])
+    } catch (error) {
+      words = /=.*?: (.*)$/.exec((error as Error).message)?.[1] ?? ''
+    }
+    t.not(words, '', flag)
+    t.ok(complaint(options).endsWith(`: ${words}`), `${complaint(options)} has the words of ${flag}: ${words}`)
+  }
+})
+
+t.test('secrets are not in errors, and what is long or cannot be printed is cut and escaped', async t => {
+  const secret = 'hunter2'
+  for (const options of [
+    { authentication: { token: secret } },
+    { authentication: { tokens: { [secret]: secret } } },
+    { authentication: { serviceAccounts: { verificationKeys: secret } } },
+    { authorization: { webhook: `https://me:${secret}@host` } },
+    { storage: { kind: 'etcd', servers: [`https://me:${secret}@host`] } },
+    { outbound: { client: { certificate: secret, key: secret } } }
+  ]) {
+    t.not(complaint(options), '')
+    t.notMatch(complaint(options), secret)
+  }
+  const long = complaint({ admission: { disabled: [`\u001b[31m${'x'.repeat(100_000)}`] } })
+  t.match(long, '\\u001b[31mxxx')
+  t.ok(long.length < 3000, `${long.length}`)
+})
+
+t.test('what a host makes itself goes through: instances, inherited options, what Fastify reads, nothing at all', async t => {
+  const backend = await openBackend({ kind: 'memory' })
+  t.teardown(() => backend.close())
+  class Mine { readonly name = 'mine'; authenticate (): undefined { return undefined } }
+  const rights = { prefix: '/x', logLevel: 'warn', logSerializers: {} }
+  const valid: ServerOptions[] = [
+    {},
+    { ...rights, storage: {} },
+    { storage: backend },
+    { storage: Object.assign(Object.create(backend) as typeof backend, { prefix: '/mine' }) },
+    { authentication: { authenticators: [new Mine()], clientAuthorities: new Authorities('') } },
+    Object.create({ storage: { kind: 'memory' } }) as ServerOptions,
+    { limits: { requestTimeout: 0 }, metrics: { allowedLabels: new Map([['apiserver_request_total,verb', ['GET']]]) } },
+    { connections: { nodeAgents: undefined } }
+  ]
+  for (const [at, options] of valid.entries()) t.equal(complaint(options), '', `${at}`)
+  t.match(complaint(Object.create({ storage: { kind: 'memry' } })), 'storage.kind: "memry"')
+  t.match(complaint({ storage: Object.assign(Object.create(backend) as typeof backend, { eventTtl: -1 }) }), 'storage.eventTtl: -1')
+})
+
+t.test('the registration is rejected, and no store was opened', async t => {
+  const directory = join(t.testdir(), 'data')
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const options = { storage: { kind: 'embedded', directory }, shutdown: { deley: 5 } } as unknown as ServerOptions // as JavaScript has it
+  await t.rejects(Promise.resolve(app.register(orch, options)), { name: 'OptionError', message: 'shutdown.deley: is no option; did you mean delay?' })
+  t.notOk(existsSync(directory))
+})
+
+t.test('the compiler checks the options of a registration, as those of a variable', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  // @ts-expect-error -- no such kind
+  await t.rejects(Promise.resolve(app.register(orch, { storage: { kind: 'memry' } })), { message: /^storage\.kind: "memry": / })
+  const other = Fastify()
+  t.teardown(() => other.close())
+  // @ts-expect-error -- no such option
+  await t.rejects(Promise.resolve(other.register(orch, { sorage: { kind: 'memory' } })), { message: /^sorage: / })
+  const served = Fastify()
+  t.teardown(() => served.close())
+  await served.register(orch, { prefix: '/cluster', storage: { kind: 'memory' } })
+})

@@ -1,0 +1,107 @@
+/** `--local`: one machine, one person, who is let in at once and alone. */
+import t, { type Test } from 'tap'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { certify } from '../serving/certify.js'
+import { kubectlPrograms } from './tools.js'
+
+const CLI = fileURLToPath(new URL('../bundle/cli.js', import.meta.url))
+
+async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on TCP
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+interface Local { readonly port: number, readonly folder: string, readonly log: () => string, readonly end: () => Promise<void> }
+
+/** Started in `folder`, ready when it says so. */
+async function start (t: Test, folder: string, ...flags: string[]): Promise<Local> {
+  const port = await freePort()
+  const child = spawn(process.execPath, [CLI, '--local', `--secure-port=${port}`, ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  let log = ''
+  child.stderr.on('data', (text: Buffer) => { log += text.toString() })
+  const ended = once(child, 'close')
+  const end = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  t.teardown(end)
+  while (!log.includes('KUBECONFIG')) await Promise.race([once(child.stderr, 'data'), ended.then(() => { throw new Error(log) })])
+  return { port, folder, log: () => log, end }
+}
+
+const kubectl = (program: string, folder: string, ...args: string[]): { status: number | null, stdout: string, stderr: string } =>
+  spawnSync(program, args, { encoding: 'utf8', cwd: folder, env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: join(folder, 'orch-data/kubeconfig') } })
+
+const curl = (folder: string, ...args: string[]): string => {
+  const { stdout, stderr, status } = spawnSync('curl', ['-sS', '-w', ' %{http_code}', ...args], { encoding: 'utf8', cwd: folder })
+  return status === 0 ? stdout : stderr
+}
+
+t.test('the first start makes an administrator, whom kubectl and curl are at once', async t => {
+  const folder = t.testdir({})
+  const { port, log } = await start(t, folder)
+  t.match(log(), new RegExp(`serving on https://127\\.0\\.0\\.1:${port}, store: embedded in orch-data, authorization: RBAC`))
+  t.match(log(), `export KUBECONFIG=${folder}/orch-data/kubeconfig`)
+  t.notMatch(log(), 'the service orch', 'a cluster without nodes is not warned about them')
+  t.equal(statSync(join(folder, 'orch-data/kubeconfig')).mode & 0o777, 0o600)
+  for (const program of kubectlPrograms()) {
+    t.match(kubectl(program, folder, 'get', 'namespaces'), { status: 0, stdout: /default +Active/ })
+  }
+  const url = `https://localhost:${port}`
+  const me = ['--cacert', 'orch-data/certs/apiserver.crt', '--cert', 'orch-data/certs/admin.crt', '--key', 'orch-data/certs/admin.key']
+  t.match(curl(folder, ...me, `${url}/api/v1/namespaces`), / 200$/)
+  const anyone = ['--cacert', 'orch-data/certs/apiserver.crt']
+  for (const path of ['/readyz', '/livez', '/healthz']) t.equal(curl(folder, ...anyone, url + path), 'ok 200', path)
+  for (const path of ['/version', '/api', '/metrics', '/openapi/v2', '/readyzx', '/']) t.match(curl(folder, ...anyone, url + path), / 401$/, path)
+  t.match(curl(folder, ...anyone, '-H', 'Authorization: Bearer x', `${url}/readyz`), / 401$/, 'who brings a token that nobody knows')
+  t.match(curl(folder, ...me, '-H', 'Accept: text/html,*/*;q=0.8', `${url}/`), /^\{\n {2}"paths": \[\n/, 'a browser shows it in lines')
+})
+
+t.test('later starts keep the administrator, one that is about to expire is replaced, and other flags win', async t => {
+  const folder = t.testdir({})
+  const read = (name: string): string => readFileSync(join(folder, 'orch-data', name), 'utf8')
+  const first = await start(t, folder)
+  const [certificate, kubeconfig] = [read('certs/admin.crt'), read('kubeconfig')]
+  await first.end()
+  const second = await start(t, folder, '--bind-address=0.0.0.0', '--authorization-mode=AlwaysAllow', '--anonymous-auth=true')
+  t.equal(read('certs/admin.crt'), certificate)
+  t.equal(read('kubeconfig'), kubeconfig.replace(`:${first.port}`, `:${second.port}`))
+  t.match(second.log(), 'serving on https://0.0.0.0')
+  t.match(curl(folder, '-k', `https://localhost:${second.port}/version`), / 200$/)
+  await second.end()
+
+  const month = 30 * 86_400_000
+  const old = certify({ commonName: 'local-admin', organizations: ['system:masters'], uses: ['client'], authority: true, from: new Date(Date.now() - month), until: new Date(Date.now() + month / 2) })
+  writeFileSync(join(folder, 'orch-data/certs/admin.crt'), old.certificate)
+  writeFileSync(join(folder, 'orch-data/certs/admin.key'), old.key)
+  const third = await start(t, folder)
+  t.not(read('certs/admin.crt'), old.certificate)
+  t.match(kubectl(kubectlPrograms()[1], folder, 'get', 'namespaces'), { status: 0 })
+  await third.end()
+})
+
+t.test('a port in use leaves no data folder behind', async t => {
+  const folder = t.testdir({})
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo // it listens on TCP
+  const { status, stderr } = spawnSync(process.execPath, [CLI, '--local', `--secure-port=${port}`], { cwd: folder, encoding: 'utf8' })
+  t.match([status, stderr], [1, /^orch-apiserver: --secure-port=\d+: the port is in use on 127\.0\.0\.1; .*\n$/])
+  t.notOk(existsSync(join(folder, 'orch-data')))
+})
+
+t.test('an administrator that cannot be kept ends the start with its flag', async t => {
+  const folder = t.testdir({ file: '' })
+  const { status, stderr } = spawnSync(process.execPath, [CLI, '--local', `--secure-port=${await freePort()}`, `--data-dir=${folder}/file/data`], { cwd: folder, encoding: 'utf8' })
+  t.match([status, stderr], [1, /^orch-apiserver: --data-dir=.*\n$/])
+})
