@@ -9,6 +9,7 @@ const OUTSIDE = [
   'lmdb', // native code
   'etcd3', '@grpc/grpc-js', '@grpc/proto-loader', // loaded with the first lease or compaction over etcd; they read .proto files at run time
   'prom-client', // loaded by the first scrape
+  'json-p3', // loaded with the first column of a custom resource
   're2js', // loaded with the first regular expression
   'undici', // loaded by the first outgoing call
   'yaml', // loaded with the first YAML

@@ -255,7 +255,7 @@ export class ResourceStore {
       const { message } = this.stored
       const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
         ? decodeProtobuf(message, bytes).object
-        : decode(message, parseExactly(bytes), UNBOUNDED).object
+        : decode(message, this.type.anyStoredVersion ? { ...parseExactly(bytes) as object, apiVersion: '' } : parseExactly(bytes), UNBOUNDED).object
       applyDefaults(message, object) // for fields added after it was stored
       return object
     } catch (cause) {

@@ -13,7 +13,8 @@ const REMOVED_RELEASE = 'orch.io/removed-release'
 /** The text of the Warning header. */
 export function deprecationWarning ({ apiVersion, kind, deprecation }: Pick<Representation, 'apiVersion' | 'kind' | 'deprecation'>): string | undefined {
   if (deprecation === undefined) return undefined
-  const { deprecated, removed, replacement } = deprecation
+  const { deprecated, removed, replacement, warning } = deprecation
+  if (warning !== undefined) return warning
   return `${apiVersion} ${kind} is deprecated in v${deprecated}+${removed === undefined ? '' : `, unavailable in v${removed}+`}${replacement === undefined ? '' : `; use ${replacement}`}`
 }
 

@@ -17,7 +17,7 @@ function apiResources (stores: readonly ResourceStore[], subresourcesOf: (store:
     const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
     const own = {
       name: plural,
-      singularName: '',
+      singularName: representation.singular,
       namespaced,
       kind,
       verbs: [...representation.verbs].sort(),

@@ -47,8 +47,8 @@ export * as storageV1beta1 from './api/storage/v1beta1.js'
 export * as metaV1 from './meta/v1.js'
 
 export * from './language/declare.js'
-export { fromStructural } from './language/structural.js'
-export type { StructuralSchema } from './language/structural.js'
+export { fromStructural } from './custom/declaration.js'
+export type { StructuralSchema } from './custom/declaration.js'
 
 export { DecodeError, isDecodeError } from './language/decode-error.js'
 export { decode } from './language/decode.js'

@@ -45,6 +45,8 @@ export interface SubresourceView {
   readonly message: Message<ApiObject>
   /** Builds the view of an object, metadata included. */
   readonly read: (object: ApiObject) => ApiObject
+  /** Refuses objects that cannot be viewed. @throws StatusError */
+  readonly check?: (object: ApiObject) => void
   /** Writes the client's view into the object, in place. */
   readonly write: (object: ApiObject, wanted: ApiObject) => void
   readonly validate?: (wanted: ApiObject, report: Report) => void
@@ -65,12 +67,14 @@ export interface Column<T> {
 }
 
 export interface Deprecation {
-  /** major.minor, as in `1.25`. */
+  /** major.minor, as in `1.25`; '' for custom resources. */
   readonly deprecated: string
   /** Undefined when no removal is planned. */
   readonly removed?: string
   /** apiVersion and kind to use instead. */
   readonly replacement?: string
+  /** The whole warning, instead of one made of these. */
+  readonly warning?: string
 }
 
 /**
@@ -134,6 +138,8 @@ export interface OtherRepresentation<T extends ApiObject> {
   readonly rules?: VersionRules<T>
   /** Its own columns. Default: the stored version's columns and row conditions, applied to the stored form. */
   readonly columns?: ReadonlyArray<Column<ApiObject>>
+  /** Default: those of the stored version. */
+  readonly subresources?: readonly Subresource[]
 }
 
 /** The error message for a field label that is not selectable. */
@@ -141,7 +147,9 @@ export type UnsupportedField = (label: string) => string
 
 export interface ResourceOptions<T extends ApiObject> {
   readonly plural: string
+  /** As discovery shows it. Default '', as upstream for built-in types. */
   readonly singular?: string
+  readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly namespaced: boolean
@@ -184,6 +192,7 @@ export interface ResourceOptions<T extends ApiObject> {
   readonly others?: ReadonlyArray<OtherRepresentation<T>>
   /** Objects are processed and answered, never stored. */
   readonly virtual?: true
+  readonly anyStoredVersion?: true
 }
 
 /** A type in one group and version, as clients see it. */
@@ -240,6 +249,8 @@ export interface ResourceType {
   readonly generation: ((object: ApiObject) => unknown) | undefined
   /** Seconds an object lives after its last write; undefined for forever. */
   readonly ttlSeconds: number | undefined
+  /** Stored objects may be of any version of the type, with the fields of the stored one. */
+  readonly anyStoredVersion: boolean
   /** Reads the stored form. */
   readonly tableRank: ((object: ApiObject) => number) | undefined
   /** The stored representation, or the only one of a virtual type. */
@@ -266,7 +277,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deleteReturns: options.deleteReturns ?? 'Status',
     nameRule: options.nameRule ?? dnsSubdomain
   } as const
-  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' | 'dependents' | 'rules' | 'conversion'>): Representation => {
+  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' | 'dependents' | 'rules' | 'conversion' | 'subresources'>): Representation => {
     const { name, protobuf, type: spokenType } = spoken[Facts]
     if (spokenType === undefined) throw new TypeError(`${name} is no kind, so it can't be a resource`)
     const { group, version, kind, apiVersion } = spokenType
@@ -277,8 +288,8 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
       version,
       apiVersion,
       kind,
-      listKind: `${kind}List`,
-      singular: options.singular ?? kind.toLowerCase(),
+      listKind: options.listKind ?? `${kind}List`,
+      singular: options.singular ?? '',
       protobuf: options.protobuf ?? protobuf,
       message: spoken,
       get type () { return type },
@@ -299,6 +310,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deprecation: options.deprecation,
     dependents: options.strategy?.dependents,
     rules: options.rules as VersionRules | undefined,
+    subresources: shared.subresources,
     conversion: undefined
   })
   const others = (options.others ?? []).map(other => representation(other.message, {
@@ -310,6 +322,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deprecation: other.deprecation,
     dependents: other.dependents ?? stored.dependents,
     rules: other.rules as VersionRules | undefined,
+    subresources: other.subresources ?? shared.subresources,
     conversion: { toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject }
   }))
   const type: ResourceType = {
@@ -318,6 +331,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     namespaced,
     storagePrefix: options.storagePrefix ?? plural,
     virtual: options.virtual === true,
+    anyStoredVersion: options.anyStoredVersion === true,
     strategy: (options.strategy ?? {}) as Strategy,
     generation: options.generation as ResourceType['generation'],
     ttlSeconds: options.ttlSeconds,

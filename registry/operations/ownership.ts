@@ -44,11 +44,11 @@ export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
 const keptFieldsCache = new WeakMap<Representation, Map<string, FieldSet>>()
 
 /** Fields that this write cannot change: those of subresources or, for a subresource, those of the object. */
-export function fieldsKept ({ stored }: ResourceStore, subresource: string): FieldSet {
-  let known = keptFieldsCache.get(stored)
-  if (known === undefined) keptFieldsCache.set(stored, known = new Map())
+export function fieldsKept ({ representation }: ResourceStore, subresource: string): FieldSet {
+  let known = keptFieldsCache.get(representation)
+  if (known === undefined) keptFieldsCache.set(representation, known = new Map())
   let fields = known.get(subresource)
-  if (fields === undefined) known.set(subresource, fields = setOf(keptBy(stored, subresource).map(path => path.split('.').map(fieldElement))))
+  if (fields === undefined) known.set(subresource, fields = setOf(keptBy(representation, subresource).map(path => path.split('.').map(fieldElement))))
   return fields
 }
 
@@ -72,7 +72,7 @@ function others (shape: Shape, at: string, changes: readonly string[]): string[]
 const changesOf = (subresource: Subresource | undefined): readonly string[] => subresource?.changes ?? []
 /** A creator does not own the status of its object. */
 const STATUS: FieldSet = { 'f:status': EMPTY }
-const ignoredOnCreate = (store: ResourceStore): FieldSet => store.stored.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
+const ignoredOnCreate = (store: ResourceStore): FieldSet => store.representation.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
 
 type Entries = ApiObject['metadata']['managedFields']
 

@@ -28,8 +28,8 @@ export async function mutate (store: ResourceStore, request: AdmissionRequest, o
 
 /** Prepares a new object whose name is known. */
 export function prepareNew (store: ResourceStore, object: ApiObject, user: WriteContext['user']): void {
-  for (const { name, changes = [] } of store.stored.subresources) {
-    if (name === 'status' && store.strategy.statusOfNew !== true) for (const field of changes) members(object)[field] = emptyField(store.stored.message, field)
+  for (const { name, changes = [] } of store.representation.subresources) {
+    if (name === 'status' && store.strategy.statusOfNew !== true) for (const field of changes) putAt(members(object), field, emptyField(store.stored.message, field))
   }
   store.representation.rules?.prepare?.(object, undefined)
   store.strategy.dropGated?.(object, undefined)
@@ -47,7 +47,7 @@ export async function validateNew (store: ResourceStore, object: ApiObject, { wa
   if (isLarge(size)) await nextTurn()
 }
 
-const subresourceOf = (store: ResourceStore, subresource: string): Subresource | undefined => subresource === '' ? undefined : store.stored.subresources.find(({ name }) => name === subresource)
+const subresourceOf = (store: ResourceStore, subresource: string): Subresource | undefined => subresource === '' ? undefined : store.representation.subresources.find(({ name }) => name === subresource)
 
 /** Prepares the replacement of `old`. */
 export function prepareChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string): void {
@@ -90,7 +90,7 @@ function versionFindings (rules: (report: (error: FieldError) => void) => void):
 function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
   const [next, before] = [members(object), members(old)]
   if (named === undefined) {
-    const { subresources, kind } = store.stored
+    const { subresources, kind } = store.representation
     for (const { changes = [], kind: own = kind } of subresources) if (own === kind) for (const path of changes) putAt(next, path, valueAt(before, path))
   } else if (named.changes !== undefined) {
     const changed = named.changes.map(path => [path, valueAt(next, path)] as const)

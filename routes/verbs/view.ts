@@ -20,7 +20,11 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** The view of a stored object. */
-const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => view.read(store.readStored(entry))
+const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => {
+  const object = store.readStored(entry)
+  view.check?.(object)
+  return view.read(object)
+}
 
 /** Writes the desired view into the object. @throws StatusError 400, 422 */
 function withView (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, desired: ApiObject, target: Target): ApiObject {
@@ -33,8 +37,7 @@ function withView (store: ResourceStore, view: SubresourceView, entry: Entry, ol
   requireUid(store, desired, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
   const object = entry.copy()
   const { resourceVersion } = desired.metadata
-  if (resourceVersion === undefined) delete object.metadata.resourceVersion
-  else object.metadata.resourceVersion = resourceVersion
+  if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion
   view.write(object, desired)
   return object
 }

@@ -49,6 +49,7 @@ export function apiPackage (group: string, version: string, openapi: string, opt
     description,
     fields,
     type: kind ? { group, version, kind: name, apiVersion, anyVersion: options.anyVersion === true, ...(options.alsoAs === undefined ? {} : { alsoAs: options.alsoAs }) } : undefined,
+    given: undefined,
     special,
     alternatives,
     structType: rules.structType,

@@ -7,7 +7,7 @@ import { Facts, type ScalarName, type Declaration, type Message, type Plain } fr
 import { DecodeError, nameOfType } from './decode-error.js'
 import { OF_BODIES, tooManyEntries, tooManyValues, type ValueBounds } from '../codec/json/parse.js'
 import { pathText } from '../codec/json/repeated-keys.js'
-import { fillRequired, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { fillRequired, isOfType, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { canonicalBase64, setMember } from './values.js'
 
 const MAX_UNKNOWN = 100
@@ -131,6 +131,7 @@ class Decoding {
   }
 
   #field (field: PlannedField, value: unknown): unknown {
+    if (field.anyType && !isOfType(field, value)) return value
     switch (field.shape) {
       case 'list': {
         if (!Array.isArray(value)) return this.#refuse('a list', value)
@@ -149,6 +150,7 @@ class Decoding {
         const keys = Object.keys(source)
         if (keys.length === 0 && !field.pointer && !field.heardEmpty) return undefined
         for (const key of keys) {
+          if (source[key] === null && field.anyType && field.element?.nullable === false) continue
           this.#path.push(key)
           this.#wellFormed(key, BAD_TEXT)
           target[key] = this.#element(field, source[key])

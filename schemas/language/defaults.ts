@@ -1,6 +1,6 @@
 /** Defaulting: static defaults of fields, then computed defaults of messages, from the innermost message outwards. */
 import type { Message, Plain } from './types.js'
-import { anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { anywhere, isOfType, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { clone } from './values.js'
 
 /** Sets defaults in place; idempotent. Run it again after a name was generated. */
@@ -52,7 +52,7 @@ function fill (plan: Plan, object: Plain): void {
 
 /** Values were decoded by their field. */
 function fillValue (field: PlannedField, value: unknown): void {
-  if (value === undefined || value === null) return
+  if (value === undefined || value === null || (field.anyType && !isOfType(field, value))) return
   const { element, shape } = field
   if (element === undefined && shape === 'one') fillMessage(field, value)
   else for (const item of Object.values(value)) if (element === undefined) fillMessage(field, item); else fillValue(element, item)

@@ -18,6 +18,8 @@ export class PlannedField {
   /** The element if that is a list or map again. */
   readonly element: PlannedField | undefined
   readonly nullable: boolean
+  /** Values of another type are kept: see `isOfType`. */
+  readonly anyType: boolean
   readonly pointer: boolean
   /** Written in JSON even when unset. */
   readonly written: boolean
@@ -44,6 +46,7 @@ export class PlannedField {
     this.message = facts === undefined || 'shape' in facts ? undefined : facts
     this.element = facts !== undefined && 'shape' in facts ? new PlannedField(name, facts) : undefined
     this.nullable = field.nullable === true
+    this.anyType = field.anyType === true
     this.special = this.message?.special
     this.alternatives = this.message?.alternatives !== undefined
     this.pointer = field.pointer === true
@@ -72,6 +75,10 @@ export class PlannedField {
     return this.shape === 'one' && this.message !== undefined && this.special === undefined && !this.alternatives && !this.pointer
   }
 }
+
+/** Whether a value has the JSON type of a list, map or message. */
+export const isOfType = ({ shape, message, special }: PlannedField, value: unknown): boolean =>
+  shape === 'list' ? Array.isArray(value) : (shape === 'one' && (message === undefined || special !== undefined)) || (typeof value === 'object' && value !== null && !Array.isArray(value))
 
 export function wireTypeOf (scalar: ScalarName): number {
   return scalar === 'string' || scalar === 'bytes' ? BYTES : scalar === 'double' ? FIXED64 : VARINT

@@ -41,6 +41,8 @@ export interface FieldOptions {
   readonly writeOnly?: true
   /** null is a value, distinct from unset. */
   readonly nullable?: true
+  /** Keeps a value of another type: the rules of the type report it. */
+  readonly anyType?: true
   /** The parent's own rules validate it and everything below; its constraints here are documentation. */
   readonly ruled?: true
   /** May not change on update; 'ruled' if the type's `validateUpdate` decides. */
@@ -175,6 +177,8 @@ export interface Declaration {
   readonly fields: Fields
   /** Set for kinds, whose objects begin with kind and apiVersion. */
   readonly type: KindFacts | undefined
+  /** OpenAPI v3 schema of a custom kind, as its definition has it. */
+  readonly given: object | undefined
   readonly special: Special | undefined
   /** Set for unions. */
   readonly alternatives: Alternatives | undefined

@@ -4,9 +4,10 @@
  */
 import { Facts, type Declaration, type Message, type Plain } from '../language/types.js'
 import { SCALARS } from '../language/json-schema.js'
-import { ListMeta } from '../meta/object.js'
+import { ListMeta, ObjectMeta } from '../meta/object.js'
 import { planFor, type PlannedField } from '../language/plan.js'
 import type { Representation } from '../resource.js'
+import { givenSchema } from './given.js'
 import { constrain, extension, merge, unions } from './extensions.js'
 import { groupVersions, type GroupVersion } from './naming.js'
 
@@ -20,6 +21,7 @@ export interface Dialect {
   readonly special: (openapi: Readonly<Plain>) => Readonly<Plain>
   /** Empty in Swagger, which has neither keyword. */
   readonly deprecated: Plain
+  readonly swagger: boolean
   readonly nullable: Plain
 }
 
@@ -94,6 +96,7 @@ export class DefinitionSet<K = Plain> {
     const { special, alternatives, type, description } = message
     if (special !== undefined) return { description, ...this.#dialect.special(special.openapi) }
     if (alternatives !== undefined) return { description } // as upstream: Swagger has no unions
+    if (message.given !== undefined) return this.#given(message)
     const { fields } = planFor(message)
     const required = fields.filter(field => field.required).map(field => field.name)
     const own = [...fields].sort((a, b) => a.name < b.name ? -1 : 1).map(field => [field.name, this.#property(field)])
@@ -109,6 +112,11 @@ export class DefinitionSet<K = Plain> {
       ...(this.#deprecated.has(message) ? this.#dialect.deprecated : {}),
       ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type)))
     }
+  }
+
+  #given ({ given = {}, description, type }: Declaration): Plain {
+    const standard = { metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: 'Standard object metadata.' }), types: typeProperties }
+    return { description, ...givenSchema(given, this.#dialect.swagger, standard), ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type))) }
   }
 
   #kinds (type: NonNullable<Declaration['type']>): Plain[] {

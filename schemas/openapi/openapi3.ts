@@ -12,6 +12,7 @@ export const OPENAPI3: Dialect = {
   refer: (reference, beside) => ({ allOf: [reference], ...beside }),
   special: openapi => openapi['format'] === 'int-or-string' ? { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] } : openapi,
   deprecated: { deprecated: true },
+  swagger: false,
   nullable: { nullable: true }
 }
 

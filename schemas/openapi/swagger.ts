@@ -10,6 +10,7 @@ export const SWAGGER: Dialect = {
   refer: (reference, beside) => ({ ...beside, ...reference }),
   special: openapi => openapi,
   deprecated: {},
+  swagger: true,
   nullable: {}
 }
 

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import Fastify from '../fastify.js'
 import t from 'tap'
 import orch from '../../app.js'
-import { fromStructural } from '../../schemas/language/structural.js'
+import { fromStructural } from '../../schemas/custom/declaration.js'
 import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { client, build, type Client, type Json } from '../build.js'
@@ -121,7 +121,7 @@ t.test('types that are defined at run time come and go', async t => {
   t.strictNotSame(v3?.['paths'], before[1]?.['paths'])
   const { schemas } = (await server.get(v3?.['paths']['apis/example.com/v1'].serverRelativeURL as string)).json['components']
   t.match(schemas['com.example.v1.Widget'], { 'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Widget', version: 'v1' }] })
-  t.match(schemas['com.example.v1.Widget_spec'], { 'x-orch-preserve-unknown-fields': true, properties: { size: { nullable: true } } })
+  t.match(schemas['com.example.v1.Widget'].properties.spec, { 'x-orch-preserve-unknown-fields': true, properties: { size: { nullable: true } } })
   t.match(schemas['io.orch.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind'].at(-1), { group: 'example.com', kind: 'DeleteOptions' })
 
   registry.remove(type)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import { fromStructural } from '../../schemas/language/structural.js'
+import { fromStructural } from '../../schemas/custom/declaration.js'
 import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { client, build, type Client, type Json, type Answer } from '../build.js'

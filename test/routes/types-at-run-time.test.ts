@@ -1,7 +1,7 @@
 import Fastify from '../fastify.js'
 import t from 'tap'
 import orch, { type ServerOptions } from '../../app.js'
-import { fromStructural, type StructuralSchema } from '../../schemas/language/structural.js'
+import { fromStructural, type StructuralSchema } from '../../schemas/custom/declaration.js'
 import { resource, type ResourceType } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { TABLE, client, Watch, types, PROTOBUF, type Client, type Json, type Answer, type Test } from '../build.js'

@@ -7,6 +7,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import type { FieldError } from '../../status.js'
 import { finish, type Steps } from '../../steps.js'
+import { beginCleanup } from './cleanup.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
 import { hasRules, withoutRules } from './rules/expressions.js'
@@ -150,6 +151,7 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   generation: ({ spec }) => spec,
   strategy: {
     judge,
+    beginDelete: beginCleanup,
     prepareForCreate: definition => { withoutRules(definition.spec) },
     prepareForUpdate: (definition, old, subresource) => { if (subresource === '') prepareForUpdate(definition, old) }
   }

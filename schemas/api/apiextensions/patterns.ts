@@ -59,11 +59,13 @@ const UNJUDGED: Expression = { matches: () => true }
 export class Patterns {
   readonly #known = new Map<string, Expression>()
   #left: number
+  readonly #maxMatched: number
   #matched = 0
 
   /** @param most with 0 none is judged */
-  constructor (most = MAX) {
+  constructor (most = MAX, maxMatched = MAX_MATCHED) {
     this.#left = most
+    this.#maxMatched = maxMatched
   }
 
   of (source: string): Expression {
@@ -83,7 +85,7 @@ export class Patterns {
       return {
         matches: text => {
           this.#matched += text.length * weight
-          return this.#matched > MAX_MATCHED || compiled.matcher(text).find()
+          return this.#matched > this.#maxMatched || compiled.matcher(text).find()
         }
       }
     } catch (error) {

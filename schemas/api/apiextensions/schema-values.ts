@@ -11,36 +11,42 @@ const MAX_STEPS = 20_000
 
 type Found = FieldError & { readonly name: string }
 
+/** The path of a finding; upstream writes `<nil>` for a whole object. */
+const fieldAt = (at: string, name: string): string => at === '' ? name || '<nil>' : name === '' ? at : `${at}.${name}`
+
 const amount = (value: Amount): string => String(value)
 
 export class ValueJudge {
   readonly #patterns: Patterns
+  readonly #most: number
   #steps = 0
 
-  constructor (patterns: Patterns) {
+  /** @param ofObjects judges everything; by default values of a definition, within a number of steps */
+  constructor (patterns: Patterns, ofObjects = false) {
     this.#patterns = patterns
+    this.#most = ofObjects ? Infinity : MAX_STEPS
   }
 
   validate (schema: Schema, value: unknown, at: string, report: (error: FieldError) => void): void {
     const told = new Set<string>()
     for (const { name, ...error } of this.#judge(schema, value, '')) {
       const words = `${name} ${error.detail}`
-      if (!told.has(words)) report({ ...error, field: name === '' ? at : `${at}.${name.replace(/^\./, '')}` })
+      if (!told.has(words)) report({ ...error, field: fieldAt(at, name.replace(/^\./, '')) })
       told.add(words)
     }
   }
 
   /** `name` is the path within the value, which sentences begin with. */
   #judge (schema: Schema, value: unknown, name: string): Found[] {
-    if (++this.#steps > MAX_STEPS) return []
+    if (++this.#steps > this.#most) return []
     const found: Found[] = []
     const say: Say = (detail, shown = value, type = 'FieldValueInvalid') => {
-      if (found.length > 0 && this.#steps > MAX_STEPS) return
-      this.#steps += sizeOf(shown, MAX_STEPS)
+      if (found.length > 0 && this.#steps > this.#most) return
+      this.#steps += sizeOf(shown, this.#most)
       found.push({ name, field: '', type, value: shown, detail })
     }
     const said = (words: string): void => { say(`${name} in body ${words}`) }
-    const mismatch = typeMismatch(schema, value)
+    const mismatch = typeMismatch(schema, value, this.#most === Infinity)
     if (mismatch !== undefined) say(`${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own, 'FieldValueTypeInvalid')
     if (value !== null) {
       this.#logic(schema, value, name, found, say)
@@ -67,7 +73,7 @@ export class ValueJudge {
   }
 
   #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: Found[], say: Say): void {
-    if (isSchema(items) && this.#steps < MAX_STEPS) for (const [index, item] of value.entries()) found.push(...this.#judge(items, item, `${name}[${index}]`))
+    if (isSchema(items) && this.#steps < this.#most) for (const [index, item] of value.entries()) found.push(...this.#judge(items, item, `${name}[${index}]`))
     if (minItems !== undefined && value.length < minItems) say(`${name} in body should have at least ${amount(minItems)} items`, value.length)
     if (maxItems !== undefined && value.length > maxItems) say(`must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
   }
@@ -76,7 +82,7 @@ export class ValueJudge {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
     this.#steps += members.length + required.length
-    if (this.#steps > MAX_STEPS) return
+    if (this.#steps > this.#most) return
     const below = (member: string): string => name === '' ? member : `${name}.${member}`
     if (minProperties !== undefined && members.length < minProperties) {
       return say(`${name} in body should have at least ${amount(minProperties)} properties`, members.length)

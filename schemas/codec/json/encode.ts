@@ -4,7 +4,7 @@
  */
 import { Facts, type Message, type Plain } from '../../language/types.js'
 import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
-import { planOf, alternativeOf, type Plan, type PlannedField } from '../../language/plan.js'
+import { isOfType, planOf, alternativeOf, type Plan, type PlannedField } from '../../language/plan.js'
 import type { ApiObject, Representation } from '../../resource.js'
 import { quote, rawJson, sortedKeys } from './escape.js'
 
@@ -50,6 +50,7 @@ function versionedJson (field: PlannedField, value: unknown, version: string, in
 export function fieldJson (field: PlannedField, value: unknown): string | undefined {
   const unset = value === undefined || value === null
   if (value === null && field.nullable) return 'null'
+  if (field.anyType && !unset && !isOfType(field, value)) return rawJson(value)
   switch (field.shape) {
     case 'list': {
       if (unset) return field.written ? 'null' : undefined

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fromStructural } from '../../../schemas/language/structural.js'
+import { fromStructural } from '../../../schemas/custom/declaration.js'
 import { compare } from '../../../registry/apply/compare.js'
 import { pathText } from '../../../registry/apply/elements.js'
 import { paths } from '../../../registry/apply/field-set.js'

@@ -19,6 +19,12 @@ function stateOf (annotation: string): State {
 
 const annotationOf = ({ metadata: { annotations = {} } }: CustomResourceDefinition): string => annotations[APPROVED] ?? ''
 
+/** Undefined for groups that need no approval. */
+export function approvalState (definition: CustomResourceDefinition): { readonly state: State | undefined, readonly annotation: string } {
+  const annotation = annotationOf(definition)
+  return { state: isProtected(definition.spec.group) ? stateOf(annotation) : undefined, annotation }
+}
+
 /** Whoever leaves it as it is may change the rest. */
 export function validateApproval (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
   if (!isProtected(definition.spec.group)) return

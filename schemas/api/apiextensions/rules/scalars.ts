@@ -5,11 +5,13 @@ import { typeOf, type Amount } from '../plain-values.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /**
- * What has a format is held to that, in place of its type. Of what is an integer or a text nothing is asked here: logic beside it may.
- * @returns what is asked for, and what it is
+ * A value with a format is judged by the format, instead of by its type.
+ * @param either whether an integer or string must be one; logic beside it may say so too
+ * @returns the type that is wanted, and the value's own
  */
-export function typeMismatch ({ type = '', format = '', nullable }: Schema, value: unknown): { wanted: string, own: string } | undefined {
+export function typeMismatch ({ type = '', format = '', nullable, 'x-orch-int-or-string': intOrString }: Schema, value: unknown, either: boolean): { wanted: string, own: string } | undefined {
   const own = typeOf(value)
+  if (either && intOrString === true) return own === 'integer' || own === 'string' || (value === null && nullable === true) ? undefined : { wanted: 'integer,string', own }
   const isIt = type === own || (own === 'integer' && type === 'number')
   if (isIt || (type === '' && (format === '' || value === null)) || (value === null && nullable === true)) return undefined
   if (value === null || format === '') return { wanted: type, own }

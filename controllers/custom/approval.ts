@@ -1,0 +1,18 @@
+/** The condition about who approved a type in a group of the product. */
+import { approvalState } from '../../schemas/api/apiextensions/rules/approval.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Condition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+
+const TYPE = 'KubernetesAPIApprovalPolicyConformant'
+type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+/** Undefined for groups that are nobody's but their owners'. */
+export function approvalOf (definition: CustomResourceDefinition): Finding | undefined {
+  const { state, annotation } = approvalState(definition)
+  switch (state) {
+    case undefined: return undefined
+    case 'approved': return { type: TYPE, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${annotation}` }
+    case 'bypassed': return { type: TYPE, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${JSON.stringify(annotation)}` }
+    case 'invalid': return { type: TYPE, status: 'False', reason: 'InvalidAnnotation', message: `protected groups need an approval annotation with a URL or a reason that begins with "unapproved", not ${JSON.stringify(annotation)}` }
+    default: return { type: TYPE, status: 'False', reason: 'MissingAnnotation', message: 'protected groups must have an approval annotation' }
+  }
+}

@@ -1,0 +1,53 @@
+/** Names of custom resources: accepted unless another definition of the group, or a built-in resource, has them. With upstream's conditions. */
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Condition, CustomResourceDefinitionNames as Names } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+
+/** Names in use in a group. */
+export interface UsedNames { readonly resources: ReadonlySet<string>, readonly kinds: ReadonlySet<string> }
+
+export interface NamesVerdict {
+  readonly acceptedNames: Names
+  readonly conditions: readonly Condition[]
+}
+
+type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+const ESTABLISHED: Finding = { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
+const NOT_ACCEPTED: Finding = { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+const NO_CONFLICTS: Finding = { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+
+export const conditionOf = ({ status }: CustomResourceDefinition, type: string): Condition | undefined => status.conditions?.find(one => one.type === type)
+export const isTrue = (definition: CustomResourceDefinition, type: string): boolean => conditionOf(definition, type)?.status === 'True'
+/** Whether the objects of a definition are served. */
+export const isServed = (definition: CustomResourceDefinition): boolean => isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')
+
+/** Judges the names of a definition. A definition that was established once stays so, under the names it had. */
+export function judgeNames ({ spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string): NamesVerdict {
+  const accepted: Names = status.acceptedNames ?? { plural: '', kind: '' }
+  const next = { ...accepted }
+  let conflict: Finding | undefined
+  const judge = (reason: string, taken: string | undefined, accept: () => void): void => {
+    if (taken === undefined) accept()
+    else conflict = { type: 'NamesAccepted', status: 'False', reason, message: taken }
+  }
+  const one = (name = '', own = '', others: ReadonlySet<string>): string | undefined => name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
+  judge('PluralConflict', one(names.plural, accepted.plural, used.resources), () => { next.plural = names.plural })
+  judge('SingularConflict', one(names.singular, accepted.singular, used.resources), () => { next.singular = names.singular })
+  const short = (names.shortNames ?? []).filter(name => accepted.shortNames?.includes(name) !== true && used.resources.has(name))
+  judge('ShortNamesConflict', short.length === 0 ? undefined : messageOf(short.map(name => `${JSON.stringify(name)} is already in use`)), () => { next.shortNames = names.shortNames })
+  judge('KindConflict', one(names.kind, accepted.kind, used.kinds), () => { next.kind = names.kind })
+  judge('ListKindConflict', one(names.listKind, accepted.listKind, used.kinds), () => { next.listKind = names.listKind })
+  next.categories = names.categories
+  const established = status.conditions?.find(({ type }) => type === 'Established')
+  const verdict = [conflict ?? NO_CONFLICTS, established?.status === 'True' ? established : conflict === undefined ? ESTABLISHED : established ?? NOT_ACCEPTED]
+  return { acceptedNames: next, conditions: verdict.reduce<readonly Condition[]>((all, finding) => withCondition(all, finding, now), status.conditions ?? []) }
+}
+
+const messageOf = (messages: readonly string[]): string => messages.length === 1 ? messages.join() : `[${messages.join(', ')}]`
+
+/** The conditions with a finding in its place. A condition whose status stays keeps its time. */
+export function withCondition (conditions: readonly Condition[], finding: Finding, now: string): Condition[] {
+  const old = conditions.find(({ type }) => type === finding.type)
+  const { type, status, reason, message } = finding
+  const made: Condition = { type, status, lastTransitionTime: old?.status === status ? old.lastTransitionTime ?? now : now, reason, message }
+  return old === undefined ? [...conditions, made] : conditions.map(one => one === old ? made : one)
+}

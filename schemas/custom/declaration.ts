@@ -1,0 +1,161 @@
+/**
+ * Turns the structural schema of a custom resource into a declaration like those of `schemas/api/`, so that the same codec, defaults,
+ * server-side apply and OpenAPI serve it. Every field is a pointer: zeros and empty lists are kept. Members not in the schema are
+ * pruned and reported as unknown. Values of the wrong type are kept until `rules.ts` reports them, as upstream does: a webhook may
+ * mend them first. Nested parts are declared when they are first needed, as most definitions are larger than their use.
+ */
+import { ObjectMeta } from '../meta/object.js'
+import { jsonValue, Time } from '../meta/scalars.js'
+import { apiPackage, list, map, one } from '../language/declare.js'
+import { messageSchema } from '../language/json-schema.js'
+import { Facts, type Declaration, type Field, type FieldOptions, type Fields, type GroupVersionKind, type KindFacts, type Message, type Plain, type TypeMembers } from '../language/types.js'
+import { isSchema, OF_EVERY_KIND, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
+import { apiVersionOf } from '../groups.js'
+import { CustomResourceDefinition } from '../api/apiextensions/customresourcedefinitions.js'
+import { validateDefinition } from '../api/apiextensions/rules/customresourcedefinitions.js'
+import { decode } from '../language/decode.js'
+import { collectInSteps } from '../language/validation.js'
+import { finish } from '../steps.js'
+import { describe } from '../status.js'
+import { customRules } from './rules.js'
+
+/** An OpenAPI v3 schema as a definition has it. */
+export type StructuralSchema = JSONSchemaProps
+
+const { message, special } = apiPackage('', '', 'io.orch.apiextensions', { name: 'structural' })
+const scalar = (name: string, openapi: Plain): Message => special(name, '', {}, jsonValue(openapi))
+const Text = scalar('String', { type: 'string' })
+const SCALARS: Readonly<Record<string, Message>> = {
+  string: Text,
+  integer: scalar('Integer', { type: 'integer' }),
+  number: scalar('Number', { type: 'number' }),
+  boolean: scalar('Boolean', { type: 'boolean' })
+}
+const IntOrString = special('IntOrString', '', {}, { ...jsonValue({}), schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] } })
+const AnyObject = special('Object', '', {}, { ...jsonValue({ type: 'object' }), open: true })
+const AnyValue = special('Value', '', {}, { ...jsonValue({}), open: true })
+
+/**
+ * Declares the kind that the schema describes, with standard metadata and the rules of the schema.
+ * @throws TypeError for a schema that is not structural
+ */
+export function fromStructural (kind: GroupVersionKind, schema: StructuralSchema): Message<Custom> {
+  const root = checked(kind, schema)
+  const { validate, create, update } = customRules(root)
+  return declareKind(kind, root, {
+    validate: (object, _at, report) => { validate(object, report) },
+    validateCreate: (object, _at, report) => { create(object, report) },
+    validateUpdate: (object, old, _at, report) => { update(object, old, report) }
+  })
+}
+
+/** Hosts are not typed: their schemas are checked as those of definitions. */
+function checked ({ group, version, kind }: GroupVersionKind, openAPIV3Schema: StructuralSchema): JSONSchemaProps {
+  const plural = `${kind.toLowerCase()}s`
+  const spec = { group, scope: 'Namespaced', names: { plural, kind, singular: plural, listKind: `${kind}List` }, versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }] }
+  const { object, unknown } = decode(CustomResourceDefinition, { metadata: { name: `${plural}.${group}` }, spec, status: { storedVersions: [version] } })
+  const [problem = unknown.map(field => ({ type: 'FieldValueForbidden', field, detail: 'no such keyword' } as const))[0]] = finish(collectInSteps(report => validateDefinition(object, undefined, report)))
+  if (problem !== undefined) throw new TypeError(`${kind}: ${problem.field.replace('spec.validation.openAPIV3Schema', 'schema')}: ${describe(problem)}`)
+  return object.spec.versions?.[0]?.schema?.openAPIV3Schema ?? {}
+}
+
+type Custom = TypeMembers & { metadata: ObjectMeta }
+
+/** The same from a definition, whose schema is valid; without rules by default. */
+export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rules: Pick<Extra, 'validate' | 'validateCreate' | 'validateUpdate'> = {}): Message<Custom> {
+  const { group, version, kind: name } = kind
+  const prefix = [...group.split('.').reverse(), version].join('.')
+  const builder = new Builder(prefix, name)
+  const properties = Object.fromEntries(Object.entries(root.properties ?? {}).filter(([member]) => !OF_EVERY_KIND.has(member)))
+  const type: KindFacts = { group, version, kind: name, apiVersion: apiVersionOf(group, version), anyVersion: false }
+  return builder.message(name, { ...root, properties }, name, {
+    type,
+    given: root,
+    around: { metadata: one(null, 'Standard object metadata.', ObjectMeta) },
+    ...rules
+  }) as Message<Custom> // the fields above
+}
+
+interface Extra extends Partial<Pick<Declaration, 'type' | 'given' | 'validate' | 'validateCreate' | 'validateUpdate'>> {
+  /** Fields that stand before those of the schema. */
+  readonly around?: Fields
+}
+
+class Builder {
+  readonly #prefix: string
+  readonly #kind: string
+
+  constructor (prefix: string, kind: string) {
+    this.#prefix = prefix
+    this.#kind = kind
+  }
+
+  message (name: string, schema: JSONSchemaProps, at: string, { around = {}, ...extra }: Extra = {}): Message {
+    const build = (): Fields => this.#fields(schema, at)
+    let fields: Fields | undefined
+    return messageSchema({
+      name: `${this.#kind}.${name}`,
+      openapiName: `${this.#prefix}.${name}`,
+      description: schema.description ?? '',
+      get fields () { return fields ??= { ...around, ...build() } },
+      type: undefined,
+      given: undefined,
+      special: undefined,
+      alternatives: undefined,
+      structType: undefined,
+      protobuf: false,
+      preserveUnknown: schema['x-orch-preserve-unknown-fields'] === true || schema.additionalProperties === true,
+      defaults: undefined,
+      validate: undefined,
+      validateCreate: undefined,
+      validateUpdate: undefined,
+      ...extra
+    })
+  }
+
+  #fields ({ properties = {} }: JSONSchemaProps, at: string): Fields {
+    return Object.fromEntries(Object.entries(properties).sort(([a], [b]) => a < b ? -1 : 1).map(([name, property]) => [name, this.#field(property, `${at}_${name}`)]))
+  }
+
+  #field (schema: JSONSchemaProps, at: string): Field {
+    const { description: text = '', type = '' } = schema
+    const options = {
+      pointer: true,
+      anyType: true,
+      ...(schema.nullable === true ? { nullable: true } : {}),
+      ...(schema.default === undefined ? {} : { default: schema.default })
+    } as const satisfies FieldOptions
+    if (schema['x-orch-int-or-string'] === true) return one(null, text, IntOrString, options)
+    if (type === 'array') return this.#list(schema, at, text, options)
+    if (type === 'object') return this.#object(schema, at, text, options)
+    return one(null, text, SCALARS[type] ?? AnyValue, options)
+  }
+
+  #list ({ items, 'x-orch-list-type': listType, 'x-orch-list-map-keys': listMapKeys }: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {
+    const merging = { ...(listType === undefined ? {} : { listType: listType as 'atomic' }), ...(listMapKeys === undefined ? {} : { listMapKeys }) }
+    return list(null, text, isSchema(items) ? this.#field(items, at) : one(null, '', AnyValue, options), { ...options, ...merging })
+  }
+
+  #object (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions & { readonly pointer: true }): Field {
+    const { additionalProperties, properties, 'x-orch-embedded-resource': embedded, 'x-orch-map-type': mapType } = schema
+    const merging = { ...options, ...(mapType === undefined ? {} : { mapType: mapType as 'atomic' }) }
+    if (isSchema(additionalProperties) && properties === undefined) return map(null, text, this.#field(additionalProperties, at), merging)
+    const keeps = additionalProperties === true || schema['x-orch-preserve-unknown-fields'] === true
+    if (keeps && properties === undefined && embedded !== true) return one(null, text, AnyObject, merging)
+    const name = at.replace(/[^A-Za-z0-9]+/g, '_')
+    return one(null, text, this.message(name, schema, at, embedded === true ? { around: ofEmbedded() } : {}), merging)
+  }
+}
+
+/** The metadata of an object that nobody has created yet. */
+const EmbeddedMeta = message('EmbeddedMeta', '', { ...ObjectMeta[Facts].fields, creationTimestamp: one(null, '', Time, { pointer: true }) })
+
+/** What an object within an object has, whether its schema says so or not. */
+const ofEmbedded = (): Fields => {
+  const options = { pointer: true, anyType: true } as const
+  return {
+    apiVersion: one(null, '', Text, options),
+    kind: one(null, '', Text, options),
+    metadata: one(null, '', EmbeddedMeta, { pointer: true })
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The resource type of a CustomResourceDefinition: the same kind of value as a built-in one. The storage version is stored; objects
+ * of the others are converted by their schemas alone (strategy None): pruned, and given the defaults of the version.
+ */
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/customresourcedefinitions.js'
+import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
+import { UNBOUNDED } from '../codec/json/parse.js'
+import { decode } from '../language/decode.js'
+import { applyDefaults } from '../language/defaults.js'
+import type { Message, Report } from '../language/types.js'
+import { OWN_METADATA } from '../meta/status-metadata.js'
+import { resource, type ApiObject, type Deprecation, type OtherRepresentation, type ResourceType, type ResourceVerb, type Subresource, type VersionRules } from '../resource.js'
+import { customColumns } from './columns.js'
+import { declareKind } from './declaration.js'
+import { customRules } from './rules.js'
+import { customScale, validateScale } from './scale.js'
+
+const EVERYTHING: JSONSchemaProps = { 'x-orch-preserve-unknown-fields': true }
+/** While the type is being emptied, nothing is created. */
+const OF_TERMINATING: readonly ResourceVerb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+interface Version {
+  readonly message: Message<ApiObject>
+  readonly rules: Required<Pick<VersionRules, 'create' | 'update'>>
+  readonly deprecation?: Deprecation
+  readonly columns: ReturnType<typeof customColumns>
+  readonly subresources: readonly Subresource[]
+}
+
+/** The type of a definition whose names are accepted; undefined if no version is stored. All its versions, served or not. */
+export function customResource ({ metadata, spec, status }: CustomResourceDefinition): ResourceType | undefined {
+  const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
+  const storage = spec.versions?.find(({ storage }) => storage)
+  if (storage === undefined) return undefined
+  const version = (one: CustomResourceDefinitionVersion): Version => versionOf(spec.group, kind, one)
+  const stored = version(storage)
+  return resource(stored.message, {
+    plural,
+    ...(singular === undefined ? {} : { singular }),
+    ...(listKind === undefined ? {} : { listKind }),
+    shortNames: shortNames ?? [],
+    categories: categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    protobuf: false,
+    anyStoredVersion: true, // the storage version may have changed
+    anyFinalizer: true,
+    notOnUpdate: ['generateName'],
+    unconditionalUpdate: false,
+    storagePrefix: `${spec.group}/${plural}`,
+    generation: ({ metadata: _metadata, kind: _kind, apiVersion: _version, ...desired }) => desired,
+    ...(metadata.deletionTimestamp === undefined ? {} : { verbs: OF_TERMINATING }),
+    ...stored,
+    others: (spec.versions ?? []).filter(one => one !== storage).map(one => convertedBy(stored.message, version(one)))
+  })
+}
+
+function versionOf (group: string, kind: string, { name, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning }: CustomResourceDefinitionVersion): Version {
+  const declared = schema?.openAPIV3Schema ?? EVERYTHING
+  const { status, scale } = subresources ?? {}
+  const rules = customRules(declared)
+  const validate = (object: ApiObject, report: Report): void => {
+    rules.validate(object, report)
+    if (scale !== undefined) validateScale(scale, object, report)
+  }
+  return {
+    message: declareKind({ group, version: name, kind }, declared),
+    rules: { create: (object, report) => { validate(object, report); rules.create(object, report) }, update: (object, old, report) => { validate(object, report); rules.update(object, old, report) } },
+    ...(deprecated === true ? { deprecation: { deprecated: '', warning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` } } : {}),
+    columns: customColumns(additionalPrinterColumns),
+    subresources: [
+      ...(status === undefined ? [] : [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA } as const]),
+      ...(scale === undefined ? [] : [customScale(scale)])
+    ]
+  }
+}
+
+/** Another version of the same objects. Its rules see its own form. */
+function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version): OtherRepresentation<ApiObject> {
+  const into = (message: Message<ApiObject>) => (object: ApiObject): ApiObject => {
+    const { kind: _kind, apiVersion: _version, ...members } = object
+    const { object: made } = decode(message, members, UNBOUNDED)
+    applyDefaults(message, made)
+    return made
+  }
+  const fromStored = into(version.message)
+  return {
+    ...version,
+    toStored: into(stored),
+    fromStored,
+    rules: {
+      create: (object, report) => { rules.create(fromStored(object), report) },
+      update: (object, old, report, subresource) => { rules.update(fromStored(object), fromStored(old), report, subresource) }
+    }
+  }
+}

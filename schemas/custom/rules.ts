@@ -1,0 +1,68 @@
+/** Rules of custom objects: their schema, the objects within them, and the identity of list items. */
+import { embeddedFindings } from '../api/apiextensions/embedded-objects.js'
+import { Patterns } from '../api/apiextensions/patterns.js'
+import { isObject } from '../api/apiextensions/plain-values.js'
+import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
+import { ValueJudge } from '../api/apiextensions/schema-values.js'
+import { sortedJson } from '../codec/json/escape.js'
+import type { Plain, Report } from '../language/types.js'
+import { duplicate } from '../rules/findings.js'
+
+export interface CustomRules {
+  readonly validate: (object: object, report: Report) => void
+  /** Only for new objects. */
+  readonly create: (object: object, report: Report) => void
+  readonly update: (object: object, old: object, report: Report) => void
+}
+
+/** Compiles patterns when they first match; each version has its own. */
+export function customRules (schema: JSONSchemaProps): CustomRules {
+  let patterns: Patterns | undefined
+  return {
+    validate: (object, report) => {
+      patterns ??= new Patterns(Infinity, Infinity)
+      new ValueJudge(patterns, true).validate(schema, object, '', report)
+      embeddedFindings(object, schema, '', false).forEach(report)
+    },
+    create: (object, report) => { repeatedItems(schema, object, '', report) },
+    // An object that had repeated items before they were forbidden may keep them.
+    update: (object, old, report) => { if (!hasRepeatedItems(schema, old)) repeatedItems(schema, object, '', report) }
+  }
+}
+
+function hasRepeatedItems (schema: JSONSchemaProps, object: object): boolean {
+  let found = false
+  repeatedItems(schema, object, '', () => { found = true })
+  return found
+}
+
+/** Items of a set, and of a list with keys, are unique. */
+function repeatedItems (schema: JSONSchemaProps, value: unknown, at: string, report: Report): void {
+  if (Array.isArray(value)) return repeatedIn(schema, value, at, report)
+  if (!isObject(value)) return
+  const { properties = {}, additionalProperties } = schema
+  for (const [name, member] of Object.entries(value)) {
+    const part = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (part !== undefined) repeatedItems(part, member, at === '' ? name : `${at}.${name}`, report)
+    else if (isSchema(additionalProperties)) repeatedItems(additionalProperties, member, `${at}[${name}]`, report)
+  }
+}
+
+function repeatedIn ({ items, 'x-orch-list-type': type, 'x-orch-list-map-keys': keys = [] }: JSONSchemaProps, list: readonly unknown[], at: string, report: Report): void {
+  const known = new Set<string>()
+  for (const [index, item] of list.entries()) {
+    if (isSchema(items)) repeatedItems(items, item, `${at}[${index}]`, report)
+    if (type !== 'set' && type !== 'map') continue
+    const shown = type === 'set' ? item : keysOf(items, item, keys)
+    const identity = sortedJson(shown)
+    if (known.has(identity)) duplicate(report, `${at}[${index}]`, shown)
+    known.add(identity)
+  }
+}
+
+/** Keys that are not sent have their default. */
+function keysOf (items: unknown, item: unknown, keys: readonly string[]): Plain {
+  const properties = isSchema(items) ? items.properties ?? {} : {}
+  const members = isObject(item) ? item : {}
+  return Object.fromEntries(keys.map(key => [key, members[key] ?? properties[key]?.default]).filter(([, value]) => value !== undefined))
+}

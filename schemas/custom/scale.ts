@@ -1,0 +1,70 @@
+/** The scale subresource of custom resources, whose definition says where replicas and selector are. */
+import type { CustomResourceSubresourceScale } from '../api/apiextensions/customresourcedefinitions.js'
+import { typeOf } from '../api/apiextensions/plain-values.js'
+import { Scale } from '../api/autoscaling/scale.js'
+import { scaleColumns } from '../api/autoscaling/columns.js'
+import { putAt, valueAt } from '../language/values.js'
+import type { Report } from '../language/types.js'
+import { validateMetadata } from '../meta/metadata.js'
+import { dnsSubdomain } from '../names.js'
+import type { ApiObject, Column, Subresource } from '../resource.js'
+import { invalid } from '../rules/findings.js'
+import { internalError } from '../status.js'
+
+const MAX_REPLICAS = 2 ** 31 - 1
+
+/** Paths are simple: names, separated by dots. */
+const pathOf = (path: string): string => path.replace(/^\./, '')
+
+export function customScale ({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale): Subresource {
+  const numberAt = (object: ApiObject, path: string): number | undefined => {
+    const value = valueAt(object, pathOf(path))
+    return typeof value === 'number' ? value : undefined
+  }
+  return {
+    name: 'scale',
+    verbs: ['get', 'patch', 'update'],
+    kind: 'Scale',
+    group: 'autoscaling',
+    version: 'v1',
+    view: {
+      message: Scale,
+      columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // of what `read` makes
+      read: object => {
+        const { metadata: { name, namespace, uid, resourceVersion, creationTimestamp } } = object
+        const replicas = numberAt(object, specReplicasPath)
+        const selector = labelSelectorPath === '' ? undefined : valueAt(object, pathOf(labelSelectorPath))
+        const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) => value !== undefined))
+        return {
+          kind: 'Scale',
+          apiVersion: 'autoscaling/v1',
+          metadata,
+          spec: replicas === undefined ? {} : { replicas },
+          status: { replicas: numberAt(object, statusReplicasPath) ?? 0, ...(typeof selector === 'string' && selector !== '' ? { selector } : {}) }
+        } as ApiObject
+      },
+      check: object => {
+        if (numberAt(object, specReplicasPath) === undefined) throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+      },
+      write: (object, wanted) => { putAt(object as unknown as Record<string, unknown>, pathOf(specReplicasPath), (wanted as Scale).spec.replicas ?? 0) },
+      validate: (wanted, report) => {
+        validateMetadata({ namespaced: true, nameRule: dnsSubdomain, anyFinalizer: false }, wanted.metadata, report)
+        const { replicas = 0 } = (wanted as Scale).spec
+        if (replicas < 0) invalid(report, 'spec.replicas', replicas, 'should be a non-negative integer')
+      }
+    }
+  }
+}
+
+/** Replicas and selector of an object, where it has them. */
+export function validateScale ({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale, object: ApiObject, report: Report): void {
+  for (const path of [specReplicasPath, statusReplicasPath]) {
+    const value = valueAt(object, pathOf(path))
+    if (value === undefined) continue
+    if (typeOf(value) !== 'integer') invalid(report, path, 0, `must be an integer, not of type ${typeOf(value)}`)
+    else if (Number(value) < 0) invalid(report, path, value, 'should be a non-negative integer')
+    else if (Number(value) > MAX_REPLICAS) invalid(report, path, value, `should be less than or equal to ${MAX_REPLICAS}`)
+  }
+  const selector = labelSelectorPath === '' ? undefined : valueAt(object, pathOf(labelSelectorPath))
+  if (selector !== undefined && typeof selector !== 'string') invalid(report, labelSelectorPath, '', `must be a string, not of type ${typeOf(selector)}`)
+}
