@@ -118,7 +118,7 @@ export const unexplained = (message: string, cause?: unknown) => new StatusError
 export const notOffered = (what: string) => new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
-/** @param terminating the existing object is being deleted, so a retry may succeed */
+/** @param going the existing object is being deleted, so a retry may succeed */
 export const alreadyExists = (resource: GroupResource, name: string, going = false) =>
   new StatusError('AlreadyExists', `${going ? 'object is being deleted: ' : ''}${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
 /** A generated name exists already; a retry generates another. */

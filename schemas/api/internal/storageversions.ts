@@ -1,4 +1,4 @@
-/** StorageVersion (v1alpha1): which versions of a type the servers write and read. */
+/** StorageVersion (v1alpha1): the versions in which servers store and read a resource. Not served by default. */
 import { age, firstThree, name, text, UNSET } from '../../columns.js'
 import { int64, one, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -65,5 +65,4 @@ export const storageVersions = resource(StorageVersion, {
   ],
   unconditionalUpdate: false,
   columns,
-  // off by default
 })

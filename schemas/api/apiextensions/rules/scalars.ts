@@ -1,12 +1,12 @@
-/** Types, formats and bounds of values without parts. */
+/** Types, formats and bounds of scalar values. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseTime } from '../../../meta/time.js'
 import { typeOf, type Amount } from '../plain-values.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /**
- * What has a format is held to that, in place of its type. Of what is an integer or a text nothing is asked here: logic beside it may.
- * @returns what is asked for, and what it is
+ * As upstream, a format replaces the type. A schema with neither, such as int-or-string, accepts every value.
+ * @returns the expected and the actual type; undefined for a match
  */
 export function typeMismatch ({ type = '', format = '', nullable }: Schema, value: unknown): { wanted: string, own: string } | undefined {
   const own = typeOf(value)
@@ -17,7 +17,7 @@ export function typeMismatch ({ type = '', format = '', nullable }: Schema, valu
   return type === 'number' || type === 'integer' ? { wanted: type, own } : undefined
 }
 
-/** What is wrong with a number. */
+/** Violated bounds of a number, worded as ends of messages. */
 export function numberWords ({ multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum }: Schema, value: Amount): string[] {
   const or = (exclusive: boolean | undefined): string => exclusive === true ? '' : 'or equal to '
   const is = (bound: number, exclusive: boolean | undefined): boolean => exclusive === true && Number(value) === bound
@@ -52,5 +52,5 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['byte', (text: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0]
 ])
 
-/** Whether a text has it, of those that are looked at; others are for readers alone. */
+/** Every string has an unknown format. */
 export const hasFormat = (format: string, text: string): boolean => FORMATS.get(format.toLowerCase())?.(text) ?? true
