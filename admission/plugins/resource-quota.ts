@@ -95,7 +95,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
     validate: async request => {
       const { object, namespace, reader } = request
       if (object === undefined || paid.has(object)) return
-      const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[] // of their type
+      const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[] // the resource's type
       const found = await quotas()
       if ((found.length === 0 && limited.length === 0) || chargesFor(request, found).length === 0 || request.dryRun) return
       await serialized(namespace, async () => { await chargeAll(request, chargesFor(request, await quotas())) })

@@ -116,7 +116,7 @@ function collect (found: PartsBuilder | undefined, element: string, parts: Parts
   return all
 }
 
-/** For items and map entries, which are fields themselves besides their contents. */
+/** For items and map entries: an added or removed one is a field itself, besides its contents. */
 function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   const parts = differ(shape, a, b)
   if (parts === undefined || (a !== undefined && b !== undefined)) return parts
