@@ -1,6 +1,6 @@
 /**
- * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values. At most one class is the default. (Of
- * the default set.)
+ * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values. At most one class is the default.
+ * (Enabled by default.)
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PriorityClass } from '../../schemas/api/scheduling/priorityclasses.js'

@@ -22,7 +22,7 @@ const QUOTAS = 'resourcequotas'
 const EXEMPT: ReadonlySet<string> = new Set(['/events', 'events.orch.io/events', '/bindings', 'authorization.orch.io/localsubjectaccessreviews'])
 
 export function resourceQuota (resources: () => ResourceRegistry, limited: readonly LimitedResource[]): AdmissionPlugin {
-  /** Serializes charges per namespace, which would only conflict. */
+  /** Serializes charges per namespace, because concurrent ones would conflict. */
   const queues = new Map<string, Promise<void>>()
   /** Objects already charged: a retried write is not charged again. */
   const paid = new WeakSet<object>()
