@@ -64,5 +64,5 @@ export const storageVersions = resource(StorageVersion, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
   ],
   unconditionalUpdate: false,
-  columns,
+  columns
 })
