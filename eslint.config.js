@@ -1,5 +1,5 @@
-// The one linter, which is also the formatter. Beside the style it holds the layers of
-// docs/architecture.md, in build/layers.js; test/lint.test.ts proves that they bite.
+// The linter, which also formats. It enforces the style and the layers of docs/architecture.md
+// (build/layers.js); test/lint.test.ts tests both.
 import neostandard, { plugins } from 'neostandard'
 import layers from './build/layers.js'
 
@@ -15,15 +15,15 @@ export default [
       'no-duplicate-imports': 'error',
       'no-void': ['error', { allowAsStatement: true }],
       'no-return-assign': 'off',
-      // A type and the value it is derived from share a name; the compiler finds real doubles.
+      // A type shares the name of the value it derives from. The compiler reports real redeclarations.
       '@typescript-eslint/no-redeclare': 'off',
       '@stylistic/object-property-newline': 'off',
       'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }]
     }
   },
   {
-    // What is made for each request: V8 gives each object literal with a getter a hidden class of its own, in its old generation,
-    // and that holds all that the getter can reach until a full collection.
+    // For objects created per request: V8 gives each object literal with a getter its own hidden class, in the old generation, which
+    // retains everything that the getter can reach until a full collection.
     files: ['admission', 'auth', 'clients', 'controllers', 'flow-control', 'plugins', 'registry', 'routes', 'serving', 'storage'].map(folder => `${folder}/**/*.ts`),
     rules: {
       'no-restricted-syntax': ['error', { selector: 'ObjectExpression > Property[kind=/^[gs]et$/]', message: 'Use a class with a getter: an object literal with one holds the whole request until the next full collection.' }]

@@ -2,8 +2,8 @@ import { forbidden, type StatusError } from '../schemas/status.js'
 import type { Attributes } from './authorizer.js'
 
 /**
- * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource request. As upstream, a namespace counts
- * as in itself.
+ * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource request. As upstream, a Namespace object
+ * counts as inside its own namespace.
  */
 export function refusal ({ user, info }: Attributes, reason: string): StatusError {
   const why = reason === '' ? '' : `: ${reason}`

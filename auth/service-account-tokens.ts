@@ -7,7 +7,7 @@ export interface TokenClaims {
   readonly namespace: string
   readonly account: NamedObject
   readonly audiences: readonly string[]
-  /** Since 1970. */
+  /** Since 1 January 1970. */
   readonly issuedAt: number
   readonly expirationSeconds: number
   /** Seconds after which uses of the token get a warning. */

@@ -11,7 +11,7 @@ import type { Endpoint } from './kubeconfig.js'
 import { Transport, type Dial } from './transport.js'
 
 export interface HttpClientOptions {
-  /** The caller's name, for metrics and errors; one of a few. */
+  /** The caller's name, for errors and as a metric label; few distinct values. */
   readonly caller: string
   readonly endpoint: Endpoint
   /** Milliseconds to connect, including TLS and tunnel. Default 5,000. */

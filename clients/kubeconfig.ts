@@ -14,7 +14,7 @@ export interface CallerCredentials {
   readonly certificate: Material | undefined
   readonly key: Material | undefined
   readonly token: string | undefined
-  /** Precedes `token` while it is readable. */
+  /** Takes precedence over `token` while it is readable. */
   readonly tokenFile: string | undefined
   readonly basic: { readonly username: string, readonly password: string } | undefined
 }

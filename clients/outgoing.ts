@@ -95,7 +95,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     if (upgrade) {
       request.once('upgrade', (answer, socket: Socket, head) => {
         settle()
-        socket.on('error', () => {}) // so does the socket's reader
+        socket.on('error', () => {}) // its reader handles the error
         resolve({ answer, upgraded: { socket, head } })
       })
     }

@@ -1,5 +1,5 @@
 /**
- * CA bundle and client certificate files, reloaded when a call finds them not checked recently. Unreadable or mismatched files leave the
+ * CA bundle and client certificate files. A call reloads them unless they were checked recently. Unreadable or mismatched files leave the
  * current ones in use.
  */
 import { readFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
 /**
- * Connections to one endpoint with its current certificates and tokens. The files are reloaded when a call finds them not checked recently.
+ * Connections to one endpoint with its current certificates and tokens. A call reloads the files unless they were checked recently.
  * After a change, old connections finish their calls and close. Unreadable files leave the current ones in use.
  */
 import { readFile, stat } from 'node:fs/promises'

@@ -1,8 +1,8 @@
 /**
  * Watches files for changed content: certificates, tokens, configuration. Contents are compared shortly after an event in one of their
  * folders, so that related files are updated together, and every minute, because network and overlay file systems may report nothing.
- * Watches folders, because a file replaced by rename loses its watch, and in volumes a file is a link through `..data`, which is what
- * changes. Missing or unreadable files keep their last content.
+ * It watches folders: a file that is replaced by rename loses its watch, and in volumes a file is a link through `..data`, and only that
+ * link changes. Missing or unreadable files keep their last content.
  */
 import { createHash } from 'node:crypto'
 import { watch, type FSWatcher } from 'node:fs'
@@ -26,7 +26,7 @@ export interface WatchedFilesOptions {
   readonly poll?: number
   /** Watches a folder; for tests. */
   readonly watchFolder?: (folder: string, changed: () => void) => FSWatcher
-  /** For tests. @returns cancels it */
+  /** A timer; for tests. @returns a function that cancels it */
   readonly after?: (milliseconds: number, then: () => void) => () => void
 }
 

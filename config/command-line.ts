@@ -106,7 +106,7 @@ function option (name: FlagName, flag: Flag<unknown>, args: readonly string[], f
 
 const FORM = /^(?:--([^=]+)|-([a-z]))(=?)/
 const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flatMap(([name, flag]) => {
-  const { short } = flag as Flag<unknown> // as above
+  const { short } = flag as Flag<unknown> // flags differ only in their value types
   return short !== undefined && isFlagName(name) ? [[short, name]] : []
 }))
 

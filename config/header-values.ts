@@ -1,4 +1,4 @@
-/** Checks of what answers repeat: the host name in URLs, and directives of a header. */
+/** Validates values that responses contain: the host name in URLs, and HSTS directives. */
 
 export function hostnameProblem (value: string): string | undefined {
   const match = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(value)

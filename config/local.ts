@@ -1,9 +1,9 @@
-/** `--local`: a server for one machine and one person, by other defaults for flags that are not given. */
+/** `--local`: other defaults for flags that are not given, for a server with one user on one machine. */
 import { join } from 'node:path'
 import type { Parsed } from './command-line.js'
 import type { FlagName, Values } from './flags/index.js'
 
-/** Where the server keeps its certificates, and the administrator's. */
+/** The folder for certificates of the server and of the administrator. */
 const certificates = ({ 'data-dir': folder }: Values): string => join(folder, 'certs')
 
 export interface LocalFiles { readonly certificate: string, readonly key: string, readonly kubeconfig: string }
@@ -14,7 +14,7 @@ export const localFiles = (values: Values): LocalFiles => ({
   kubeconfig: join(values['data-dir'], 'kubeconfig')
 })
 
-/** True if the administrator's certificate is the one that clients are trusted by. */
+/** True if the administrator's self-signed certificate is the client CA. */
 export const hasLocalAdministrator = ({ values, given }: Parsed): boolean => values.local && !given.has('client-ca-file')
 
 export function withLocalDefaults ({ values, given }: Parsed): Parsed {

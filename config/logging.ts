@@ -62,7 +62,7 @@ function describeError (error: unknown): string {
 
 interface Entry { readonly time: number, readonly level: number, readonly message: string, readonly fields: ReadonlyArray<readonly [name: string, value: unknown]> }
 
-/** Reads pino's JSON; undefined if it is none. */
+/** Reads pino's JSON; undefined for other text. */
 function entryOf (json: string): Entry | undefined {
   let entry: Record<string, unknown>
   try {

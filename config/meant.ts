@@ -1,6 +1,6 @@
 /** Suggestions for mistyped names. */
 
-/** Longer names are no mistypings, and comparing costs the square of the length. */
+/** Longer names are unlikely to be typing errors, and the cost of a comparison is quadratic. */
 const MAX_LENGTH = 64
 
 /** `; did you mean X?`, or nothing if no known name is near. */
@@ -12,7 +12,7 @@ export function meant (given: unknown, known: readonly string[]): string {
   return near === undefined ? '' : `; did you mean ${near.name}?`
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** The edit distance; a swap of adjacent characters is one edit. */
 function edits (one: string, other: string): number {
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, at) => at)]
   for (let row = 1; row <= one.length; row++) {

@@ -1,11 +1,11 @@
 /**
- * Kinds of options of a host, as `flag.ts` has kinds of flags. An option of a flag's meaning has the flag's check and its words. Errors are
- * one sentence: the path of the option, its value unless that may be a secret, and what is allowed.
+ * Types of a host's options, as `flag.ts` has types of flags. An option that corresponds to a flag uses the flag's check. Errors are one
+ * sentence: the path of the option, its value unless that may be a secret, and what is allowed.
  */
 import { duration, eachItem, float, int, Problem, printable, text, type Check, type DurationRange, type Flag, type Range } from './flag.js'
 import { meant } from './meant.js'
 
-/** Ends the registration of the plugin, before anything is opened. */
+/** Rejects the registration of the plugin, before anything is opened. */
 export class OptionError extends TypeError {
   constructor (readonly option: string, value: string | undefined, mend: string) {
     super(`${option}: ${value === undefined ? '' : `${value}: `}${printable(mend, 2000)}`)
@@ -21,13 +21,13 @@ export interface Option<T> {
   readonly type?: T
 }
 
-/** An option for each member, needed ones marked: the compiler finds one that is missing here, or that does not exist. */
+/** An option for each member; required ones are marked. A missing or superfluous option does not compile. */
 export type Table<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]> & { readonly needed: true } }
 
 /** The check of a flag. */
 export const as = <T>(flag: Flag<T>): Option<T> => option(flag.accept)
 
-/** A check that throws a Problem. */
+/** An option from a check that throws a Problem. */
 export const option = <T>(accept: (value: unknown) => void, show: (value: unknown) => string = shown): Option<T> => ({
   check: (value, path) => {
     try {
@@ -47,7 +47,7 @@ export const number = (range: Range = { min: 0 }): Option<number> => as(float(0,
 export const milliseconds = (range: DurationRange = {}): Option<number> => as(duration(0, '', range))
 export const string = (check?: Check): Option<string> => as(text('', '', check))
 
-/** Never quoted in errors. */
+/** Errors never quote the value. */
 export const secret = <T>(one: Option<T>): Option<T> => ({
   check: (value, path) => {
     try {
@@ -65,18 +65,18 @@ const kind = <T>(isValid: (value: unknown) => boolean, what: string): Option<T> 
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => Object.prototype.toString.call(value) === '[object Object]'
 
-/** Passed on unchecked. */
+/** An object with unchecked members. */
 export const object = <T extends object>(): Option<T> => kind(isObject, 'an object')
 export const anything: Option<unknown> = { check: () => {} }
 export const callback = <T extends (...args: never[]) => unknown>(): Option<T> => kind(value => typeof value === 'function', 'a function')
 export const url: Option<URL> = kind(value => value instanceof URL, 'a URL object')
 export const pem: Option<string | Uint8Array> = kind(value => typeof value === 'string' || value instanceof Uint8Array, 'the text of a PEM file')
 
-/** An object of the host's with this method. */
+/** An object with this method. */
 export const having = <T extends object>(method: keyof T & string): Option<T> =>
   kind(value => typeof value === 'object' && value !== null && typeof (value as Readonly<Record<string, unknown>>)[method] === 'function', `an object with the method ${method}`)
 
-/** The first option that is valid; the errors are the last one's. */
+/** Either of two options; errors come from the second. */
 export const either = <A, B>(one: Option<A>, other: Option<B>): Option<A | B> => ({
   check: (value, path) => {
     try {
@@ -94,7 +94,7 @@ export const each = <T>(one: Option<T>): Option<readonly T[]> => ({
   }
 })
 
-/** Any names, each with a value of the same kind. */
+/** Arbitrary names with values of one type. */
 export const record = <T>(one: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined): Option<Readonly<Record<string, T>>> => ({
   check: (value, path) => {
     object().check(value, path)
@@ -107,11 +107,11 @@ export const record = <T>(one: Option<T>, check: (name: string, value: unknown) 
   }
 })
 
-/** Members with a check each; no others. */
+/** An object with these members and no others. */
 export const members = <T extends object>(table: Table<T>): Option<T> => ({ check: (value, path) => { checkMembers(table, value, path) } })
 
 /**
- * Checks what the server will read, inherited members included, and that there is nothing else.
+ * Checks declared members, inherited ones included, and refuses others.
  * @param unknown describes a member that is not in the table; undefined allows it
  */
 export function checkMembers (table: Readonly<Record<string, Option<unknown>>>, value: unknown, path: string, unknown: (name: string) => string | undefined = notIn(table)): void {
@@ -137,7 +137,7 @@ const notIn = (table: Readonly<Record<string, unknown>>) => (name: string): stri
 const join = (path: string, name: string): string =>
   /^[\w$-]{1,100}$/.test(name) ? path === '' ? name : `${path}.${name}` : `${path}[${printable(JSON.stringify(name), 100)}]`
 
-/** Users and passwords of URLs are left out. */
+/** Omits user and password of URLs. */
 function shown (value: unknown): string {
   if (typeof value === 'string') return printable(JSON.stringify(value.replace(/\/\/[^/@\s]*@/g, '//…@')))
   return typeof value === 'number' || typeof value === 'boolean' || value === null ? String(value) : kindOf(value)

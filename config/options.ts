@@ -45,7 +45,7 @@ export interface Configuration {
   readonly options: ServerOptions
   /** For the log. */
   readonly warnings: readonly string[]
-  /** For the log of a cluster with nodes: what its pods would miss. */
+  /** Warnings about missing settings that pods need; for clusters with nodes. */
   readonly serviceWarnings: readonly string[]
   /** CA bundles of client certificates, to be reloaded. */
   readonly authorities: readonly AuthoritiesFile[]
@@ -238,7 +238,7 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
 /** Describes the store for the log. */
 export const storeText = (values: Values): string => values['etcd-servers'].length === 0 ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
 
-/** Of a resource as the flag writes it: `plural.group`. */
+/** The group in a flag's `plural.group`. */
 const groupOf = (name: string): string => name.split('.').slice(1).join('.')
 
 /** Sizes by `group/plural`. */

@@ -17,11 +17,11 @@ export function apiProblem (name: string): string | undefined {
   return `is no API version of release ${RELEASE_NAME}; name one as GROUP/VERSION, a resource as GROUP/VERSION/RESOURCE`
 }
 
-/** As resourceProblem, but a resource of a group that is not built in may be a user's own type. Their groups have a dot. */
+/** As resourceProblem, but accepts resources of unknown groups with a dot: they may be custom resources. */
 export function cachedProblem (name: string, nameOf: (group: string, plural: string) => string, groupOf: (name: string) => string): string | undefined {
   const group = groupOf(name)
   return group.includes('.') && !types.some(type => type.group === group) ? undefined : resourceProblem(name, nameOf)
 }
 
-/** As options name it: `group/plural`, `/plural` for the core group. */
+/** The name in options: `group/plural`, or `/plural` for the core group. */
 export const groupAndPlural = (group: string, plural: string): string => `${group}/${plural}`

@@ -46,7 +46,7 @@ function keysOf (values: Values): { signingKey?: string, verificationKeys?: stri
   const files = values['service-account-key-file']
   const tls = values['tls-private-key-file']
   if (files.length === 0) {
-    // The interface's default. Key types other than RSA and ECDSA are ignored; other errors are reported by the TLS setup.
+    // As upstream, the key defaults to that of TLS, if it is RSA or ECDSA. The TLS setup reports other errors.
     const problem = tls === '' ? 'there is none' : problemOf(() => parseTokenKeys(readFile('tls-private-key-file', tls)))
     return problem === undefined ? { verificationKeys: [readFile('tls-private-key-file', tls)] } : {}
   }

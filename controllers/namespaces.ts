@@ -111,7 +111,7 @@ export class NamespaceController implements Controller {
       for (const entry of queue) {
         const object = entry.read()
         const { uid, deletionTimestamp, finalizers = [] } = object.metadata
-        // An object without holders was marked by a server that ended before it removed it.
+        // A terminating object that nothing holds is deleted again: the server that marked it ended before removing it.
         if (deletionTimestamp !== undefined && !finalizers.includes(ORPHAN_FINALIZER) && !removable(store, object)) {
           remaining++
           tally(counts, store, object)

@@ -84,8 +84,8 @@ export class QueueSet {
   queues (): Queue[] { return this.#queues.all() }
 
   /**
-   * Smallest and largest virtual start of the next requests of all queues, also reduced by the executing requests of the same queue; undefined if nothing
-   * waits.
+   * Smallest and largest virtual start time among the next requests of all queues. The discounted ones subtract the expected cost of requests that the same
+   * queue executes. Undefined if nothing waits.
    */
   get nextStarts (): { readonly min: number, readonly max: number, readonly minDiscounted: number, readonly maxDiscounted: number } | undefined {
     if (!this.#queues.anyPending) return undefined
@@ -155,7 +155,7 @@ export class QueueSet {
   /** Stops notifications. */
   close (): void { this.#waitingLine.close() }
 
-  /** Advances virtual time by each busy queue's possible share of the occupied seats; seats that stay free for a turn serve no request. */
+  /** Advances virtual time by each busy queue's fair share of the seats in use. */
   #sync (now = this.#clock.elapsed()): void {
     const passed = now - this.#syncedAt
     if (passed <= 0) return

@@ -1,4 +1,4 @@
-/** Error messages for bodies that are not the expected object, as clients know them. */
+/** Upstream's error messages for bodies that are not the expected object. */
 import { DecodeError, isDecodeError } from '../schemas/language/decode-error.js'
 import { Facts } from '../schemas/language/types.js'
 import type { Message } from '../schemas/index.js'

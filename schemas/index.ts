@@ -1,5 +1,5 @@
 /**
- * What `schemas/` offers to the rooms above: the declared types, the resources, and pure functions derived from them.
+ * What `schemas/` offers to the folders above: the declared types, the resources, and pure functions derived from them.
  * Decoders throw only DecodeError; validation returns findings. Few processes need OpenAPI, so import `schemas/openapi/v2.js` or `v3.js` by name.
  */
 export type { ApiObject, Cell, Column, Deprecation, Representation, ResourceOptions, ResourceType, ResourceVerb, Strategy, Subresource, SubresourceView } from './resource.js'

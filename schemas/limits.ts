@@ -1,4 +1,4 @@
-/** API limits that several rooms enforce. */
+/** API limits that several folders enforce. */
 
 /** Bytes of a request body. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024

@@ -112,13 +112,13 @@ export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the s
 /** The resource does not support the action, although its path accepts the method. */
 export const notSupported = (resource: GroupResource, action: string) =>
   new StatusError('MethodNotAllowed', `${action} is not supported on resources of kind ${quoted(qualified(resource))}`, { details: about(resource) })
-/** A server behind this one is unreachable or answers nonsense: as upstream, 500 without a reason. */
+/** A 500 without a reason: a server behind this one is unreachable, or its response is invalid. */
 export const unexplained = (message: string, cause?: unknown) => new StatusError(undefined, message, { cause })
 /** A feature of this release that the server does not implement yet. */
 export const notOffered = (what: string) => new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
-/** @param terminating the existing object is being deleted, so a retry may succeed */
+/** @param going the existing object is being deleted, so a retry may succeed */
 export const alreadyExists = (resource: GroupResource, name: string, going = false) =>
   new StatusError('AlreadyExists', `${going ? 'object is being deleted: ' : ''}${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
 /** A generated name exists already; a retry generates another. */

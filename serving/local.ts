@@ -47,7 +47,7 @@ function keptPair ({ certificate, key }: Pair): Pair | undefined {
     checkPair(pair)
     return pair
   } catch {
-    return undefined // made anew
+    return undefined // generated again
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * CertificateSigning: writing the certificate or the conditions of a certificate request requires the verb `sign` on its signer or on all signers of the
- * domain. (Of the default set.)
+ * domain. (Enabled by default.)
  */
 import { certificateSigningRequests, type CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import { sameValue } from '../../schemas/index.js'

@@ -1,4 +1,4 @@
-/** CertificateSubjectRestriction: refuses requests for client certificates of the group `system:masters`, which has all permissions. (Of the default set.) */
+/** CertificateSubjectRestriction: refuses requests for client certificates of the group `system:masters`, which has all permissions. (Enabled by default.) */
 import { certificateSigningRequests, type CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
 import { requestOrganizations } from '../../schemas/api/certificates/pem.js'
 import { pluginFor } from '../../registry/admission.js'

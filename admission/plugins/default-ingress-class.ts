@@ -1,6 +1,6 @@
 /**
- * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Refused if there are several default classes. (Of
- * the default set.)
+ * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Refused if there are several default classes.
+ * (Enabled by default.)
  */
 import { ingresses, type Ingress } from '../../schemas/api/networking/ingresses.js'
 import { pluginFor } from '../../registry/admission.js'

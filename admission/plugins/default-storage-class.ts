@@ -1,6 +1,6 @@
 /**
- * DefaultStorageClass: sets the default class of claims without one, by field or by legacy annotation. Refused if there are several default classes. (Of the
- * default set.)
+ * DefaultStorageClass: sets the default class of claims without one, by field or by legacy annotation. Refused if there are several default classes.
+ * (Enabled by default.)
  */
 import { persistentVolumeClaims, type PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { pluginFor } from '../../registry/admission.js'

@@ -1,6 +1,6 @@
 /**
  * DefaultTolerationSeconds: adds tolerations for nodes that are not ready or unreachable, of five minutes unless `--default-not-ready-toleration-seconds` and
- * `--default-unreachable-toleration-seconds`, or the pod, say otherwise. (Of the default set.)
+ * `--default-unreachable-toleration-seconds`, or the pod, say otherwise. (Enabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'

@@ -1,6 +1,6 @@
 /**
  * ImagePolicyWebhook: asks another server whether the images of a pod are allowed, and caches the results. If the server is unavailable, pods are refused, or
- * admitted with an annotation, as configured. (An admission plugin that is off by default.)
+ * admitted with an annotation, as configured. (Disabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isReview } from '../../auth/review-answer.js'

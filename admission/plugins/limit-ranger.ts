@@ -1,6 +1,6 @@
 /**
  * LimitRanger: enforces the LimitRanges of a namespace for pods and claims, and sets default requests and limits of containers, which it records in an
- * annotation. (Of the default set.)
+ * annotation. (Enabled by default.)
  *
  * Contradictory LimitRanges all apply.
  */
@@ -34,7 +34,7 @@ export const limitRanger: AdmissionPlugin = {
 }
 
 async function rangesOf ({ reader, namespace }: AdmissionRequest): Promise<LimitRange[]> {
-  return await reader.list('', 'limitranges', namespace) as LimitRange[] // of their type
+  return await reader.list('', 'limitranges', namespace) as LimitRange[] // the resource's type
 }
 
 function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitRange): void {

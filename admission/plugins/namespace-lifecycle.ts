@@ -1,5 +1,5 @@
 /**
- * NamespaceLifecycle: refuses creates in missing or terminating namespaces, and deletions of system namespaces. (An admission plugin of the default set.)
+ * NamespaceLifecycle: refuses creates in missing or terminating namespaces, and deletions of system namespaces. (Enabled by default.)
  *
  * It checks before mutation, so that other plugins and validation can rely on the namespace, and again at the write, with the namespace as precondition: the
  * namespace controller must be sure that nothing is created after it found the namespace empty.

@@ -66,7 +66,7 @@ async function admitPod (request: AdmissionRequest, node: string): Promise<void>
 }
 
 async function podNamed ({ reader, namespace }: AdmissionRequest, name: string): Promise<Pod> {
-  const pod = await reader.get('', 'pods', namespace, name) as Pod | undefined // of its type
+  const pod = await reader.get('', 'pods', namespace, name) as Pod | undefined // the resource's type
   if (pod === undefined) throw notFound(PODS, name)
   return pod
 }

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows expansion. (Of the default set.) */
+/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows expansion. (Enabled by default.) */
 import { persistentVolumeClaims, type PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
 import type { StorageClass } from '../../schemas/api/storage/storageclasses.js'
@@ -22,6 +22,6 @@ export const persistentVolumeClaimResize = pluginFor<PersistentVolumeClaim>(pers
 async function mayGrow (claim: PersistentVolumeClaim, old: PersistentVolumeClaim, reader: AdmissionReader): Promise<boolean> {
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
-  const found = await reader.get('storage.orch.io', 'storageclasses', '', name) as StorageClass | undefined // of its type
+  const found = await reader.get('storage.orch.io', 'storageclasses', '', name) as StorageClass | undefined // the resource's type
   return found?.allowVolumeExpansion === true
 }

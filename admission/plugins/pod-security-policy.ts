@@ -35,7 +35,7 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
 
   /** @returns the violations of all usable policies if none matches. Throws a StatusError if there are no policies */
   const fit = async (request: TypedRequest<Pod>, original: Pod, first: string | undefined): Promise<Fit | readonly FieldError[]> => {
-    const policies = (await request.reader.list('policy', 'podsecuritypolicies', '') as PodSecurityPolicy[]) // of their type
+    const policies = (await request.reader.list('policy', 'podsecuritypolicies', '') as PodSecurityPolicy[]) // the resource's type
       .map(policy => ({ policy, name: policy.metadata.name ?? '' }))
       .sort((one, other) => one.name === first ? -1 : other.name === first ? 1 : one.name < other.name ? -1 : 1)
     if (policies.length === 0) throw refusal(request, 'PodSecurityPolicy: no providers available to validate pod request')

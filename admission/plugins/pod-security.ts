@@ -1,7 +1,7 @@
 /**
  * PodSecurity: pods must meet the level of the pod security standards that their namespace enforces, by default privileged. Violations of the levels to warn
  * and audit, by pods and pod templates, are reported to the client and the audit log. A namespace with invalid labels is refused; one with a stricter level
- * gets warnings about existing pods that violate it. (Of the default set.)
+ * gets warnings about existing pods that violate it. (Enabled by default.)
  */
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -37,7 +37,7 @@ export function podSecurity (settings: PodSecuritySettings, observer: PodSecurit
     const isLaxer = LEVELS.indexOf(enforce.level) <= LEVELS.indexOf(old.policy.enforce.level)
     if (enforce.minor === old.policy.enforce.minor && isLaxer) return
     if (namespaces.has(name)) return exempt(request, 'namespace')
-    const pods = await reader.list('', 'pods', name) as Pod[] // of their type
+    const pods = await reader.list('', 'pods', name) as Pod[] // the resource's type
     for (const text of await warningsOf(name, pods, enforce, isExemptRuntime)) warn(text)
   }
 

@@ -1,6 +1,6 @@
 /**
- * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values. At most one class is the default. (Of
- * the default set.)
+ * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values. At most one class is the default.
+ * (Enabled by default.)
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PriorityClass } from '../../schemas/api/scheduling/priorityclasses.js'
@@ -36,7 +36,7 @@ async function resolve (request: TypedRequest<Pod>): Promise<void> {
   if (request.object === undefined) return
   const { spec } = request.object
   const { priorityClassName: name = '' } = spec
-  const found = name === '' ? await defaultClass(request.reader) : await request.reader.get(GROUP, CLASSES, '', name) as PriorityClass | undefined // of its type
+  const found = name === '' ? await defaultClass(request.reader) : await request.reader.get(GROUP, CLASSES, '', name) as PriorityClass | undefined // the resource's type
   if (name !== '' && found === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`)
   if (name === '' && found?.metadata.name !== undefined) spec.priorityClassName = found.metadata.name
   const value = found?.value ?? 0
@@ -54,7 +54,7 @@ async function resolve (request: TypedRequest<Pod>): Promise<void> {
 
 /** The lowest, if several were created concurrently. */
 async function defaultClass (reader: AdmissionReader): Promise<PriorityClass | undefined> {
-  const all = await reader.list(GROUP, CLASSES, '') as PriorityClass[] // of their type
+  const all = await reader.list(GROUP, CLASSES, '') as PriorityClass[] // the resource's type
   return all.filter(({ globalDefault }) => globalDefault === true).sort((one, other) => one.value - other.value)[0]
 }
 

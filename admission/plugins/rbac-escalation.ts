@@ -41,7 +41,7 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
   }
 
   const role = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole // of its type
+    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole // the resource's type
     const old = request.oldObject as unknown as ClusterRole | undefined
     if (await isAllowed(user, 'escalate', request.resource, request.namespace, name)) return
     requirePermissions(request, user, rules, name)
@@ -50,7 +50,7 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
   }
 
   const binding = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    const { roleRef, metadata: { name = '' } } = request.object as unknown as Binding // of its type
+    const { roleRef, metadata: { name = '' } } = request.object as unknown as Binding // the resource's type
     const resource = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
     if (await isAllowed(user, 'bind', resource, request.namespace, roleRef.name)) return
     const rules = rbac.role(roleRef.kind === 'Role' ? request.namespace : '', roleRef.name)

@@ -22,7 +22,7 @@ const QUOTAS = 'resourcequotas'
 const EXEMPT: ReadonlySet<string> = new Set(['/events', 'events.orch.io/events', '/bindings', 'authorization.orch.io/localsubjectaccessreviews'])
 
 export function resourceQuota (resources: () => ResourceRegistry, limited: readonly LimitedResource[]): AdmissionPlugin {
-  /** Serializes charges per namespace, which would only conflict. */
+  /** Serializes charges per namespace, because concurrent ones would conflict. */
   const queues = new Map<string, Promise<void>>()
   /** Objects already charged: a retried write is not charged again. */
   const paid = new WeakSet<object>()
@@ -95,7 +95,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
     validate: async request => {
       const { object, namespace, reader } = request
       if (object === undefined || paid.has(object)) return
-      const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[] // of their type
+      const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[] // the resource's type
       const found = await quotas()
       if ((found.length === 0 && limited.length === 0) || chargesFor(request, found).length === 0 || request.dryRun) return
       await serialized(namespace, async () => { await chargeAll(request, chargesFor(request, await quotas())) })

@@ -1,6 +1,6 @@
 /**
  * RuntimeClass: the runtime class of a pod must exist; the plugin sets its overhead, refuses other values, and restricts scheduling to the nodes of the
- * runtime. (Of the default set.)
+ * runtime. (Enabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { RuntimeClass } from '../../schemas/api/node/v1.js'
@@ -47,7 +47,7 @@ export const runtimeClass = pluginFor<Pod>(pods, {
 async function classOf (request: TypedRequest<Pod>): Promise<RuntimeClass | undefined> {
   const name = request.object?.spec.runtimeClassName
   if (name === undefined) return undefined
-  const found = await request.reader.get('node.orch.io', 'runtimeclasses', '', name) as RuntimeClass | undefined // of its type
+  const found = await request.reader.get('node.orch.io', 'runtimeclasses', '', name) as RuntimeClass | undefined // the resource's type
   if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
   return found
 }

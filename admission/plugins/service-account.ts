@@ -1,7 +1,7 @@
 /**
  * ServiceAccount: sets the service account of a pod, by default `default`, and mounts a projected volume with a token, the server's CA bundle and the
  * namespace; adds the account's image pull secrets. Accounts with the annotation `orch.io/enforce-mountable-secrets` limit their pods, ephemeral containers
- * included, to the secrets they list. Mirror pods have neither account nor secrets. (Of the default set.)
+ * included, to the secrets they list. Mirror pods have neither account nor secrets. (Enabled by default.)
  */
 import { setTimeout } from 'node:timers/promises'
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
@@ -62,7 +62,7 @@ function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
 async function accountOf (request: TypedRequest<Pod>, name: string): Promise<ServiceAccount> {
   const { reader, namespace } = request
   for (let attempt = 1; ; attempt++) {
-    const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined // of its type
+    const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined // the resource's type
     if (found !== undefined) return found
     if (name !== DEFAULT || attempt === MAX_ATTEMPTS || request.signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
     await setTimeout(PAUSE_MS)

@@ -1,4 +1,4 @@
-/** StorageObjectInUseProtection: adds finalizers to claims and volumes, with which a controller keeps those in use. (Of the default set.) */
+/** StorageObjectInUseProtection: adds finalizers to claims and volumes, with which a controller keeps those in use. (Enabled by default.) */
 import { typed, type AdmissionPlugin } from '../../registry/admission.js'
 
 const FINALIZERS: Readonly<Record<string, string>> = { persistentvolumes: 'orch.io/pv-protection', persistentvolumeclaims: 'orch.io/pvc-protection' }

@@ -1,4 +1,4 @@
-/** TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled before a controller has checked the node. (Of the default set.) */
+/** TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled before a controller has checked the node. (Enabled by default.) */
 import { nodes, type Node } from '../../schemas/api/core/nodes.js'
 import { pluginFor } from '../../registry/admission.js'
 import { NOT_READY } from '../tolerations.js'

@@ -14,7 +14,7 @@ export const serviceEvaluator: Evaluator = {
   handles: WRITES,
   tracks: name => SERVICES.has(name),
   usage: object => {
-    const { type, ports = [], allocateLoadBalancerNodePorts } = (object as Service).spec // of its type
+    const { type, ports = [], allocateLoadBalancerNodePorts } = (object as Service).spec // the resource's type
     const balanced = type === 'LoadBalancer'
     const open = balanced && allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort = 0 }) => nodePort !== 0) : ports
     return { 'count/services': '1', services: '1', 'services.nodeports': String(balanced || type === 'NodePort' ? open.length : 0), 'services.loadbalancers': balanced ? '1' : '0' }
@@ -30,7 +30,7 @@ export const claimEvaluator: Evaluator = {
   handles: WRITES,
   tracks: name => name === `count/${CLAIMS}` || [CLAIMS, STORAGE].some(own => name === own || name.endsWith(CLASS_INFIX + own)),
   usage: object => {
-    const claim = object as PersistentVolumeClaim // of its type
+    const claim = object as PersistentVolumeClaim // the resource's type
     const requested = claim.spec.resources.requests?.['storage']
     const storage = requested === undefined || isWhole(requested) ? requested : String(wholeUnits(requested))
     const used: Amounts = { [CLAIMS]: '1', ...storage === undefined ? {} : { [STORAGE]: storage } }

@@ -51,7 +51,7 @@ function podConstraint ({ spec: { containers = [], initContainers = [] } }: Pod,
 export const podEvaluator: Evaluator = {
   handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
   tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) && (isHugePages(name.slice(REQUESTS.length)) || isExtended(name.slice(REQUESTS.length)))),
-  usage: (object, now) => podUsage(object as Pod, now), // of its type
+  usage: (object, now) => podUsage(object as Pod, now), // the resource's type
   constraint: (object, names) => podConstraint(object as Pod, names),
   isIn: (object, scope) => podIsIn(object as Pod, scope)
 }

@@ -91,7 +91,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   }
 }
 
-/** Schedules hooks that were called before a change. */
+/** Schedules the reinvocation of hooks that were called before a change. */
 function scheduleReinvocation ({ invoked, toReinvoke }: Progress): void {
   for (const uid of invoked) toReinvoke.add(uid)
   invoked.clear()

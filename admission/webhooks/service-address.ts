@@ -12,7 +12,7 @@ export interface Address { readonly host: string, readonly port: number }
  * @throws StatusError that describes what is missing
  */
 export async function serviceAddress (reader: AdmissionReader, { namespace, name, port }: HookService, endpoints: boolean): Promise<Address> {
-  const service = await reader.get('', 'services', namespace, name) as Service | undefined // of its type
+  const service = await reader.get('', 'services', namespace, name) as Service | undefined // the resource's type
   if (service === undefined) throw notFound({ group: '', resource: 'services' }, name)
   const { type = 'ClusterIP', clusterIP = '', externalName = '', ports } = service.spec ?? {}
   if (type === 'ExternalName') {
@@ -28,7 +28,7 @@ export async function serviceAddress (reader: AdmissionReader, { namespace, name
 
 async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }: HookService, servicePort: { readonly name?: string | undefined } | undefined): Promise<Address> {
   if (servicePort === undefined) throw noSuchPort(name, port)
-  const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // of its type
+  const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
   if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name)
   const ready = (endpoints.subsets ?? []).flatMap(({ addresses, ports }) => {
     const target = (ports ?? []).find(one => (one.name ?? '') === (servicePort.name ?? ''))

@@ -1,4 +1,4 @@
-/** Options that decide who asks, and what they may do. */
+/** Authentication and authorization options. */
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
 import { AUTHORIZATION_MODES } from '../../auth/authorization-modes.js'

@@ -3,7 +3,7 @@ import type { CallerCredentials, Endpoint, Material } from '../../clients/kubeco
 import { either, members, needed, secret, secretString, string, url, type Option, as } from '../option.js'
 import { bool } from '../flag.js'
 
-/** A file or what it holds. */
+/** A file, or its contents. */
 export const material: Option<Material> = either(
   members<Extract<Material, { data: string }>>({ data: needed(secretString) }),
   members<Extract<Material, { path: string }>>({ path: needed(string()) }))

@@ -1,4 +1,4 @@
-/** Checks a host's options at registration, before anything is opened: a kind of value for each name of `ServerOptions`. */
+/** Checks a host's options at registration, before anything is opened: one check for each member of `ServerOptions`. */
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 import { admissionProblem } from '../admission-plugins.js'
@@ -102,7 +102,7 @@ const OPTIONS: Table<ServerOptions> = {
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 
-/** What Fastify reads itself. */
+/** Options that Fastify reads. */
 const FASTIFY = { prefix: anything, logLevel: anything, logSerializers: anything }
 
 /** @throws OptionError for the first unknown name or invalid value */

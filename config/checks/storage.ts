@@ -1,4 +1,4 @@
-/** Options of the store and its cache. Members depend on the kind of back end; those of a fork's kind are its own business. */
+/** Storage options. Members depend on the kind of back end; those of an unknown kind, as in a fork, are not checked. */
 import type { StorageOptions, WatchCacheOptions } from '../../plugins/storage/index.js'
 import type { Backend } from '../../storage/backend.js'
 import { JSON_TYPE, PROTOBUF_TYPE } from '../../schemas/media-types.js'

@@ -67,7 +67,7 @@ export class RoleAggregation implements Controller {
     await this.#queue.close()
   }
 
-  /** Aggregated roles are few. */
+  /** Queues all aggregated roles; there are few. */
   #enqueueAll (): void { for (const [name, { aggregationRule }] of this.#roles) if (aggregationRule != null) this.#queue.add(name) }
 
   /** In the order of role names, without duplicates. */

@@ -21,7 +21,7 @@ const DETAILS = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion
 type Row = ReadonlyArray<string | number | boolean>
 
 /** Replaces control characters in client text. */
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// eslint-disable-next-line no-control-regex -- matches control characters
 const onOneLine = (cell: string): string => cell.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
 
 /** Pads columns to their widest cell. */

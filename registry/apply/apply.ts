@@ -14,7 +14,7 @@ export interface Application {
   readonly versions: Versions
   /** The current object in the version of `identity`; `{}` if it does not exist. */
   readonly live: object
-  /** The applied configuration in the same version; see `appliedValue`. */
+  /** The applied configuration in the same version; see `appliedValue` in `config.ts`. */
   readonly config: object
   readonly managers: readonly Manager[]
   readonly identity: ManagerIdentity

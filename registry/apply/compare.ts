@@ -90,7 +90,7 @@ function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY):
     if (afterValue !== undefined) added--
     if (beforeValue !== afterValue) found = collectMember(found, shape, name, beforeValue, afterValue, ignored)
   }
-  for (const _ in after) added++ // eslint-disable-line @typescript-eslint/no-unused-vars -- a list of the names would be made for nothing
+  for (const _ in after) added++ // eslint-disable-line @typescript-eslint/no-unused-vars -- Object.keys would allocate a list
   if (added === 0) return found?.parts()
   for (const name in after) if (!Object.hasOwn(before, name)) found = collectMember(found, shape, name, undefined, after[name], ignored)
   return found?.parts()
@@ -116,7 +116,7 @@ function collect (found: PartsBuilder | undefined, element: string, parts: Parts
   return all
 }
 
-/** For items and map entries, which are fields themselves besides their contents. */
+/** For items and map entries: an added or removed one is a field itself, besides its contents. */
 function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   const parts = differ(shape, a, b)
   if (parts === undefined || (a !== undefined && b !== undefined)) return parts

@@ -10,7 +10,7 @@ export interface FieldSet { readonly [element: string]: FieldSet }
 export const EMPTY: FieldSet = Object.freeze({})
 
 export function isEmpty (set: FieldSet): boolean {
-  for (const _ in set) return false // eslint-disable-line no-unreachable-loop -- a list of all its elements would be made for nothing
+  for (const _ in set) return false // eslint-disable-line no-unreachable-loop -- Object.keys would allocate a list
   return true
 }
 
@@ -60,7 +60,7 @@ function unionOfAll (sets: readonly FieldSet[], member: boolean): FieldSet {
       else parts.push(set[element] as FieldSet) // likewise
     }
   }
-  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : unionOfAll(parts, parts.some(isMember)) // of its length
+  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : unionOfAll(parts, parts.some(isMember)) // the length is 1
   return part(member, sortElements([...byElement.keys()]).map(element => [element, join(byElement.get(element) ?? [])])) ?? EMPTY
 }
 

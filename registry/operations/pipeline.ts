@@ -18,7 +18,7 @@ import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
 import { refuse, type WriteContext } from './context.js'
 
 type Members = Record<string, unknown>
-const members = (object: ApiObject): Members => object as unknown as Members // fields of a message are members by name
+const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
 
 /** Runs mutating admission, before the server sets its own values. */
 export async function mutate (store: ResourceStore, request: AdmissionRequest, object: ApiObject): Promise<void> {

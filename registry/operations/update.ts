@@ -19,7 +19,7 @@ import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
 import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
-/** Makes the new object, a copy of its own, from the current one. `old` is decoded and frozen. Throws a StatusError to refuse. */
+/** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
 
 /** Sets the managers of the new object, in steps. */

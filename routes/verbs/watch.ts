@@ -43,7 +43,7 @@ class WatchSubscriber implements Subscriber {
 function releaseHeaders (request: FastifyRequest): void {
   const { raw } = request
   request.orch.dropQuery()
-  request.query = {} // parsed by Fastify
+  request.query = {} // Fastify's copy
   raw.url = request.orch.info.path
   raw.rawHeaders.length = 0
   for (const name of Object.keys(raw.headers)) delete raw.headers[name]

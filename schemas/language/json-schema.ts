@@ -1,9 +1,9 @@
 /**
- * Declarations as TypeBox schemas, which are JSON Schema. TypeBox's constructors make them: those of fields when they are declared, those
- * of messages when somebody looks at them, as a start declares thousands and looks at none.
+ * Declarations as TypeBox schemas, which are JSON Schema. Field schemas are made when declared; message schemas when first read,
+ * because a start declares thousands and reads none.
  *
- * No keyword or format but those that Ajv knows with ajv-formats, in strict mode. Types that contain themselves refer to the
- * `$id` of an enclosing one, which is unique in the schema of any message; a schema of a host can hold one such message once.
+ * Only keywords and formats that Ajv with ajv-formats accepts in strict mode. A recursive type refers to the `$id` of an enclosing
+ * one, which is unique within a message's schema; a host's schema can therefore contain such a message only once.
  */
 import * as Type from '@sinclair/typebox'
 import type { SchemaOptions, TObject, TSchema } from '@sinclair/typebox'
@@ -195,10 +195,3 @@ function unrolledMessage (facts: Declaration, at: string, above: ReadonlyMap<Dec
   const properties = { ...typeProperties(facts), ...unrolled(facts, at, new Map([...above, [facts, node]])) }
   return Type.Object(properties, node.referred ? { $id: node.id, description } : { description })
 }
-/**
- * Declarations as TypeBox schemas, which are JSON Schema. Field schemas are made when declared; message schemas when first read,
- * because a start declares thousands and reads none.
- *
- * Only keywords and formats that Ajv with ajv-formats accepts in strict mode. A recursive type refers to the `$id` of an enclosing
- * one, which is unique within a message's schema; a host's schema can therefore contain such a message only once.
- */

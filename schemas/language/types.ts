@@ -15,7 +15,7 @@ export type Int64 = number | bigint
 export interface ScalarValues { string: string, bool: boolean, int32: number, int64: Int64, double: number, bytes: string }
 export type ScalarName = keyof ScalarValues
 
-/** The type of a field or element: a scalar; a message, or a thunk of one for recursive types; or a field, for nested lists, which have no protobuf form. */
+/** A scalar; a message, or a thunk of one for recursive types; or a field, for nested lists, which have no protobuf form. */
 export type ElementType = ScalarName | Message | (() => Message) | Field
 export type ValueOf<E> = E extends ScalarName ? ScalarValues[E] : E extends { static: infer T } ? T : E extends () => Message<infer T> ? T : never
 

@@ -1,6 +1,6 @@
 /**
- * Validation from the declaration: required texts, closed enumerations, lengths, ranges and patterns, immutable fields,
- * then the rules of each message. Findings come in the order of the fields, at most a hundred; nothing throws.
+ * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules of each
+ * message. Findings come in field order, at most a hundred; nothing throws.
  */
 import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
@@ -202,7 +202,3 @@ function compare (plan: Plan, object: Plain, old: Plain, at: string, report: Rep
   }
   for (const { validateUpdate } of plan.messages) validateUpdate?.(object, old, at, report)
 }
-/**
- * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules of each
- * message. Errors come in field order, at most a hundred; nothing throws.
- */

@@ -1,4 +1,4 @@
-/** Types of what `build/protobuf.js` makes of v2.proto. A message is any object with fields of the file, in camel case; what else is in it is not written. */
+/** Types of the encoders that `build/protobuf.js` generates from v2.proto. Messages have camel-case fields; other members are ignored. */
 import type { Writer } from 'protobufjs'
 
 interface Written { encode: (message: object, writer?: Writer) => Writer }

@@ -82,7 +82,7 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcC
   }
 }
 
-/** Returns the unverified `iss` claim, or undefined if the token is no JWT. */
+/** Returns the unverified `iss` claim, or undefined if the token is not a JWT. */
 function issuedBy (token: string): unknown {
   if (token.length > MAX_TOKEN_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined
   try {

@@ -1,4 +1,4 @@
-/** AdmissionReview (v1): what admission webhooks are asked, and answer. */
+/** AdmissionReview (v1): the request to an admission webhook, and its response. */
 import { map, one, bool, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { UserInfo } from '../authentication/tokenreviews.js'
 import { GroupVersionKind, GroupVersionResource, Status } from '../../meta/v1.js'

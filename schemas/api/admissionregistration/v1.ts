@@ -1,4 +1,4 @@
-/** The types of admissionregistration.orch.io/v1, for those who use them elsewhere. */
+/** The public types of admissionregistration.orch.io/v1. */
 export {
   MutatingWebhook, MutatingWebhookConfiguration, Rule, RuleWithOperations, ServiceReference, ValidatingWebhook, ValidatingWebhookConfiguration,
   WebhookClientConfig

@@ -1,4 +1,4 @@
-/** MutatingWebhookConfiguration and ValidatingWebhookConfiguration (v1): whom to ask before an object is stored. */
+/** MutatingWebhookConfiguration and ValidatingWebhookConfiguration (v1). */
 import { age, integer, name } from '../../columns.js'
 import { int32, one, inline, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'

@@ -1,4 +1,4 @@
-/** ConversionReview (v1): objects to be converted by a webhook. */
+/** ConversionReview (v1): the request to a conversion webhook, and its response. */
 import { string, one, list, type Static } from '../../language/declare.js'
 import { Status } from '../../meta/v1.js'
 import { RawExtension } from '../../meta/runtime.js'

@@ -1,4 +1,4 @@
-/** How objects of a custom resource are converted between its versions. */
+/** Conversion of custom resources between versions. */
 import { int32, one, bytes, string, list, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 

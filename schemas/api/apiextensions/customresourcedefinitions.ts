@@ -1,4 +1,4 @@
-/** CustomResourceDefinition (v1): a type that is defined at run time. */
+/** CustomResourceDefinition (v1): a type defined at run time. */
 import { int32, one, bool, string, list, type Static } from '../../language/declare.js'
 import { collectInSteps } from '../../language/validation.js'
 import { metadata } from '../../meta/object.js'
@@ -113,7 +113,7 @@ export const CustomResourceDefinition = kind('CustomResourceDefinition', 'Define
   validateUpdate: (definition, old, _at, report) => { findingsOf(definition, old).forEach(report) }
 })
 
-/** What was found of large definitions in steps, until their rules ask for it. */
+/** Findings of `judge`, which validates in steps, until validateCreate or validateUpdate takes them. */
 const judged = new WeakMap<CustomResourceDefinition, readonly FieldError[]>()
 
 function * judge (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined): Steps<void> {
@@ -122,13 +122,13 @@ function * judge (definition: CustomResourceDefinition, old: CustomResourceDefin
 
 function findingsOf (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined): readonly FieldError[] {
   const found = judged.get(definition)
-  judged.delete(definition) // it may be changed before it is judged again
+  judged.delete(definition) // the definition may change before its next validation
   return found ?? finish(collectInSteps(report => validateDefinition(definition, old, report)))
 }
 
 const storedVersion = ({ versions = [] }: CustomResourceDefinitionSpec): string | undefined => versions.find(({ storage }) => storage)?.name
 
-/** Objects may have been written in each version that was ever the stored one. Rules stay where there were some before. */
+/** Adds the storage version to storedVersions. Keeps CEL rules only if the old definition has some. */
 function prepareForUpdate ({ spec, status }: CustomResourceDefinition, old: CustomResourceDefinition): void {
   if (!hasRules(old.spec)) withoutRules(spec)
   const stored = storedVersion(spec)

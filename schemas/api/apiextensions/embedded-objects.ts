@@ -1,4 +1,4 @@
-/** Objects within objects (`x-orch-embedded-resource`): they have a version, a kind and metadata like all others. */
+/** Validation of embedded objects (`x-orch-embedded-resource`): apiVersion, kind and metadata. */
 import { DecodeError } from '../../language/decode-error.js'
 import { decode } from '../../language/decode.js'
 import { collect } from '../../language/validation.js'
@@ -12,7 +12,7 @@ import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Of the objects in a value, and of itself where it is one. What cannot be read as metadata is the only finding. */
+/** Findings of the objects within a value, and of the value itself if `isOne`. Metadata that cannot be decoded is the only finding. */
 export function embeddedFindings (value: unknown, schema: Schema, at: string, isOne = schema['x-orch-embedded-resource'] === true): FieldError[] {
   const misread: FieldError[] = []
   const found = collect(report => { check(value, schema, at, isOne, report, error => misread.push(error)) })

@@ -1,6 +1,6 @@
 /**
- * A definition as its rules see it: what all versions say alike, their schema, subresources or columns, stands once in the spec, where
- * clients of the convention are told what is wrong with it (`spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`).
+ * A definition in the form that is validated. As upstream, a schema, subresources or columns that all versions share are validated
+ * once, with paths in the spec: `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`.
  */
 import { sameHeard, sameValue } from '../../language/values.js'
 import type {
@@ -47,10 +47,10 @@ export function lift ({ versions = [] }: CustomResourceDefinitionSpec): Lifted {
 
 const hasStatus = (subresources: CustomResourceSubresources | undefined): boolean => subresources?.status !== undefined
 
-/** Whether objects of any version have a status of their own. */
+/** Whether any version has the status subresource. */
 export const anyStatus = ({ subresources, versions }: Lifted): boolean => hasStatus(subresources) || versions.some(version => hasStatus(version.subresources))
 
-/** The versions of which they have; of those of the same name the first one counts. */
+/** Names of the versions with the status subresource. If a name occurs twice, its first version counts. */
 export function withStatus ({ subresources, versions }: Lifted): ReadonlySet<string> {
   const own = versions.some(version => version.subresources !== undefined)
   const [judged, found] = [new Set<string>(), new Set<string>()]

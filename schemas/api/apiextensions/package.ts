@@ -1,4 +1,3 @@
 import { apiPackage } from '../../language/declare.js'
 
-/** apiextensions.orch.io, version v1. */
 export const { message, kind, special, alternatives } = apiPackage('apiextensions.orch.io', 'v1', 'io.orch.apiextensions-apiserver.pkg.apis.apiextensions.v1')

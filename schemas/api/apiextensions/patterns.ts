@@ -1,20 +1,20 @@
 /**
- * Regular expressions in schemas, which come from whoever may define types: none may hold up the event loop, neither when it is
- * compiled nor when it is matched. What compiling takes is estimated first, as `(a{1000})` a hundred times is nine hundred
- * characters and 140 ms; those that no time is left for are taken for right.
+ * Regular expressions in schemas. Clients write them, so neither compiling nor matching may block the event loop. The cost of
+ * compiling is estimated first: `(a{1000})` a hundred times is 900 characters and takes 140 ms. Past the budget, expressions count
+ * as valid and match every string.
  */
 import type * as Re2 from 're2js'
 import { onDemand } from '../../on-demand.js'
 
 const re2 = onDemand<typeof Re2>('re2js')
-/** Of all expressions of a definition together, in characters after repetitions are written out: each takes up to 4 µs. */
+/** Budget of all expressions of a definition: characters after expanding repetitions, at up to 4 µs each. */
 const MAX = 6000
-/** Characters that are matched, times the weight of what they are matched with. */
+/** Budget of matching: characters of the strings times the weight of their expression. */
 const MAX_MATCHED = 500_000
 const CLASS = /\[\^?\]?(?:\\[^]|[^\]\\])*\]/y
 const TIMES = /\{(\d+)(?:,(\d*))?\}/y
 
-/** How many instructions it will be, about: repetitions with numbers are copies. */
+/** The approximate number of instructions. Each counted repetition is a copy. */
 function weigh (source: string): number {
   const outer: number[] = []
   let [sum, atom] = [0, 0]
@@ -27,7 +27,7 @@ function weigh (source: string): number {
     else if (group !== null) {
       add(group[0].length)
       at += group[0].length - 1
-    } else if (next === '[') break // never closed: wrong
+    } else if (next === '[') break // unclosed, so invalid
     else if (times !== null) {
       const copies = Math.max(Number(times[1]), Number(times[2] ?? 0), 1)
       sum += atom * (copies - 1)
@@ -47,22 +47,22 @@ function weigh (source: string): number {
 }
 
 export interface Expression {
-  /** What is wrong with it. */
+  /** The syntax error, if any. */
   readonly why?: string
-  /** True as well where it would take too long. */
+  /** Also true past the budget. */
   readonly matches: (text: string) => boolean
 }
 
 const UNJUDGED: Expression = { matches: () => true }
 
-/** Those of one definition, each compiled once. */
+/** The expressions of one definition, each compiled once. */
 export class Patterns {
   readonly #known = new Map<string, Expression>()
   #left: number
   readonly #maxMatched: number
   #matched = 0
 
-  /** @param most with 0 none is judged */
+  /** @param most the budget; with 0, every expression counts as valid */
   constructor (most = MAX, maxMatched = MAX_MATCHED) {
     this.#left = most
     this.#maxMatched = maxMatched

@@ -1,14 +1,13 @@
-/** Values as JSON has them, and what they are called in schemas. */
+/** JSON values in the terms of JSON Schema. */
 import { sameValue } from '../../language/values.js'
 
 export type Amount = number | bigint
-/** Characters of a text that take as long as a value. */
+/** Characters of a string that cost as much as one value. */
 export const STEP_OF_TEXT = 100
 
 export const isNumber = (value: unknown): value is Amount => typeof value === 'number' || typeof value === 'bigint'
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** In the words of JSON Schema. */
 export function typeOf (value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -16,7 +15,7 @@ export function typeOf (value: unknown): string {
   return typeof value
 }
 
-/** What it takes to show it, up to a bound. */
+/** The cost of quoting a value in a message, up to `most`. */
 export function sizeOf (value: unknown, most: number): number {
   if (typeof value === 'string') return value.length / STEP_OF_TEXT
   if (typeof value !== 'object' || value === null) return 1
@@ -25,5 +24,5 @@ export function sizeOf (value: unknown, most: number): number {
   return size
 }
 
-/** `{}`, `[]` and null are three values here. */
+/** Unlike `sameValue`, distinguishes `{}`, `[]` and null. */
 export const equal = (a: unknown, b: unknown): boolean => typeOf(a) === typeOf(b) && (isNumber(a) ? Number(a) === Number(b) : sameValue(a, b))

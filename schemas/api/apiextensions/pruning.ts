@@ -1,7 +1,7 @@
-/** What objects of a type keep: whether a value, such as a default, has anything that its schema does not name. */
+/** Whether a value, such as a default, has fields that pruning would remove. */
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from './schemas.js'
 
-/** Without a schema nothing is kept of an object. */
+/** Without a schema, pruning removes every field. */
 export function isPruned (value: unknown, schema: Schema | undefined): boolean {
   if (typeof value !== 'object' || value === null) return true
   const items = isSchema(schema?.items) ? schema.items : undefined
@@ -15,7 +15,7 @@ export function isPruned (value: unknown, schema: Schema | undefined): boolean {
   })
 }
 
-/** Not looked for in what logic says, where there may be none. */
+/** Skips `allOf`, `anyOf`, `oneOf` and `not`, where defaults are forbidden. */
 export function hasUnprunedDefault (schema: Schema): boolean {
   if (schema.default !== undefined && !isPruned(schema.default, schema)) return true
   return (isSchema(schema.items) && hasUnprunedDefault(schema.items)) || Object.values(schema.properties ?? {}).some(hasUnprunedDefault)

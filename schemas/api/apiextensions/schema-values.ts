@@ -1,4 +1,4 @@
-/** Whether a value is one that a schema allows, in the words clients know. Where it would take too long what is left is taken for right. */
+/** Validates a value against a schema, with upstream's messages. Past a budget of steps, the rest counts as valid. */
 import { stringify } from '../../codec/json/exact.js'
 import type { FieldError } from '../../status.js'
 import type { Patterns } from './patterns.js'
@@ -6,7 +6,7 @@ import { isObject, STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat, numberWords, typeMismatch } from './rules/scalars.js'
 
-/** Values times the schemas they are held to, in all: lists of many items against schemas of many parts. Long texts count for more. */
+/** The budget: values times the schemas they are validated against. Long strings count for more. */
 const MAX_STEPS = 20_000
 
 type Found = FieldError & { readonly name: string }
@@ -36,7 +36,7 @@ export class ValueJudge {
     }
   }
 
-  /** `name` is the path within the value, which sentences begin with. */
+  /** @param name path within the value, which messages begin with */
   #judge (schema: Schema, value: unknown, name: string): Found[] {
     if (++this.#steps > this.#most) return []
     const found: Found[] = []

@@ -1,12 +1,11 @@
-/** Schemas of types that are defined at run time. */
+/** JSON schemas in CustomResourceDefinitions. */
 import { int64, recursive, map, one, double, bool, bytes, list, string, type Self, type Static, type Message } from '../../language/declare.js'
 import { jsonValue } from '../../meta/scalars.js'
 import { alternatives, message, special } from './package.js'
 
-/** The types a schema may name. */
 export const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-/** What every object has, and its schema need not say. */
+/** Fields of every object, which a schema need not declare. */
 export const OF_EVERY_KIND: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
 
 export type ExternalDocumentation = Static<typeof ExternalDocumentation>
@@ -17,7 +16,7 @@ export const ExternalDocumentation = message('ExternalDocumentation', 'A link to
 
 export const JSON = special<unknown>('JSON', 'Any JSON value, as it is.', { raw: bytes(1, 'The value as JSON text.') }, jsonValue({}))
 
-/** Stands for JSONSchemaProps in what it holds and what holds it again. */
+/** A reference to JSONSchemaProps from its own parts. */
 const schema = (): Message<Self> => JSONSchemaProps as Message as Message<Self>
 
 export const JSONSchemaPropsOrArray = alternatives('JSONSchemaPropsOrArray', 'A schema, or a list of schemas.', {
@@ -89,5 +88,5 @@ export const JSONSchemaProps = recursive(() => message('JSONSchemaProps', 'A JSO
 }))
 export type JSONSchemaProps = Static<typeof JSONSchemaProps>
 
-/** Of items and other properties: one schema, neither a list of them nor whether there may be any. */
+/** For items and additionalProperties: one schema, neither a list nor a boolean. */
 export const isSchema = (value: unknown): value is JSONSchemaProps => typeof value === 'object' && value !== null && !Array.isArray(value)

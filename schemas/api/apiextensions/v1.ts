@@ -1,4 +1,4 @@
-/** The types of apiextensions.orch.io/v1, for those who use them elsewhere. */
+/** The public types of apiextensions.orch.io/v1. */
 export { ConversionRequest, ConversionResponse, ConversionReview } from './conversion-review.js'
 export { CustomResourceConversion, ServiceReference, WebhookClientConfig, WebhookConversion } from './conversion.js'
 export {

@@ -1,4 +1,4 @@
-/** APIService (v1): who serves a group and version. */
+/** APIService (v1): which server serves a group version. */
 import { age, name, text } from '../../columns.js'
 import { int32, one, bool, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -50,7 +50,7 @@ export const APIService = kind('APIService', 'Says which server serves one versi
   status: one(3, 'What is observed of the API service; written by the system.', APIServiceStatus)
 }, { validate: (object, _at, report) => { validateApiService(object, report) } })
 
-/** Why not, where it is not. */
+/** The status of the condition, with a reason unless it is True. */
 function availability ({ status: { conditions = [] } }: APIService): string {
   const available = conditions.find(({ type }) => type === 'Available')
   if (available === undefined) return 'Unknown'
@@ -65,7 +65,7 @@ const columns: ReadonlyArray<Column<APIService>> = [
   age
 ]
 
-/** What the server itself serves is there as soon as it is said. */
+/** An APIService without a service is served by this server, so it is available at once. */
 function settleLocal (object: APIService): void {
   if (object.spec.service !== undefined) return
   object.status = { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: timestamp(Date.now()), reason: 'Local', message: 'Local APIServices are always available' }] }

@@ -1,2 +1,2 @@
-/** The types of apiregistration.orch.io/v1, for those who use them elsewhere. */
+/** The public types of apiregistration.orch.io/v1. */
 export { APIService, APIServiceCondition, APIServiceSpec, APIServiceStatus, ServiceReference } from './apiservices.js'

@@ -19,7 +19,7 @@ export const ControllerRevision = kind('ControllerRevision', 'A snapshot of the 
   }
 })
 
-/** Kind and group of the owner that manages it, and its name. */
+/** The controller, as KIND.GROUP/NAME. */
 function controllerOf ({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   if (owner === undefined) return NONE

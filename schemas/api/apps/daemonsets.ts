@@ -26,7 +26,7 @@ export const DaemonSetUpdateStrategy = message('DaemonSetUpdateStrategy', 'How t
 }, {
   defaults: strategy => {
     const isRolling = strategy.type === 'RollingUpdate'
-    // Settings of another strategy mean nothing, and are numbers all the same where they are there.
+    // rollingUpdate of another strategy has no effect, but gets defaults if it is present.
     if (isRolling || strategy.rollingUpdate !== undefined) strategy.rollingUpdate = { maxUnavailable: isRolling ? 1 : 0, maxSurge: 0, ...strategy.rollingUpdate }
   }
 })

@@ -1,4 +1,4 @@
-/** Deployment (apps/v1): replicas of a pod, and how they are replaced. */
+/** Deployment (apps/v1): replicas of a pod, and the strategy for replacing them. */
 import { age, containerColumns, name, text, wide } from '../../columns.js'
 import { int32, int64, one, bool, list, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -87,7 +87,7 @@ export const deployments = resource(Deployment, {
     scale<Deployment>(({ spec }) => spec.selector),
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: ['labels'], validateUpdate: (object, old, report) => { validateDeploymentStatus(object as Deployment, old as Deployment, report) } }
   ],
-  // What is annotated is handed on to the replica sets.
+  // The controller copies annotations to the ReplicaSets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations],
   strategy: {
     dropGated: dropGatedTemplateFields,

@@ -1,4 +1,4 @@
-/** ReplicaSet (apps/v1): keeps so many pods of a template running. */
+/** ReplicaSet (apps/v1): keeps a number of pods running. */
 import { age, containerColumns, integer, name, selector, text, wide } from '../../columns.js'
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'

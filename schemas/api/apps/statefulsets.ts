@@ -1,4 +1,4 @@
-/** StatefulSet (apps/v1): replicas with names and storage of their own. */
+/** StatefulSet (apps/v1): replicas with stable names and storage. */
 import { age, containerColumns, name, text, wide } from '../../columns.js'
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -20,7 +20,7 @@ export const RollingUpdateStatefulSetStrategy = message('RollingUpdateStatefulSe
   maxUnavailable: one(2, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true })
 })
 
-/** Who names the type, and no settings of it, gets none. */
+/** Sets rollingUpdate only if the type is unset too. */
 function defaultStrategy (strategy: { type?: string | undefined, rollingUpdate?: RollingUpdateStatefulSetStrategy | undefined }): void {
   if (strategy.type === undefined) {
     strategy.type = 'RollingUpdate'
@@ -54,7 +54,7 @@ export const StatefulSetSpec = message('StatefulSetSpec', 'What pods are wanted,
   minReadySeconds: int32(9, 'Seconds a new pod must be ready before it counts as available.'),
   persistentVolumeClaimRetentionPolicy: one(10, 'What happens to claims made from the templates; by default all stay.', StatefulSetPersistentVolumeClaimRetentionPolicy, { pointer: true })
 }, {
-  // What is nested in others does not say what it is, but for these.
+  // Unlike other embedded objects, claims have kind and apiVersion.
   defaults: spec => { for (const claim of spec.volumeClaimTemplates ?? []) Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' }) },
   validate: (spec, at, report) => { validateStatefulSetSpec(spec, at, report) },
   validateUpdate: (spec, old, at, report) => { validateStatefulSetUpdate(spec, old, at, report) }
@@ -97,7 +97,7 @@ const columns: ReadonlyArray<Column<StatefulSet>> = [
   ...containerColumns<StatefulSet>(({ spec }) => spec.template.spec).map(wide)
 ]
 
-/** What becomes of claims with the set, and how many pods may be away during an update, beside what pods have. */
+/** Claim retention and maxUnavailable have feature gates that are off, like those of pods. */
 function dropGated (set: StatefulSet, old: StatefulSet | undefined): void {
   dropGatedTemplateFields(set, old)
   if (old?.spec.persistentVolumeClaimRetentionPolicy === undefined) delete set.spec.persistentVolumeClaimRetentionPolicy

@@ -1,4 +1,4 @@
-/** The types of apps/v1, for those who use them elsewhere. */
+/** The public types of apps/v1. */
 export { ControllerRevision } from './controllerrevisions.js'
 export { DaemonSet, DaemonSetCondition, DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from './daemonsets.js'
 export { Deployment, DeploymentCondition, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment } from './deployments.js'

@@ -3,7 +3,7 @@ import { int64, one, string, list, apiPackage, type Static } from '../../languag
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
 
-/** Stock clients post it below the core group, whose path is the same, without asking what the group is called. */
+/** kubectl sends the upstream group name: its URL is in the core group, so kubectl never looks this group up. */
 const { kind, message } = apiPackage('authentication.orch.io', 'v1', 'io.orch.api.authentication.v1', { alsoAs: 'authentication.k8s.io/v1' })
 
 export type BoundObjectReference = Static<typeof BoundObjectReference>

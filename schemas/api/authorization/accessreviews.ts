@@ -1,4 +1,4 @@
-/** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview (v1): may they do that? */
+/** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview (v1): may a user do this? */
 import { map, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList } from '../../meta/scalars.js'

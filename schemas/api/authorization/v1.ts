@@ -1,4 +1,4 @@
-/** The types of authorization.orch.io/v1, for those who use them elsewhere. */
+/** The public types of authorization.orch.io/v1. */
 export {
   ExtraValue, LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
   SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus

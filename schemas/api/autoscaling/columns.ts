@@ -1,4 +1,4 @@
-/** What a table shows of autoscalers, and of what can be scaled. */
+/** Table columns of HorizontalPodAutoscalers and Scales. */
 import { age, integer, name, NONE, text, UNSET } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { Scale } from './scale.js'
@@ -11,7 +11,6 @@ type Values = Partial<v2.MetricValueStatus> | undefined
 
 const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? UNSET}`
 const percent = (share: number | undefined): string | undefined => share === undefined ? undefined : `${share}%`
-/** One of the values of a metric that was read. */
 const read = (current: Values, name: 'value' | 'averageValue'): string | undefined => current === undefined ? undefined : current[name] ?? UNSET
 
 const average = ({ averageValue }: v2.MetricTarget, current: Values): string => ratio(read(current, 'averageValue'), averageValue)
@@ -20,7 +19,7 @@ const averageOrTotal = ({ averageValue, value }: v2.MetricTarget, current: Value
 const averageOrShare = (target: v2.MetricTarget, current: Values): string =>
   target.averageValue === undefined ? ratio(percent(current?.averageUtilization), percent(target.averageUtilization) ?? '<auto>') : average(target, current)
 
-/** How far a metric is from where it should be. */
+/** The current and the target value of a metric, as `50%/80%`. */
 function distance ({ type, external, pods, object, resource, containerResource }: v2.MetricSpec, status: v2.MetricStatus | undefined): string {
   if (type === 'External' && external !== undefined) return averageOrTotal(external.target, status?.external?.current)
   if (type === 'Object' && object !== undefined) return averageOrTotal(object.target, status?.object?.current)

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler: adapts a number of pods to their load. Four versions, of which v1 is stored, and v2 is what the others are converted by. */
+/** HorizontalPodAutoscaler: scales pods by load. Stored as v1; conversion between versions goes through v2. */
 import { resource, type ApiObject, type OtherRepresentation, type VersionRules } from '../../resource.js'
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
@@ -9,10 +9,10 @@ import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
 import * as v2beta2 from './v2beta2.js'
 
-/** What v2beta1 has no field for. */
+/** Annotation for behavior, for which v2beta1 has no field. */
 const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
 
-/** The annotations that v1 keeps things in mean the same here. */
+/** Passes on the behavior annotation of v1, which v2beta1 shares. */
 function toV2beta1 (stored: v1.HorizontalPodAutoscaler): v2beta1.HorizontalPodAutoscaler {
   const { spec: { behavior: _, ...spec }, status, metadata, ...types } = fromV1(stored)
   const behavior = stored.metadata.annotations?.[BEHAVIOR]
@@ -37,14 +37,14 @@ function fromV2beta1 ({ spec, status, metadata, ...types }: v2beta1.HorizontalPo
   return made
 }
 
-/** Brings what a client of v1 sent into the form that the others are stored in, and takes the part of the status that annotations keep. */
+/** Normalizes an object sent as v1, and drops the status in its annotations. */
 function prepareNew (autoscaler: v1.HorizontalPodAutoscaler): void {
   const sent = fromV1(autoscaler)
   const { conditions: _conditions, currentMetrics: _metrics, ...status } = sent.status
   Object.assign(autoscaler, toV1({ ...sent, status }))
 }
 
-/** As `prepareNew`; what annotations keep of the spec or of the status is changed with that alone. */
+/** Normalizes too. A status update keeps the old spec, any other update the old status, including what annotations hold. */
 function prepareChange (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler, subresource: string): void {
   const { spec, status } = fromV1(old)
   Object.assign(autoscaler, toV1({ ...fromV1(autoscaler), ...(subresource === 'status' ? { spec } : { status }) }))
@@ -52,7 +52,7 @@ function prepareChange (autoscaler: v1.HorizontalPodAutoscaler, old: v1.Horizont
 
 const byContainer = ({ spec: { metrics = [] } }: v2.HorizontalPodAutoscaler): Array<NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]> => metrics.filter(metric => metric.containerResource !== undefined)
 
-/** Targets for single containers; the rules tell of what is left without one. */
+/** The feature gate of containerResource is off. Validation reports the metric that is left without a source. */
 function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined): void {
   const sent = fromV1(autoscaler)
   const gated = byContainer(sent)
@@ -63,14 +63,14 @@ function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPo
 
 const shown = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()
 
-/** What tables show is told by v2; converted once for all cells of a row. */
+/** The v2 form, for table columns; converted once for all cells of a row. */
 function asV2 (autoscaler: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {
   let made = shown.get(autoscaler)
   if (made === undefined) shown.set(autoscaler, made = fromV1(autoscaler))
   return made
 }
 
-/** The same in every version: they are told of what v1 keeps in annotations. */
+/** The same for every version: validation reads the v2 form, which includes what v1 has in annotations. */
 const rules: VersionRules<v1.HorizontalPodAutoscaler> = {
   create: (autoscaler, report) => { validateAutoscaler(autoscaler, report) },
   update: (autoscaler, _old, report) => { validateAutoscaler(autoscaler, report) }
@@ -104,6 +104,6 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number) => column.cell(asV2(object), now) })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
-  rules: { ...rules, prepare: forgetSent }, // who speaks v1 has no word for it, and is judged by what it says
+  rules: { ...rules, prepare: forgetSent }, // a client of v1 must not set this internal annotation
   others
 })

@@ -1,13 +1,13 @@
-/** What HorizontalPodAutoscalers of v1 keep in annotations. */
+/** Reads values in annotations of v1 HorizontalPodAutoscalers. */
 import { decode } from '../../language/decode.js'
 import type { Message } from '../../language/declare.js'
 
 export const METRICS = 'autoscaling.alpha.orch.io/metrics'
 
-/** Characters that all annotations of an object may have: what is longer is refused as such, and not read before. */
+/** In characters. A longer annotation is invalid anyway, so it is not parsed. */
 const LONGEST = 256 * 1024
 
-/** Undefined for what is no JSON of that shape. */
+/** @returns undefined for malformed JSON or an unexpected shape */
 export function read<T> (parse: (value: unknown) => T, text: string | undefined): T | undefined {
   if (text === undefined || text.length > LONGEST) return undefined
   try {
@@ -17,4 +17,4 @@ export function read<T> (parse: (value: unknown) => T, text: string | undefined)
   }
 }
 
-export const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item).object) // anything but a list throws
+export const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item).object) // throws unless the value is a list

@@ -1,4 +1,4 @@
-/** Metrics as v2 has them, a metric and a target apart, and as v2beta1 and the annotations of v1 have them, by name with the target beside it. */
+/** Converts metrics between v2 and the flat form of v2beta1, which annotations of v1 have too. */
 import type * as v2 from './v2.js'
 import type * as named from './v2beta1.js'
 
@@ -8,7 +8,7 @@ type Target = v2.MetricTarget
 type Of<T, K extends keyof T> = NonNullable<T[K]>
 type Value = string | undefined
 
-/** Without the members that are not set. */
+/** Deletes undefined members in place. */
 function present<T extends object> (object: T): T {
   for (const key of Object.keys(object) as Array<keyof T>) if (object[key] === undefined) delete object[key]
   return object
@@ -20,7 +20,7 @@ const usage = ({ targetAverageUtilization: averageUtilization, targetAverageValu
   target(averageUtilization === undefined ? 'AverageValue' : 'Utilization', { averageUtilization, averageValue })
 const used = ({ averageUtilization: targetAverageUtilization, averageValue: targetAverageValue }: Target) => present({ targetAverageUtilization, targetAverageValue })
 
-/** Versions that cannot leave the value out have 0 for one that is not there: beside an average it is none, as it could not be written back. */
+/** v2beta1 requires targetValue, so 0 beside an average means unset. */
 function objectToV2 ({ target: describedObject, metricName, targetValue: value, averageValue, selector }: Of<named.MetricSpec, 'object'>): Of<Spec, 'object'> {
   return { describedObject, target: target(averageValue === undefined ? 'Value' : 'AverageValue', averageValue === undefined ? { value: value ?? '0' } : { value: value === '0' ? undefined : value, averageValue }), metric: metric(metricName, selector) }
 }

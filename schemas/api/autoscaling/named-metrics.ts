@@ -1,13 +1,10 @@
-/**
- * Metrics by name, with what they should be beside them: how v2beta1 states them, and how v1 keeps in annotations what its own
- * fields have no room for.
- */
+/** Metrics of v2beta1, which v1 has in annotations. */
 import { apiPackage, int32, one, string } from '../../language/declare.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Quantity } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
 
-/** Resources that autoscalers know of; others may be named too. */
+/** Known resource names; others are valid too. */
 export const RESOURCE_NAMES = [
   'cpu', 'memory', 'storage', 'ephemeral-storage', 'pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps', 'persistentvolumeclaims',
   'services.nodeports', 'services.loadbalancers', 'requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage', 'limits.cpu', 'limits.memory',

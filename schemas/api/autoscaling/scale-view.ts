@@ -1,4 +1,4 @@
-/** The subresource scale of what runs a number of pods: that number, as one kind for all of them. */
+/** The scale subresource: the replicas of any workload, as one kind. */
 import { validateMetadata } from '../../meta/metadata.js'
 import type { LabelSelector } from '../../meta/options.js'
 import { dnsSubdomain } from '../../names.js'
@@ -8,13 +8,12 @@ import { scaleColumns } from './columns.js'
 import { Scale } from './scale.js'
 import { invalid } from '../../rules/findings.js'
 
-/** What there is to know of an object that can be scaled; a selector of labels alone is a map. */
 interface Scaled extends ApiObject {
   spec: { replicas?: number | undefined }
   status: { replicas?: number | undefined }
 }
 
-/** @param selectorOf what the selector of its pods is */
+/** @param selectorOf returns the selector of the object's pods */
 export const scale = <T extends Scaled>(selectorOf: (object: T) => LabelSelector | undefined): Subresource => ({
   name: 'scale',
   verbs: ['get', 'patch', 'update'],
@@ -23,8 +22,8 @@ export const scale = <T extends Scaled>(selectorOf: (object: T) => LabelSelector
   version: 'v1',
   view: {
     message: Scale,
-    columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // of what `read` makes
-    read: object => read(object as T, selectorOf), // of the resource it is a subresource of
+    columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // `read` returns a Scale
+    read: object => read(object as T, selectorOf), // an object of the parent resource
     write: (object, wanted) => { (object as T).spec.replicas = (wanted as Scale).spec.replicas ?? 0 },
     validate: (wanted, report) => {
       validateMetadata({ namespaced: true, nameRule: dnsSubdomain, anyFinalizer: false }, wanted.metadata, report)

@@ -1,4 +1,4 @@
-/** Scale (autoscaling/v1): how many replicas something has, whatever it is. */
+/** Scale (autoscaling/v1): the number of replicas of any workload. */
 import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 

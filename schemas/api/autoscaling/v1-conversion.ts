@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler of v2 in the form of v1: the CPU target in a field of its own, and what v1 has no room for in
- * annotations, as JSON, which clients of v2 never see. What is in them counts where it can be read.
+ * Converts HorizontalPodAutoscalers between v1 and v2. v1 has a field for the CPU target alone; annotations hold the rest of v2
+ * as JSON, and clients of v2 never see them. Malformed annotations are ignored.
  */
 import { toJson } from '../../codec/json/encode.js'
 import { decode } from '../../language/decode.js'
@@ -14,7 +14,7 @@ import * as v2 from './v2.js'
 const CURRENT_METRICS = 'autoscaling.alpha.orch.io/current-metrics'
 const CONDITIONS = 'autoscaling.alpha.orch.io/conditions'
 const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
-/** Metrics as they were sent, where v1 would hand them back otherwise: in another place, with another type of target. They are judged by it. Never stored, see `forgetSent`. */
+/** Metrics exactly as sent, if v1 would change their order or target types. Validation reads them; they are never stored. */
 const SENT = 'autoscaling.alpha.orch.io/sent-metrics'
 const OWN = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, SENT]
 
@@ -26,7 +26,7 @@ type CurrentMetric = NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetric
 
 const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string => `[${items.map(item => toJson(message, item)).join(',')}]`
 
-/** What is stored has its CPU target behind all others, and no types of targets, as upstream. In place. */
+/** Removes SENT in place. As upstream, the stored form has the CPU target last and no target types. */
 export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
   if (metadata.annotations?.[SENT] === undefined) return
   const { [SENT]: _, ...rest } = metadata.annotations
@@ -34,14 +34,14 @@ export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
   else delete metadata.annotations
 }
 
-/** The annotation of the behavior has its names in upper case, all of them, and is read in either. */
+/** Names in the behavior annotation begin with a capital letter; lower case is accepted too. */
 function inLowerCase (value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inLowerCase)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.charAt(0).toLowerCase() + name.slice(1), inLowerCase(item)]))
 }
 
-/** One that says nothing is none. */
+/** A behavior without rules counts as unset. */
 function behaviorOf (value: unknown): v2.HorizontalPodAutoscalerBehavior | undefined {
   const { object } = decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value))
   return object.scaleUp === undefined && object.scaleDown === undefined ? undefined : object

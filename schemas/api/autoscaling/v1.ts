@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler as autoscaling/v1 has it, which is what is stored. */
+/** HorizontalPodAutoscaler of autoscaling/v1, the stored version. */
 import { int32, int64, one, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { notNegative } from '../../rules/findings.js'
@@ -9,7 +9,7 @@ import { declareMetrics } from './named-metrics.js'
 const { kind, message } = apiPackage('autoscaling', 'v1', 'io.orch.api.autoscaling.v1')
 
 export const API_VERSION = 'autoscaling/v1'
-/** Percent of the request; taken where no metric is named at all. */
+/** Percent of the request; the default without any metric. */
 const DEFAULT_CPU_TARGET = 80
 
 export const {

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler as autoscaling/v2 has it. */
+/** HorizontalPodAutoscaler, for autoscaling/v2 and v2beta2. */
 import { LabelSelector } from '../../meta/options.js'
 import { Quantity } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
@@ -9,7 +9,7 @@ import { RESOURCE_NAMES } from './named-metrics.js'
 
 interface Rules { stabilizationWindowSeconds?: number | undefined, selectPolicy?: string | undefined, policies?: Array<{ type: string, value: number, periodSeconds: number }> | undefined }
 
-/** Where anything is said of the behavior, all of it is: how fast up and how fast down. */
+/** A behavior that is set gets complete rules for both directions. */
 function defaultBehavior (behavior: { scaleUp?: Rules | undefined, scaleDown?: Rules | undefined }): void {
   const double = { type: 'Percent', value: 100, periodSeconds: 15 }
   const fill = (rules: Rules | undefined, defaults: Rules): Rules => {
@@ -22,7 +22,7 @@ function defaultBehavior (behavior: { scaleUp?: Rules | undefined, scaleDown?: R
 
 /** The messages of one version. */
 export function declare (version: 'v2' | 'v2beta2') {
-  /** Only v2 says how they merge. */
+  /** Only v2 declares how lists merge. */
   const atomic = version === 'v2' ? { listType: 'atomic' } as const : {}
   const byType = version === 'v2' ? { listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' } as const : { written: true } as const
   const { kind, message } = apiPackage('autoscaling', version, `io.orch.api.autoscaling.${version}`)

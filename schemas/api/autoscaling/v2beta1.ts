@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler as autoscaling/v2beta1 has it. */
+/** HorizontalPodAutoscaler of autoscaling/v2beta1. */
 import { int32, int64, one, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler as autoscaling/v2beta2 has it. */
+/** HorizontalPodAutoscaler of autoscaling/v2beta2. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './v2-declarations.js'
 

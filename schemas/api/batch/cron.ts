@@ -1,4 +1,4 @@
-/** Schedules in the format of cron: five fields, or a word for them, after the name of a time zone if it is another. */
+/** Cron schedules: five fields or a word such as `@daily`, optionally after a time zone. */
 import { parseDuration } from '../../meta/duration.js'
 
 interface Bounds { readonly name: string, readonly least: number, readonly most: number, readonly words?: readonly string[] }
@@ -14,10 +14,10 @@ const FIELDS: readonly Bounds[] = [
 ]
 const WORDS: readonly string[] = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
 
-/** Characters: with every minute, hour and day by its number a schedule has some 400. */
+/** In characters. A schedule that lists every minute, hour and day has about 400. */
 const LONGEST = 1000
 
-/** What is wrong with a schedule; undefined for a valid one. */
+/** The error of a schedule; undefined if it is valid. */
 export function scheduleFault (schedule: string): string | undefined {
   if (schedule.length > LONGEST) return `a schedule has at most ${LONGEST} characters`
   const zone = /^(?:TZ|CRON_TZ)=(\S*)\s*/.exec(schedule)
@@ -39,7 +39,7 @@ function isWord (text: string): boolean {
   return WORDS.includes(text) || (text.startsWith('@every ') && parseDuration(text.slice('@every '.length)) !== undefined)
 }
 
-/** `*`, `5`, `1-5`, and each of them with a step, as in `0-30/5`. */
+/** A range is `*`, `5` or `1-5`, optionally with a step, as in `0-30/5`. */
 function rangeFault (range: string, { least, most, words = [] }: Bounds): string | undefined {
   const [span = '', step, ...rest] = range.split('/')
   if (rest.length > 0) return 'too many slashes'
@@ -58,7 +58,7 @@ function rangeFault (range: string, { least, most, words = [] }: Bounds): string
 
 const MAX_ZONE = 100
 
-/** Of the database of time zones; '' and UTC are always there. */
+/** Whether the time zone database has the name. */
 export function isTimeZone (name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true
   if (name.length > MAX_ZONE || !/^[A-Za-z][\w+\-/]*$/.test(name)) return false

@@ -1,4 +1,4 @@
-/** CronJob, which both versions of batch have. */
+/** CronJob, for both versions of batch. */
 import { JobSpec } from './jobs.js'
 import { validateCronJobSpec, validateCronJobUpdate, validateNewCronJob } from './rules/cronjobs.js'
 import { ObjectReference } from '../core/references.js'

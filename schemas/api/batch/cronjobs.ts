@@ -1,4 +1,4 @@
-/** CronJob: a job made again and again, by a schedule. */
+/** CronJob: creates jobs on a schedule. */
 import { age, ageOf, containerColumns, flag, integer, name, NONE, selector, text, UNSET, wide } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
@@ -18,14 +18,14 @@ const columns: ReadonlyArray<Column<v1.CronJob>> = [
   wide(text('Selector', 'Labels of the pods of its jobs.', ({ spec }) => selector(spec.jobTemplate.spec.selector)))
 ]
 
-/** Time zones, beside what pods have. */
+/** timeZone has a feature gate that is off, like fields of pods. */
 function dropGated ({ spec }: v1.CronJob, old: v1.CronJob | undefined): void {
   dropGatedTemplateFields(spec.jobTemplate, old?.spec.jobTemplate)
   if (old?.spec.timeZone === undefined) delete spec.timeZone
 }
 
 const ofTemplate = templateWarnings<v1.CronJob>('spec.jobTemplate.spec.template', ({ spec }) => spec.jobTemplate.spec.template)
-/** The path is the convention's, which says `spec` twice. */
+/** `spec.spec` is upstream's. */
 const ZONE_IN_SCHEDULE = 'CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see https://orch.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
 
 function cronJobWarnings (job: v1.CronJob, old: v1.CronJob | undefined): string[] {
@@ -44,7 +44,7 @@ export const cronJobs = resource(v1.CronJob, {
   strategy: { dropGated, warnings: cronJobWarnings },
   others: [{
     ...sameFields(v1beta1.CronJob, v1.CronJob),
-    dependents: 'orphaned', // as upstream, for clients that count on it
+    dependents: 'orphaned', // clients of v1beta1 rely on it
     deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'batch/v1 CronJob' },
     fieldLabels: { 'status.successful': NO_FIELD }, // accepted, as upstream
     unsupportedField: label => `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace", "status.successful"`

@@ -27,7 +27,7 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
   suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true })
 }, { validate: (spec, at, report) => { validateJobSpec(spec, at, report) } })
 
-/** Of jobs alone: what a cron job makes its jobs of has no defaults before they are made. */
+/** Jobs only: the template of a CronJob gets no defaults. */
 function defaultJob (spec: JobSpec): void {
   if (spec.parallelism === undefined) spec.completions ??= 1
   spec.parallelism ??= 1
@@ -83,7 +83,7 @@ function completions ({ spec: { completions, parallelism = 0 }, status: { succee
   return `${succeeded}/${completions ?? (parallelism > 1 ? `1 of ${parallelism}` : '1')}`
 }
 
-/** Of what is over, as long as it took; of the rest, until now. */
+/** Until completion, or until now. */
 function duration ({ status }: Job, now: number): string {
   const started = milliseconds(status.startTime)
   return started === undefined ? '' : humanDuration((milliseconds(status.completionTime) ?? now) - started)

@@ -1,4 +1,4 @@
-/** CronJob as batch/v1 has it. */
+/** CronJob of batch/v1. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './cronjob-declarations.js'
 

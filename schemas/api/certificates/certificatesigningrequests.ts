@@ -1,4 +1,4 @@
-/** CertificateSigningRequest (v1): a certificate that is asked for. */
+/** CertificateSigningRequest (v1): a request for a certificate. */
 import { age, name, NONE, text } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
 import { int32, map, one, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
@@ -50,13 +50,12 @@ export const CertificateSigningRequest = kind('CertificateSigningRequest', 'Asks
   validateUpdate: (object, old, _at, report) => { validateRequestUpdate(object, old, '', report) }
 })
 
-/** Of a subresource, which is looked at with what it changes. */
 const changed = (subresource: string): NonNullable<Subresource['validateUpdate']> => (object, old, report) => {
   validateRequestStatus(object as CertificateSigningRequest, report)
   validateRequestUpdate(object as CertificateSigningRequest, old as CertificateSigningRequest, subresource, report)
 }
 
-/** What was decided, and what came of it. */
+/** The decision and its outcome, as `Approved,Issued`. */
 function conditionOf ({ status: { conditions = [], certificate = '' } }: CertificateSigningRequest): string {
   const has = (wanted: string): boolean => conditions.some(({ type }) => type === wanted)
   const decided = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'

@@ -1,4 +1,4 @@
-/** Certificates and requests for them, as PEM: as much of their form as it takes to know that they are what they say. */
+/** Validation of certificates and certificate requests in PEM. */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto'
 
 const [BEGIN, END, DASHES] = ['-----BEGIN ', '-----END ', '-----']
@@ -6,7 +6,7 @@ const [INTEGER, BIT_STRING, OID, SEQUENCE] = [0x02, 0x03, 0x06, 0x30]
 
 interface Block { readonly type: string, readonly body: string }
 
-/** Blocks of the text, whatever stands between them. It is read once, however many begin and do not end. */
+/** Yields the blocks and skips other text. Takes linear time, even with many unterminated blocks. */
 function * blocksOf (text: string): Generator<Block> {
   let end = 0
   for (let at = text.indexOf(BEGIN); at !== -1; at = text.indexOf(BEGIN, at)) {
@@ -26,7 +26,7 @@ const firstOf = (text: string): Block | undefined => blocksOf(text).next().value
 
 interface Part { readonly tag: number, readonly whole: Buffer, readonly body: Buffer }
 
-/** The DER values one after another. @throws RangeError for what is none */
+/** Splits consecutive DER values. @throws RangeError for malformed DER */
 function parts (der: Buffer): Part[] {
   const found: Part[] = []
   for (let at = 0; at < der.length;) {
@@ -42,13 +42,13 @@ function parts (der: Buffer): Part[] {
   return found
 }
 
-/** Hash of the signature by its algorithm; null where the key says it. */
+/** Hash function by OID of the signature algorithm; null if the key implies it. */
 const HASHES: Readonly<Record<string, string | null>> = {
   '2a864886f70d01010b': 'sha256', '2a864886f70d01010c': 'sha384', '2a864886f70d01010d': 'sha512',
   '2a8648ce3d040302': 'sha256', '2a8648ce3d040303': 'sha384', '2a8648ce3d040304': 'sha512', '2b6570': null
 }
 
-/** What is wrong with a request in PEM form (PKCS 10), if anything is: it has to be signed by its own key. */
+/** The error of a certificate request (PKCS #10) in PEM, if any. Its own key must have signed it. */
 export function requestFinding (pem: string): string | undefined {
   const block = firstOf(pem)
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
@@ -70,7 +70,7 @@ export function requestFinding (pem: string): string | undefined {
 
 const ORGANIZATION = '55040a'
 
-/** The organizations in the subject of a request in PEM form, which are the groups of whoever shows its certificate. @throws RangeError for what is no request */
+/** Organizations in the subject of a certificate request in PEM: the groups of its user. @throws RangeError for a malformed request */
 export function requestOrganizations (pem: string): string[] {
   const inside = (part: Part | undefined): Part[] => part === undefined ? [] : parts(part.body)
   const [request] = parts(Buffer.from(firstOf(pem)?.body ?? '', 'base64'))
@@ -81,14 +81,14 @@ export function requestOrganizations (pem: string): string[] {
   return attributes.flatMap(([oid, value]) => oid?.body.toString('hex') === ORGANIZATION && value !== undefined ? [value.body.toString()] : [])
 }
 
-/** What is wrong with a chain of certificates in PEM form, if anything is. */
+/** The error of a certificate chain in PEM, if any. */
 export function certificatesFinding (pem: string): string | undefined {
   let count = 0
   for (const { type, body } of blocksOf(pem)) {
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`
     if (body.includes(':')) return 'no PEM block headers are permitted'
     try {
-      // eslint-disable-next-line no-new -- it throws for what is no certificate
+      // eslint-disable-next-line no-new -- throws for a malformed certificate
       new X509Certificate(Buffer.from(body, 'base64'))
     } catch {
       return 'is no certificate'

@@ -1,4 +1,4 @@
-/** The types of certificates.orch.io/v1, for those who use them elsewhere. */
+/** The public types of certificates.orch.io/v1. */
 export {
   CertificateSigningRequest, CertificateSigningRequestCondition, CertificateSigningRequestSpec, CertificateSigningRequestStatus, ExtraValue
 } from './certificatesigningrequests.js'

@@ -1,2 +1,2 @@
-/** The types of coordination.orch.io/v1, for those who use them elsewhere. */
+/** The public types of coordination.orch.io/v1. */
 export { Lease, LeaseSpec } from './leases.js'

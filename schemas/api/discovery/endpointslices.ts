@@ -1,4 +1,4 @@
-/** EndpointSlice: some of the endpoints of a service. Stored as v1beta1, whose topology v1 tells in fields of its own. */
+/** EndpointSlice: some endpoints of a service. Stored as v1beta1; v1 has fields for parts of its topology. */
 import { age, firstThree, name, text, UNSET } from '../../columns.js'
 import { sameValue } from '../../language/values.js'
 import { dnsSubdomain } from '../../names.js'
@@ -22,7 +22,7 @@ function toV1beta1 ({ deprecatedTopology, zone, ...endpoint }: v1.Endpoint): v1b
   return { ...endpoint, ...withTopology(endpoint.nodeName, { ...deprecatedTopology, ...(zone === undefined ? {} : { [ZONE]: zone }) }) }
 }
 
-/** The node is told in the topology too, where that does not name another. */
+/** Adds the node to the topology, unless that names another. */
 function withTopology (nodeName: string | undefined, topology: Record<string, string>): { topology?: Record<string, string> } {
   if (nodeName !== undefined) topology[HOSTNAME] ||= nodeName
   return Object.keys(topology).length > 0 ? { topology } : {}
@@ -40,7 +40,7 @@ function prepare (slice: v1beta1.EndpointSlice): void {
   slice.endpoints = slice.endpoints?.map(endpoint => ({ ...endpoint, ...withTopology(endpoint.nodeName, { ...endpoint.topology }) }))
 }
 
-/** What v1 does not tell in fields of its own cannot be written through it: it stays only while the endpoints are as they were. */
+/** deprecatedTopology is read-only in v1: it stays only if the endpoints are unchanged. */
 function dropTopology (slice: v1beta1.EndpointSlice, old: v1beta1.EndpointSlice | undefined): void {
   if (old !== undefined && sameValue(slice.endpoints, old.endpoints)) return
   const known = new Set(old?.endpoints?.map(hostOf))
@@ -52,7 +52,7 @@ function dropTopology (slice: v1beta1.EndpointSlice, old: v1beta1.EndpointSlice 
   })
 }
 
-/** The node of an endpoint that tells it in its topology alone: what the slice has told so already becomes a field. */
+/** A node that only the topology names. `dropTopology` moves a known one to nodeName. */
 function hostOf (endpoint: v1beta1.Endpoint): string | undefined {
   return otherTopology(endpoint)[HOSTNAME] || undefined
 }
@@ -69,7 +69,7 @@ export const endpointSlices = resource(v1beta1.EndpointSlice, {
   plural: 'endpointslices',
   namespaced: true,
   deprecation: { deprecated: '1.21', removed: '1.25', replacement: 'discovery.orch.io/v1 EndpointSlice' },
-  // Labels say which service a slice belongs to.
+  // Labels name the service of a slice.
   generation: ({ addressType, endpoints, ports, metadata }) => [addressType, endpoints, ports, metadata.labels],
   columns,
   strategy: { prepareForCreate: prepare, prepareForUpdate: prepare },

@@ -1,7 +1,7 @@
-/** What an EndpointSlice is made of in both versions of discovery.orch.io. */
+/** Messages that both versions of EndpointSlice share. */
 import { apiPackage, bool, int32, list, string } from '../../language/declare.js'
 
-/** The messages of one version that are the same in the other, and how to declare the rest. */
+/** The shared messages for one version, and the functions that declare its others. */
 export function parts (version: 'v1' | 'v1beta1') {
   const { kind, message } = apiPackage('discovery.orch.io', version, `io.orch.api.discovery.${version}`)
 

@@ -1,4 +1,4 @@
-/** EndpointSlice as discovery.orch.io/v1beta1 has it. */
+/** EndpointSlice of discovery.orch.io/v1beta1. */
 import { map, one, string, list, type Static } from '../../language/declare.js'
 import { parts } from './parts.js'
 import { metadata } from '../../meta/object.js'

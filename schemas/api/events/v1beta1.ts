@@ -1,4 +1,4 @@
-/** Event as events.orch.io/v1beta1 has it. What is stored, and how this is made of it, stands in `../core/events.ts`. */
+/** Event of events.orch.io/v1beta1; `../core/events.ts` converts it from the stored version. */
 import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
 import { ObjectMeta } from '../../meta/object.js'

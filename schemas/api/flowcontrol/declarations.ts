@@ -1,4 +1,4 @@
-/** FlowSchema and PriorityLevelConfiguration, which both versions of flow control have. */
+/** FlowSchema and PriorityLevelConfiguration, for both versions of flowcontrol.apiserver.orch.io. */
 import { Time } from '../../meta/scalars.js'
 import { apiPackage, bool, int32, list, one, string } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'

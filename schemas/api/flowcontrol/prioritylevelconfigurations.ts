@@ -1,4 +1,4 @@
-/** PriorityLevelConfiguration: how many requests of a level run at a time, and how many wait. */
+/** PriorityLevelConfiguration: how many requests of a level run concurrently, and how many wait. */
 import { age, name, NONE, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
@@ -6,7 +6,7 @@ import { resource, type Column } from '../../resource.js'
 import * as v1beta1 from './v1beta1.js'
 import * as v1beta2 from './v1beta2.js'
 
-/** Nothing is said of the queues where requests do not wait. */
+/** Empty if the level has no queues. */
 const queues = ({ spec }: v1beta1.PriorityLevelConfiguration): Partial<v1beta1.QueuingConfiguration> => spec.limited?.limitResponse.queuing ?? {}
 
 const columns: ReadonlyArray<Column<v1beta1.PriorityLevelConfiguration>> = [

@@ -1,4 +1,4 @@
-/** FlowSchema and PriorityLevelConfiguration as flowcontrol.apiserver.orch.io/v1beta2 has it. */
+/** FlowSchema and PriorityLevelConfiguration of flowcontrol.apiserver.orch.io/v1beta2. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './declarations.js'
 

@@ -1,4 +1,4 @@
-/** StorageVersion (v1alpha1): which versions of a type the servers write and read. */
+/** StorageVersion (v1alpha1): the versions in which servers store and read a resource. Not served by default. */
 import { age, firstThree, name, text, UNSET } from '../../columns.js'
 import { int64, one, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -64,6 +64,5 @@ export const storageVersions = resource(StorageVersion, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
   ],
   unconditionalUpdate: false,
-  columns,
-  // off by default
+  columns
 })

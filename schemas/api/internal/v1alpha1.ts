@@ -1,2 +1,2 @@
-/** The types of internal.apiserver.orch.io/v1alpha1, for those who use them elsewhere. */
+/** The public types of internal.apiserver.orch.io/v1alpha1. */
 export { ServerStorageVersion, StorageVersion, StorageVersionCondition, StorageVersionSpec, StorageVersionStatus } from './storageversions.js'

@@ -1,4 +1,4 @@
-/** IngressClass (v1): who serves an Ingress. */
+/** IngressClass (v1): which controller serves an Ingress. */
 import { age, name, NONE, text } from '../../columns.js'
 import { one, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'

@@ -1,4 +1,4 @@
-/** Ingress (v1): which requests from outside go to which services. */
+/** Ingress (v1): routes requests from outside the cluster to services. */
 import { age, join, name, NONE, text } from '../../columns.js'
 import { int32, one, inline, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -80,7 +80,7 @@ export const Ingress = kind('Ingress', 'Rules by which requests from outside rea
 
 const MAX_HOSTS = 3
 
-/** The first of them; how many rules more there are is counted as upstream, whether or not they name a host. */
+/** The first hosts. As upstream, the number of further rules includes those without a host. */
 function hostsOf ({ spec: { rules = [] } }: Ingress): string {
   const named = [...rules.entries()].filter(([, { host }]) => (host ?? '') !== '').slice(0, MAX_HOSTS)
   if (named.length === 0) return '*'

@@ -1,4 +1,4 @@
-/** NetworkPolicy (v1): which traffic pods may take and send. */
+/** NetworkPolicy (v1): which traffic pods may receive and send. */
 import { age, name, selector, text } from '../../columns.js'
 import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -70,7 +70,7 @@ const columns: ReadonlyArray<Column<NetworkPolicy>> = [
   age
 ]
 
-/** The status is of a feature that is off: there is none, and what there may be from before is only taken away. */
+/** The feature gate of the status is off: an update may remove its conditions, but not set them. */
 function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined): void {
   if ((policy.status.conditions ?? []).length > 0) policy.status = old?.status ?? {}
 }

@@ -1,4 +1,4 @@
-/** The types of networking.orch.io/v1, for those who use them elsewhere. */
+/** The public types of networking.orch.io/v1. */
 export { IngressClass, IngressClassParametersReference, IngressClassSpec } from './ingressclasses.js'
 export {
   HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressRuleValue, IngressServiceBackend, IngressSpec, IngressStatus,

@@ -1,4 +1,4 @@
-/** RuntimeClass, which both versions of node.orch.io have. */
+/** RuntimeClass, for both versions of node.orch.io. */
 import { Quantity } from '../../meta/quantity.js'
 import { Toleration } from '../core/affinity.js'
 import { checkResources } from '../core/rules/resources.js'
@@ -15,7 +15,7 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const Overhead = message('Overhead', 'Resources a runtime takes for each pod.', {
     podFixed: map(1, 'Resources taken for each pod, by resource name.', Quantity)
-    // They are limits in the paths that clients know.
+    // Upstream's paths contain `limits`.
   }, { validate: ({ podFixed = {} }, at, report) => { checkResources({ limits: podFixed }, at, report) } })
 
   const Scheduling = message('Scheduling', 'Nodes that have a runtime.', {
@@ -24,7 +24,7 @@ export function declare (version: 'v1' | 'v1beta1') {
   }, {
     validate: ({ nodeSelector, tolerations = [] }, at, report) => {
       validateLabels(nodeSelector, `${at}.nodeSelector`, report)
-      // Findings within them stand below the name said twice, as clients know them.
+      // Upstream's path contains `tolerations` twice.
       for (const [index, one] of tolerations.entries()) validatePart(Toleration, one, `${at}.tolerations.tolerations[${index}]`, report)
       const seen = new Set<string>()
       for (const [index, one] of tolerations.entries()) {

@@ -1,4 +1,4 @@
-/** RuntimeClass: a container runtime that pods may ask for. */
+/** RuntimeClass: a container runtime that pods may select. */
 import { age, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { resource, type Column } from '../../resource.js'

@@ -1,4 +1,4 @@
-/** RuntimeClass as node.orch.io/v1 has it. */
+/** RuntimeClass of node.orch.io/v1. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './declarations.js'
 

@@ -1,4 +1,4 @@
-/** PodDisruptionBudget and Eviction, which both versions of policy have. */
+/** PodDisruptionBudget and Eviction, for both versions of policy. */
 import { Condition } from '../../meta/answers.js'
 import { DeleteOptions } from '../../meta/v1.js'
 import { IntOrString } from '../../meta/int-or-string.js'

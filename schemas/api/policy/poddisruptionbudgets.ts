@@ -1,6 +1,6 @@
 /**
- * PodDisruptionBudget: how many pods of a set must stay. Stored as v1beta1, in which an empty selector is no pod and in v1
- * every pod: what one of them means with it stands in the other under a label of its own.
+ * PodDisruptionBudget: how many pods must stay available. Stored as v1beta1. An empty selector matches no pod in v1beta1 and every
+ * pod in v1, so each version expresses the empty selector of the other by a special label.
  */
 import { age, integer, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
@@ -15,13 +15,13 @@ const LABEL = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match'
 
 const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean => Object.keys(matchLabels).length === 0 && matchExpressions.length === 0
 
-/** A selector of nothing but that the label is there, or is not. */
+/** Whether the selector requires only that the label exists, or does not. */
 function isMark ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, operator: string): boolean {
   const [only, ...others] = matchExpressions
   return Object.keys(matchLabels).length === 0 && others.length === 0 && only?.key === LABEL && only.operator === operator && (only.values ?? []).length === 0
 }
 
-/** The label means nothing beside what users say. */
+/** Removes the label, which has no meaning beside other requirements. */
 function withoutMark (selector: LabelSelector): LabelSelector {
   const { matchLabels, matchExpressions } = selector
   if (!(matchLabels !== undefined && LABEL in matchLabels) && !matchExpressions?.some(({ key }) => key === LABEL)) return selector
@@ -29,7 +29,7 @@ function withoutMark (selector: LabelSelector): LabelSelector {
   return { ...(Object.keys(labels).length > 0 ? { matchLabels: labels } : {}), ...(matchExpressions === undefined ? {} : { matchExpressions: matchExpressions.filter(({ key }) => key !== LABEL) }) }
 }
 
-/** What the empty selector of one version is in the other, and back. */
+/** Converts empty selectors. @param empty operator for an empty selector; `becomesEmpty`: operator that stands for one */
 const translated = (empty: string, becomesEmpty: string) => (selector: LabelSelector | undefined): LabelSelector | undefined => {
   if (selector === undefined) return undefined
   if (isEmpty(selector)) return { matchExpressions: [{ key: LABEL, operator: empty }] }

@@ -1,4 +1,4 @@
-/** PodSecurityPolicy (policy/v1beta1): what pods may be like. */
+/** PodSecurityPolicy (policy/v1beta1): security settings that pods may have. */
 import { join, name, text } from '../../columns.js'
 import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -127,7 +127,7 @@ export const podSecurityPolicies = resource(PodSecurityPolicy, {
   storagePrefix: 'podsecuritypolicy',
   columns,
   strategy: {
-    // Its feature is off in this release.
+    // The feature gate is off in this release.
     dropGated: ({ spec }, old) => { if (old?.spec.allowedProcMountTypes === undefined) delete spec.allowedProcMountTypes }
   },
   deprecation: { deprecated: '1.21', removed: '1.25' }

@@ -1,4 +1,4 @@
-/** PodDisruptionBudget and Eviction as policy/v1 has it. */
+/** PodDisruptionBudget and Eviction of policy/v1. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './declarations.js'
 

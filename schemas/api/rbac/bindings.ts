@@ -1,4 +1,4 @@
-/** What both kinds of bindings are made of: whom a role is granted to, and which role. */
+/** Messages and validation of both kinds of bindings: subjects and roleRef. */
 import { string, list, type Static, type Report } from '../../language/declare.js'
 import { dnsSubdomain, pathSegment } from '../../names.js'
 import type { ApiObject, Column } from '../../resource.js'
@@ -48,7 +48,7 @@ function validateSubject (subject: Subject, at: string, report: Report): void {
   }
 }
 
-/** Where a binding is in no namespace, that of an account has to be named. */
+/** A ClusterRoleBinding has no namespace, so service accounts must name theirs. */
 export function validateClusterSubjects (subjects: readonly Subject[], report: Report): void {
   subjects.forEach(({ kind, namespace }, index) => {
     if (kind === 'ServiceAccount' && !namespace) required(report, `subjects[${index}].namespace`)
@@ -60,7 +60,6 @@ function validateRoleRef (ref: RoleRef, at: string, report: Report): void {
   named(report, `${at}.name`, ref.name, pathSegment)
 }
 
-/** Kinds of roles differ between the two. */
 export function validateRoleKind ({ kind }: RoleRef, kinds: readonly string[], report: Report): void {
   if (!kinds.includes(kind)) notSupported(report, 'roleRef.kind', kind, kinds)
 }

@@ -1,4 +1,4 @@
-/** ClusterRoleBinding (v1): grants a ClusterRole everywhere. */
+/** ClusterRoleBinding (v1): grants a ClusterRole in the whole cluster. */
 import { one, type Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
 import { bindingColumns, RoleRef, subjects, validateClusterSubjects, validateRoleKind } from './bindings.js'

@@ -1,4 +1,4 @@
-/** ClusterRole (v1): rules that can be granted in any namespace, or for the whole cluster. */
+/** ClusterRole (v1): rules that can be granted in one namespace, or in the whole cluster. */
 import { one, list, type Report, type Static } from '../../language/declare.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource } from '../../resource.js'
@@ -29,7 +29,7 @@ function validateClusterRole (role: ClusterRole, report: Report): void {
   selectors.forEach((selector, index) => {
     const at = `aggregationRule.clusterRoleSelectors[${index}]`
     validateLabelSelector(selector, at, report)
-    // As a whole it is held to more than its fields: values that no label can have. No value is shown, as clients know it.
+    // Also refuses values that no label can have. As upstream, the error has no value.
     if (!isSelector(selector)) invalid(report, at, null, 'invalid label selector.')
   })
 }

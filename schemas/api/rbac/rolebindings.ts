@@ -11,7 +11,7 @@ export const RoleBinding = kind('RoleBinding', 'Grants a Role, or a ClusterRole 
   subjects,
   roleRef: one(3, 'The Role of the same namespace, or the ClusterRole, that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
 }, {
-  // Of a ClusterRoleBinding the group has to be said.
+  // Not in a ClusterRoleBinding, where the group is required.
   defaults: ({ roleRef }) => { if (roleRef.apiGroup === '') roleRef.apiGroup = RBAC_GROUP },
   validate: ({ roleRef }, _at, report) => { validateRoleKind(roleRef, ['Role', 'ClusterRole'], report) }
 })

@@ -1,4 +1,4 @@
-/** What both kinds of roles are made of: rules of what is allowed. */
+/** Rules of both kinds of roles. */
 import { list, type Report, type Static } from '../../language/declare.js'
 import { message } from './package.js'
 import { invalid, required } from '../../rules/findings.js'
@@ -14,7 +14,7 @@ export const PolicyRule = message('PolicyRule', 'What may be done with which res
 
 export const rules = list(2, 'What is allowed.', PolicyRule, { written: true })
 
-/** A rule is about resources or about URLs, and within a namespace about resources alone. */
+/** A rule allows either resources or URLs; in a Role, only resources. */
 export function validateRule (rule: PolicyRule, namespaced: boolean, at: string, report: Report): void {
   const none = (list: string[] | undefined) => list === undefined || list.length === 0
   if (none(rule.verbs)) required(report, `${at}.verbs`, 'verbs must contain at least one value')

@@ -1,4 +1,4 @@
-/** The types of rbac.authorization.orch.io/v1, for those who use them elsewhere. */
+/** The public types of rbac.authorization.orch.io/v1. */
 export { RoleRef, Subject } from './bindings.js'
 export { ClusterRoleBinding } from './clusterrolebindings.js'
 export { AggregationRule, ClusterRole } from './clusterroles.js'

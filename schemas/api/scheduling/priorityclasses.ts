@@ -1,4 +1,4 @@
-/** PriorityClass (v1): how important pods are. */
+/** PriorityClass (v1): a named scheduling priority for pods. */
 import { age, flag, integer, name } from '../../columns.js'
 import { int32, bool, string, apiPackage, type Report, type Static } from '../../language/declare.js'
 import { metadata, type ObjectMeta } from '../../meta/object.js'
@@ -29,7 +29,7 @@ const POLICIES = ['PreemptLowerPriority', 'Never']
 
 interface New { readonly metadata: ObjectMeta, readonly value: number, readonly globalDefault?: boolean | undefined, readonly preemptionPolicy?: string | undefined }
 
-/** The two classes of the system are as they are; all others are below them. */
+/** System classes have fixed values; all others have lower ones. */
 function validateNew ({ metadata: { name = '' }, value, globalDefault, preemptionPolicy: policy }: New, report: Report): void {
   if (name.startsWith(SYSTEM_PREFIX)) {
     const own = SYSTEM_CLASSES[name]
@@ -52,7 +52,7 @@ export const priorityClasses = resource(PriorityClass, {
   shortNames: ['pc'],
   namespaced: false,
   notOnUpdate: ['generateName', 'fields'],
-  generation: () => undefined, // stays at the first
+  generation: () => undefined, // always 1
   strategy: { undeletable: name => Object.hasOwn(SYSTEM_CLASSES, name) ? 'this is a system priority class and cannot be deleted' : undefined },
   columns
 })

@@ -1,2 +1,2 @@
-/** The types of scheduling.orch.io/v1, for those who use them elsewhere. */
+/** The public types of scheduling.orch.io/v1. */
 export { PriorityClass } from './priorityclasses.js'

@@ -1,4 +1,4 @@
-/** CSIStorageCapacity, which both versions of storage.orch.io have. */
+/** CSIStorageCapacity, for both versions of storage.orch.io. */
 import { LabelSelector } from '../../meta/options.js'
 import { Quantity } from '../../meta/quantity.js'
 import { apiPackage, one, string } from '../../language/declare.js'

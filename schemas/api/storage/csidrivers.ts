@@ -1,4 +1,4 @@
-/** CSIDriver (v1): how a storage driver wants to be used. */
+/** CSIDriver (v1): properties of a storage driver. */
 import { age, flag, join, name, NONE, text, UNSET } from '../../columns.js'
 import { int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
@@ -53,7 +53,7 @@ export const csiDrivers = resource(CSIDriver, {
   namespaced: false,
   unconditionalUpdate: false,
   deleteReturns: 'Object',
-  // Has no generation before it is changed for the first time, and counts what could change when it began to count.
+  // The generation is unset until the first change of these two fields.
   strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old) } },
   columns
 })

@@ -1,4 +1,4 @@
-/** CSIStorageCapacity: how much storage of a class there is, and where. */
+/** CSIStorageCapacity: available capacity of a storage class, by topology. */
 import { sameFields } from '../../conversion.js'
 import { resource } from '../../resource.js'
 import * as v1 from './v1.js'

@@ -1,4 +1,4 @@
-/** StorageClass (v1): how volumes are made when they are asked for. */
+/** StorageClass (v1): how volumes are provisioned. */
 import { age, flag, name, text } from '../../columns.js'
 import { map, bool, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -22,7 +22,7 @@ export const StorageClass = kind('StorageClass', 'A class of storage and how vol
   validateUpdate: (object, old, _at, report) => { validateStorageClassUpdate(object, old, report) }
 })
 
-/** The annotation has two names. */
+/** The current and the beta annotation. */
 const DEFAULT = ['storageclass.orch.io/is-default-class', 'storageclass.beta.orch.io/is-default-class']
 const isDefault = ({ metadata }: StorageClass): boolean => DEFAULT.some(annotation => metadata.annotations?.[annotation] === 'true')
 

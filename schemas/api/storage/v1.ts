@@ -1,4 +1,4 @@
-/** CSIStorageCapacity as storage.orch.io/v1 has it. */
+/** CSIStorageCapacity of storage.orch.io/v1. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './capacity-declarations.js'
 

@@ -1,4 +1,4 @@
-/** VolumeAttachment (v1): a volume that is to be attached to a node. */
+/** VolumeAttachment (v1): attaches a volume to a node. */
 import { age, flag, name, text } from '../../columns.js'
 import { map, one, bool, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'

@@ -54,7 +54,7 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
   switch (field.shape) {
     case 'list': {
       if (unset) return field.written ? 'null' : undefined
-      const items = value as readonly unknown[] // by its shape
+      const items = value as readonly unknown[] // the shape of the field
       if (items.length === 0) return field.written || field.pointer ? '[]' : undefined
       let out = element(field, items[0])
       for (let index = 1; index < items.length; index++) out += `,${element(field, items[index])}`
@@ -62,7 +62,7 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
     }
     case 'map': {
       if (unset) return field.written ? 'null' : undefined
-      const map = value as Plain // by its shape
+      const map = value as Plain // the shape of the field
       const keys = sortedKeys(map)
       if (keys.length === 0) return field.written || field.pointer ? '{}' : undefined
       return `{${keys.map(key => `${quote(key)}:${element(field, map[key])}`).join(',')}}`

@@ -1,18 +1,17 @@
-/** What a webhook of admission has to keep to; and how any webhook is reached. */
+/** Validation of admission webhooks, and of the client config of every webhook. */
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from '../webhooks.js'
 
-/** Versions of reviews, of admission and of conversion, that are known here. */
+/** Supported versions of admission and conversion reviews. */
 export const REVIEWS = ['v1', 'v1beta1']
 const HARMLESS = ['None', 'NoneOnDryRun']
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const MAX_SECONDS = 30
 const ALL = '*'
 
-/** Each is called by its own. */
 export function validateNames (webhooks: ReadonlyArray<MutatingWebhook | ValidatingWebhook>, report: Report): void {
   const names = new Set<string>()
   for (const [index, { name }] of webhooks.entries()) {
@@ -38,8 +37,8 @@ export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, a
 }
 
 /**
- * Versions of a review that a webhook takes, of admission or of conversion: some that are known here, and others.
- * @param known whether one has to be known, which those that were stored without may go on without
+ * Validates the review versions of an admission or conversion webhook.
+ * @param known whether a supported version is required; false if the stored object has none
  */
 export function validateReviewVersions (versions: readonly string[], at: string, report: Report, known = true): void {
   if (versions.length === 0) return required(report, at, `must specify one of ${REVIEWS.join(', ')}`)
@@ -52,7 +51,7 @@ export function validateReviewVersions (versions: readonly string[], at: string,
   if (known && !versions.some(version => REVIEWS.includes(version))) invalid(report, at, versions, `must include at least one of ${REVIEWS.join(', ')}`)
 }
 
-/** At least one, and all of them alone. */
+/** At least one entry; `*` excludes others. */
 function validateList (list: readonly string[], what: string, at: string, report: Report): void {
   if (list.length === 0) required(report, at)
   if (list.length > 1 && list.includes(ALL)) invalid(report, at, list, `if '*' is present, must not specify other ${what}`)
@@ -67,7 +66,7 @@ function validateRule ({ operations = [], apiGroups = [], apiVersions = [], reso
   validateResources(resources, `${at}.resources`, report)
 }
 
-/** What a wildcard covers does not come after it; of resources without subresources the last one counts, as upstream. */
+/** A wildcard excludes later entries that it covers. As upstream, `*` may follow other resources but not precede them. */
 function validateResources (resources: readonly string[], at: string, report: Report): void {
   if (resources.length === 0) required(report, at)
   const before = new Set<string>()
@@ -84,7 +83,6 @@ function validateResources (resources: readonly string[], at: string, report: Re
   if (resources.includes(ALL) && last !== ALL) invalid(report, at, resources, "if '*' is present, must not specify other resources without subresources")
 }
 
-/** By URL or through a service. */
 export function validateClientConfig ({ url, service }: Pick<WebhookClientConfig, 'url' | 'service'>, at: string, report: Report): void {
   if ((url === undefined) === (service === undefined)) return required(report, at, 'exactly one of url or service is required')
   if (url !== undefined) validateUrl(url, `${at}.url`, report)
@@ -94,7 +92,7 @@ export function validateClientConfig ({ url, service }: Pick<WebhookClientConfig
   if (service.path !== undefined) validatePath(service.path, `${at}.service.path`, report)
 }
 
-/** Scheme, authority, query and fragment, whatever is in them. */
+/** Captures scheme, authority, query and fragment, even malformed ones. */
 const PARTS = /^(?:([a-z][\w+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/i
 const FORM = '; desired format: https://host[/path]'
 

@@ -1,4 +1,4 @@
-/** Groups of the product belong to those who make it: a type in one says by an annotation where it was approved, or that it was not. */
+/** Validation of the annotation that types in orch.io groups need: a URL of their approval, or a reason for having none. */
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
 import type { CustomResourceDefinition } from '../customresourcedefinitions.js'
@@ -25,7 +25,7 @@ export function approvalState (definition: CustomResourceDefinition): { readonly
   return { state: isProtected(definition.spec.group) ? stateOf(annotation) : undefined, annotation }
 }
 
-/** Whoever leaves it as it is may change the rest. */
+/** An update need not fix an annotation that was missing or invalid before. */
 export function validateApproval (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
   if (!isProtected(definition.spec.group)) return
   const annotation = annotationOf(definition)

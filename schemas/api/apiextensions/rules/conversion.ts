@@ -1,7 +1,4 @@
-/**
- * How a CustomResourceDefinition says that its objects are converted. Findings stand where the convention tells them: it has the
- * members of `webhook` beside the strategy, by other names.
- */
+/** Validation of conversion settings. As upstream, paths lack `webhook`: `webhookClientConfig` and `conversionReviewVersions`. */
 import { forbidden, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateClientConfig, validateReviewVersions } from '../../admissionregistration/rules/webhooks.js'

@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition has to keep to. What stands in all versions alike is judged once, in the spec (`lifted.ts`). */
+/** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`lifted.ts`). */
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { sameValue } from '../../../language/values.js'
@@ -15,7 +15,7 @@ import { schemasOf, someSchema } from './schema-walk.js'
 import { validateColumn, validateSubresources, validateWarning } from './versions.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
-/** In steps: large schemas take milliseconds for each look at them. @param old what it replaces, if anything */
+/** Runs in steps, because each pass over a large schema takes milliseconds. @param old undefined on create */
 export function * validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): Steps<void> {
   const { metadata, spec, status } = definition
   if (old === undefined) {
@@ -58,7 +58,7 @@ function * validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, repor
   validateConversions(spec, asked, report)
 }
 
-/** Of definitions that had none in some version those that are not served may go on without. */
+/** Every version needs a schema. If a stored version has none, only served versions do. */
 function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
   for (const [index, { served, schema }] of versions.entries()) {
     if (schema?.openAPIV3Schema !== undefined) continue
@@ -84,12 +84,12 @@ function * validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, r
   if (lifted.versions.filter(({ storage }) => storage).length !== 1) {
     invalid(report, 'spec.versions', names, 'must have exactly one version marked as storage version')
   }
-  // The convention has the name of the first version in the spec as well.
+  // As upstream, `spec.version` is the first version.
   const [first = ''] = names
   if (first !== '') validateOne(dns1035Label, first, 'spec.version', report)
 }
 
-/** What all versions say alike. */
+/** Validates what all versions share. */
 function * validateLifted (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
   yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
   validateSubresources(lifted.subresources, 'spec.subresources', report)
@@ -103,7 +103,7 @@ function validateConversions ({ conversion, preserveUnknownFields }: CustomResou
   validateConversion(conversion, 'spec.conversion', asked.knownReviews, report)
 }
 
-/** Its objects and their URLs were made with them: scope and kind once it is served, group and plural always, as its name says them. */
+/** Group and plural are immutable; scope and kind are once the definition is established, because objects may exist. */
 function validateFixed ({ scope, group, names }: CustomResourceDefinitionSpec, { spec: old, status }: CustomResourceDefinition, report: Report): void {
   const fixed = (field: string, value: unknown, before: unknown): void => {
     if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable')
@@ -116,7 +116,7 @@ function validateFixed ({ scope, group, names }: CustomResourceDefinitionSpec, {
   fixed('spec.names.plural', names.plural, old.names.plural)
 }
 
-/** The versions that objects were ever stored in are there still. */
+/** No version in which objects may be stored can be removed. */
 function validateStored ({ spec: { versions = [] }, status: { storedVersions = [] } }: CustomResourceDefinition, report: Report): void {
   const at = 'status.storedVersions'
   if (storedVersions.length === 0) return invalid(report, at, [], 'must have at least one stored version')

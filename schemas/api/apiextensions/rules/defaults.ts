@@ -1,4 +1,4 @@
-/** Defaults of a structural schema are values that it allows, with nothing in them that would not be kept. */
+/** Validation of defaults in structural schemas: valid by the schema, and without fields that pruning would remove. */
 import type { Report } from '../../../language/declare.js'
 import { invalid } from '../../../rules/findings.js'
 import { describe, listed } from '../../../status.js'
@@ -8,10 +8,10 @@ import { isPruned } from '../pruning.js'
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
 import { ValueJudge } from '../schema-values.js'
 
-/** What an object within which a default stands has, where its schema does not say. */
+/** Fields of the object in which a default is validated. */
 const AROUND = { apiVersion: 'validation/v1', kind: 'Validation' }
 
-/** Where a default stands: in which object, how far below it, and whether in what every object has. */
+/** The place of a default: the schema of its object, the object around it, and whether it is in `OF_EVERY_KIND`. */
 interface Place {
   readonly root: Schema
   readonly around: (value: unknown) => Record<string, unknown>
@@ -19,7 +19,6 @@ interface Place {
 }
 
 const inside = (name: string, { around }: Place) => (value: unknown) => around(Object.fromEntries([[name, value]]))
-/** What stands in an object is a member of it. */
 const ofObject = (root: Schema): Place => ({ root, around: members => ({ ...AROUND, ...members as object }), inMeta: false })
 
 export function validateDefaults (schema: Schema, at: string, pruned: boolean, patterns: Patterns, report: Report): void {

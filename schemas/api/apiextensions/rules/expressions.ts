@@ -1,6 +1,6 @@
 /**
- * Rules in CEL are behind a gate that is off in this release (CustomResourceValidationExpressions, alpha): they are taken out of
- * definitions that are written, as upstream, so that none promises a check that nobody makes.
+ * CEL rules have a feature gate that is off in this release (CustomResourceValidationExpressions, alpha). As upstream, writes drop
+ * the rules, so that no definition promises validation that does not happen.
  */
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
@@ -10,7 +10,7 @@ const RULES = 'x-orch-validations'
 export const hasRules = (spec: CustomResourceDefinitionSpec): boolean =>
   schemasOf(spec).some(schema => someSchema(schema, part => (part[RULES] ?? []).length > 0))
 
-/** Takes them away in place. */
+/** Removes CEL rules in place. */
 export function withoutRules (spec: CustomResourceDefinitionSpec): void {
   for (const schema of schemasOf(spec)) eachSchema(schema, part => { if (part[RULES] !== undefined) delete part[RULES] })
 }

@@ -1,4 +1,4 @@
-/** What logic (`allOf`, `anyOf`, `oneOf`, `not`) may say beside a structural schema: about values, of fields that are named outside of it. */
+/** Validation of `allOf`, `anyOf`, `oneOf` and `not` in structural schemas: they may restrict values, but not declare fields. */
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import { forbidden, invalid, required } from '../../../rules/findings.js'
@@ -12,7 +12,7 @@ const EMPTY = ['type', 'title', 'description', 'x-orch-list-map-keys', 'x-orch-v
 const FALSE = ['nullable', 'x-orch-preserve-unknown-fields', 'x-orch-embedded-resource', 'x-orch-int-or-string'] as const
 const UNDEFINED = ['additionalProperties', 'default', 'x-orch-list-type', 'x-orch-map-type'] as const
 
-/** @param mayBeEither an `anyOf` that says integer or text may do so; `first` of `allOf` may hold it as well */
+/** @param mayBeEither whether `anyOf` may list the types integer and string; `first`: whether the first part of `allOf` may do so */
 export function validateLogic (schema: Schema, at: string, patterns: Patterns, report: Report, mayBeEither = true, first = mayBeEither): void {
   const { not, pattern = '' } = schema
   if (!mayBeEither || !isIntOrString(schema)) schema.anyOf?.forEach((part, index) => { checkNested(part, `${at}.anyOf[${index}]`, patterns, report) })
@@ -34,7 +34,7 @@ function checkNested (schema: Schema, at: string, patterns: Patterns, report: Re
   if (Object.hasOwn(schema.properties ?? {}, 'metadata')) forbidden(report, `${at}.properties[metadata]`, 'must not be specified in a nested context')
 }
 
-/** What the logic at the root names is named outside of it too, at its place. */
+/** Fields in `allOf`, `anyOf`, `oneOf` and `not` must be declared outside them too. */
 export function validateComplete (schema: Schema, at: string, report: Report): void {
   checkJunctors(schema, schema, at, at, report)
 }

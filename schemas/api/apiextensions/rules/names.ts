@@ -1,10 +1,10 @@
-/** Names of types that are defined at run time: they become words of URLs. */
+/** Validation of names in CustomResourceDefinitions, which become parts of URLs. */
 import type { Report } from '../../../language/declare.js'
 import { dns1035Label, type NameRule } from '../../../names.js'
 import { invalid } from '../../../rules/findings.js'
 import type { CustomResourceDefinitionNames } from '../customresourcedefinitions.js'
 
-/** One finding, whatever is wrong with it; whether there is one. */
+/** Reports all violations as one finding. @returns whether there are any */
 export function validateOne (rule: NameRule, value: string, field: string, report: Report, before = ''): boolean {
   const wrong = rule(value)
   if (wrong.length > 0) invalid(report, field, value, `${before}${wrong.join()}`)
@@ -14,7 +14,7 @@ export function validateOne (rule: NameRule, value: string, field: string, repor
 const mixedCase: NameRule = name => dns1035Label(name.toLowerCase())
 const MIXED = 'may have mixed case, but should otherwise match: '
 
-/** Names as far as there are any: those of the status are empty until they are accepted. */
+/** Skips empty names: those in the status are empty until they are accepted. */
 export function validateGivenNames (names: CustomResourceDefinitionNames, at: string, report: Report): void {
   const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = names
   if (plural !== '') validateOne(dns1035Label, plural, `${at}.plural`, report)

@@ -1,4 +1,4 @@
-/** The schema of a version, or of all versions: what may stand at its root, what it may say, its structure, and its defaults. */
+/** Validation of the schema of one version, or of all: root, keywords, structure, defaults. */
 import { collect } from '../../../language/validation.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
@@ -11,7 +11,7 @@ import { validateSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 import { unconvertible, validateStructural } from './structural.js'
 
-/** With the names by which clients are told of those that are allowed beside a status. */
+/** Fields of the root. With a status subresource, only those with a second name are allowed; error messages list these names. */
 const AT_ROOT: ReadonlyArray<readonly [field: keyof Schema, allowed?: string]> = [
   ['id'], ['$schema'], ['$ref'], ['description', 'Description'], ['type', 'Type'], ['format', 'Format'], ['title', 'Title'], ['default'],
   ['maximum', 'Maximum'], ['exclusiveMaximum', 'ExclusiveMaximum'], ['minimum', 'Minimum'], ['exclusiveMinimum', 'ExclusiveMinimum'],
@@ -32,7 +32,7 @@ const isSet = (schema: Schema, field: keyof Schema): boolean => {
   return MAY_BE_FALSE.includes(field) || (value !== '' && value !== false && !(Array.isArray(value) && value.length === 0))
 }
 
-/** The schema of the status is taken out of it as a property, and nothing that is said of it may be lost by that. */
+/** The schema of the status is extracted as a property, so the root may have no keywords that would be lost. */
 function validateRoot (schema: Schema, at: string, report: Report): void {
   for (const [field, allowed] of AT_ROOT) {
     if (!isSet(schema, field)) continue
@@ -41,7 +41,7 @@ function validateRoot (schema: Schema, at: string, report: Report): void {
   }
 }
 
-/** In steps. @param hasStatus whether objects have a status of their own */
+/** Runs in steps. @param hasStatus whether there is a status subresource */
 export function * validateValidation (
   validation: CustomResourceValidation | undefined, hasStatus: boolean, at: string, asked: Asked, patterns: Patterns, report: Report
 ): Steps<void> {

@@ -1,7 +1,4 @@
-/**
- * What a definition that is changed may keep doing wrong, as it was stored with it by a server that did not look: rules that came
- * later hold for those alone who keep to them.
- */
+/** Ratcheting: an update may violate a newer rule if the stored definition already does. */
 import { collect } from '../../../language/validation.js'
 import { REVIEWS } from '../../admissionregistration/rules/webhooks.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
@@ -13,14 +10,14 @@ import { Patterns } from '../patterns.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
 export interface Asked {
-  /** A schema of every version, served or not. */
+  /** Every version has a schema, served or not. */
   readonly schemas: boolean
   readonly knownTypes: boolean
   readonly structural: boolean
   readonly prunedDefaults: boolean
   readonly atomicSets: boolean
   readonly keysPresent: boolean
-  /** Of the versions of conversion reviews one that is known here. */
+  /** The webhook supports a known version of conversion reviews. */
   readonly knownReviews: boolean
 }
 
@@ -30,7 +27,7 @@ function isStructural (schema: Schema): boolean {
   return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
 }
 
-/** What is asked of a new definition, or of one that replaces `old`. */
+/** The rules for a new definition, or for one that replaces `old`. */
 export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Asked {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
@@ -57,7 +54,7 @@ function askedOfParts (schemas: readonly Schema[]): Pick<Asked, 'knownTypes' | '
   return { knownTypes: !wrong.types, atomicSets: !wrong.sets, keysPresent: !wrong.keys }
 }
 
-/** Pruning, defaults and extensions go by the structure. */
+/** Pruning, defaults and extensions need a structural schema. */
 function mustBeStructural (spec: CustomResourceDefinitionSpec): boolean {
   return spec.preserveUnknownFields !== true || schemasOf(spec).some(schema => someSchema(schema, hasExtension))
 }

@@ -1,13 +1,13 @@
-/** Types, formats and bounds of values without parts. */
+/** Types, formats and bounds of scalar values. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseTime } from '../../../meta/time.js'
 import { typeOf, type Amount } from '../plain-values.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /**
- * A value with a format is judged by the format, instead of by its type.
- * @param either whether an integer or string must be one; logic beside it may say so too
- * @returns the type that is wanted, and the value's own
+ * As upstream, a format replaces the type. A schema with neither accepts every value.
+ * @param either whether int-or-string is a type; otherwise logic beside it restricts values
+ * @returns the expected and the actual type; undefined for a match
  */
 export function typeMismatch ({ type = '', format = '', nullable, 'x-orch-int-or-string': intOrString }: Schema, value: unknown, either: boolean): { wanted: string, own: string } | undefined {
   const own = typeOf(value)
@@ -19,7 +19,7 @@ export function typeMismatch ({ type = '', format = '', nullable, 'x-orch-int-or
   return type === 'number' || type === 'integer' ? { wanted: type, own } : undefined
 }
 
-/** What is wrong with a number. */
+/** Violated bounds of a number, worded as ends of messages. */
 export function numberWords ({ multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum }: Schema, value: Amount): string[] {
   const or = (exclusive: boolean | undefined): string => exclusive === true ? '' : 'or equal to '
   const is = (bound: number, exclusive: boolean | undefined): boolean => exclusive === true && Number(value) === bound
@@ -54,5 +54,5 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['byte', (text: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0]
 ])
 
-/** Whether a text has it, of those that are looked at; others are for readers alone. */
+/** Every string has an unknown format. */
 export const hasFormat = (format: string, text: string): boolean => FORMATS.get(format.toLowerCase())?.(text) ?? true

@@ -1,4 +1,4 @@
-/** How lists and objects of types that are defined at run time are merged: what their schemas have to say for that. */
+/** Validation of list and map types in schemas, which determine how apply merges custom resources. */
 import type { Report } from '../../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Asked } from './ratchets.js'
@@ -40,26 +40,26 @@ export function validateListType (schema: Schema, at: string, asked: Asked, repo
   if (asked.keysPresent) validateItemsPresent(schema, at, report)
 }
 
-/** Items that can be told apart are there, and so are their keys. */
+/** Items of sets and maps cannot be null, and map items must have their keys. */
 export function validateItemsPresent ({ items, [LIST]: kind, [KEYS]: keys = [] }: Schema, at: string, report: Report): void {
   if (!isSchema(items) || (kind !== 'map' && kind !== 'set')) return
   if (items.nullable === true) forbidden(report, `${at}.items.nullable`, `cannot be nullable when ${LIST} is ${kind}`)
   if (kind === 'map') checkPresent(items, keys, `${at}.items`, report)
 }
 
-/** Members of a set are compared as a whole. */
+/** Items of a set must be atomic, because they are compared as a whole. */
 export function validateAtomicMembers ({ items, [LIST]: kind }: Schema, at: string, report: Report): void {
   if (kind !== 'set' || !isSchema(items)) return
   const detail = `must be atomic as item of a list with ${LIST}=set`
   const inner = items[LIST]
   if (items.type === 'array' && inner !== undefined && inner !== 'atomic') invalid(report, `${at}.items.${LIST}`, inner, detail)
-  // The type of the list is what is shown of objects too, as upstream.
+  // As upstream, the value of this error is the list type.
   if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.items.${MAP}`, inner ?? null, detail)
 }
 
 const MAX_QUOTED = 250
 
-/** The first of them, as far as anybody is shown: each finding writes all that it is given. */
+/** The keys that fit into an error message. Each key may have an error that lists all keys. */
 function shownOf (keys: readonly string[]): string[] {
   let length = 0
   return keys.filter(({ length: own }) => (length += own + 1) - own <= MAX_QUOTED).map(key => key.slice(0, MAX_QUOTED))
@@ -84,7 +84,7 @@ function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | un
   }
 }
 
-/** Every item has its keys, said or by default. */
+/** Each key must be a required property or have a default. */
 function checkPresent ({ properties = {}, required: needed = [] }: Schema, keys: readonly string[], at: string, report: Report): void {
   const given = new Set(needed)
   for (const key of keys) {

@@ -1,8 +1,8 @@
-/** Going through schemas, whatever form their parts stand in. Definitions have tens of thousands: nothing is made for those without parts. */
+/** Traversal of schemas. A definition has tens of thousands, so it allocates nothing for schemas without parts. */
 import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
-/** `property` names the schemas of properties. */
+/** @param property name of the property, for schemas of properties */
 type Visit = (part: Schema, at: string, property?: string) => void
 
 function eachOf (parts: readonly Schema[] | undefined, name: string, at: string, visit: Visit): void {
@@ -21,7 +21,7 @@ function eachNamed (parts: Readonly<Record<string, unknown>> | undefined, name: 
   }
 }
 
-/** The schemas within one and their paths, in the order in which they are judged. */
+/** Visits the direct parts of a schema in the order of validation. */
 export function eachWithin (schema: Schema, at: string, visit: Visit): void {
   const { additionalProperties, items } = schema
   if (isSchema(additionalProperties)) visit(additionalProperties, `${at}.additionalProperties`)
@@ -36,7 +36,7 @@ export function eachWithin (schema: Schema, at: string, visit: Visit): void {
   eachNamed(schema.dependencies, 'dependencies', at, visit)
 }
 
-/** A schema and all within it, those that are refused included. */
+/** Visits a schema and all its parts, including unsupported keywords. */
 export function eachSchema (schema: Schema, visit: (part: Schema) => void): void {
   visit(schema)
   const inner = (part: Schema): void => { eachSchema(part, visit) }
@@ -45,12 +45,11 @@ export function eachSchema (schema: Schema, visit: (part: Schema) => void): void
   if (isSchema(schema.additionalItems)) inner(schema.additionalItems)
 }
 
-/** Whether it says so of any schema in it, or of itself. */
+/** Whether the predicate holds for the schema or any part. */
 export function someSchema (schema: Schema, says: (part: Schema) => boolean): boolean {
   let said = false
   eachSchema(schema, part => { said ||= says(part) })
   return said
 }
 
-/** The schemas of all versions. */
 export const schemasOf = ({ versions = [] }: CustomResourceDefinitionSpec): Schema[] => versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? [])

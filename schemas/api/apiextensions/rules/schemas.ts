@@ -1,4 +1,4 @@
-/** What a schema of a CustomResourceDefinition may say. Whether it is structural is another question (`structural-rules.ts`). */
+/** Validation of the keywords of a schema. `structural.ts` validates its structure. */
 import type { Report } from '../../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { TYPES, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
@@ -6,7 +6,6 @@ import type { Asked } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-lists.js'
 import { eachWithin } from './schema-walk.js'
 
-/** Keywords of JSON Schema that are never followed. */
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const
 
 const isSaid = (schema: Schema, field: typeof UNSUPPORTED[number]): boolean => {
@@ -16,14 +15,13 @@ const isSaid = (schema: Schema, field: typeof UNSUPPORTED[number]): boolean => {
 }
 
 interface Place {
-  /** Why there may be no default, if so. */
+  /** Why a default is forbidden, if it is. */
   readonly noDefault?: string
-  /** Of what every object has: its metadata, kind and version. */
+  /** Within metadata, kind or apiVersion of an object. */
   readonly inMeta?: boolean
   readonly isRoot?: boolean
 }
 
-/** Nothing is known of the root but that it is one. */
 const ROOT: Place = { isRoot: true }
 const INNER: Place = {}
 
@@ -44,7 +42,7 @@ export function validateSchema (schema: Schema, at: string, asked: Asked, report
   schema['x-orch-validations']?.forEach((rule, index) => { validateRule(rule, `${at}.x-orch-validations[${index}]`, report) })
 }
 
-/** Which of the values of a map of metadata are default ones could not be told when it is pruned. */
+/** In a map within metadata, pruning could not distinguish defaults from other values. */
 function ofOther (part: Schema, { additionalProperties }: Schema, inner: Place): Place {
   return part === additionalProperties && inner.inMeta === true ? { ...inner, noDefault: 'inside additionalProperties applying to object metadata' } : inner
 }
@@ -66,7 +64,7 @@ function validateKeywords (schema: Schema, at: string, asked: Asked, { noDefault
 
 const BREAK = /[\n\r]/
 
-/** Of definitions that were stored with rules: from others they are taken away. */
+/** Only definitions that were stored with rules still have them (`expressions.ts`). */
 function validateRule ({ rule = '', message = '' }: NonNullable<Schema['x-orch-validations']>[number], at: string, report: Report): void {
   const [text, words] = [rule.trim(), message.trim()]
   if (text === '') required(report, `${at}.rule`, 'rule is not specified')

@@ -1,6 +1,6 @@
 /**
- * Whether a schema is structural: every value has its type in one place, and what logic stands beside it (`allOf`, `anyOf`, `oneOf`,
- * `not`) restricts values without saying what they are (`logic-rules.ts`).
+ * Whether a schema is structural: each value has its type declared in one place, and `allOf`, `anyOf`, `oneOf` and `not` only
+ * restrict values (`logic.ts`).
  */
 import type { Report } from '../../../language/declare.js'
 import { validateComplete, validateLogic } from './logic.js'
@@ -19,7 +19,7 @@ const NONE: Readonly<Record<string, Schema>> = {}
 const UNCONVERTIBLE = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'] as const
 const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
 
-/** The first thing in it that is unknown to structural schemas, if there is any, in the words of the convention. */
+/** Upstream's message for the first keyword that structural schemas do not have, if any. */
 export function unconvertible (schema: Schema): string | undefined {
   let why: string | undefined
   someSchema(schema, part => (why ??= unknownIn(part)) !== undefined)
@@ -68,7 +68,7 @@ function checkOwnType (schema: Schema, level: Level, type: string, at: string, r
   if (level === 'root' && type !== '' && type !== 'object') invalid(report, `${at}.type`, type, 'must be object at the root')
 }
 
-/** What every object has may not be declared otherwise, and of the metadata names alone may be restricted. */
+/** kind and apiVersion are strings, metadata is an object, and a schema may restrict only names in the metadata of the root. */
 function checkKind ({ kind, apiVersion, metadata }: Readonly<Record<string, Schema | undefined>>, level: Level, at: string, report: Report): void {
   for (const [name, schema] of Object.entries({ kind, apiVersion })) if (schema !== undefined && schema.type !== 'string') invalid(report, `${at}.properties[${name}].type`, schema.type ?? '', 'must be string')
   if (metadata === undefined) return

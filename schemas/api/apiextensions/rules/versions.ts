@@ -1,4 +1,4 @@
-/** What a version of a definition has to keep to beside its schema: warnings, subresources and columns. */
+/** Validation of a version besides its schema: warning, subresources and columns. */
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
 import type { CustomResourceColumnDefinition, CustomResourceSubresourceScale, CustomResourceSubresources } from '../customresourcedefinitions.js'
@@ -6,10 +6,10 @@ import type { CustomResourceColumnDefinition, CustomResourceSubresourceScale, Cu
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const MAX_WARNING = 256
-/** What Unicode calls letters, marks, numbers, punctuation and symbols; and of spaces the one of ASCII. */
+/** Printable are letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
 
-/** It is sent in a header of every answer. */
+/** Every response of the version has the warning in a header. */
 export function validateWarning (deprecated: boolean, warning: string | undefined, at: string, report: Report): void {
   if (warning === undefined) return
   if (!deprecated) return invalid(report, at, warning, 'can only be set for deprecated versions')
@@ -37,7 +37,7 @@ function validateBelow (path: string, places: readonly string[], detail: string,
   if (validatePath(path, at, report) && !places.some(place => path.startsWith(place))) invalid(report, at, path, detail)
 }
 
-/** A path in dots, from the object; whether it is one. What follows the first dot is not looked at, as upstream. */
+/** As upstream, only the leading dot is validated. @returns whether the path is valid */
 function validatePath (path: string, at: string, report: Report): boolean {
   if (path === '') required(report, at)
   else if (!path.startsWith('.')) invalid(report, at, path, 'must be a simple json path starting with .')
@@ -45,7 +45,7 @@ function validatePath (path: string, at: string, report: Report): boolean {
   return false
 }
 
-/** Findings about the path stand at the name it once had, as upstream. */
+/** Upstream's path of jsonPath is `JSONPath`, its name in v1beta1. */
 export function validateColumn ({ name, type, format = '', jsonPath }: CustomResourceColumnDefinition, at: string, report: Report): void {
   if (name === '') required(report, `${at}.name`)
   const types = `must be one of ${COLUMN_TYPES.join()}`

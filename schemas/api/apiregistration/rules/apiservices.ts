@@ -1,4 +1,4 @@
-/** What an APIService has to keep to. */
+/** Validation of APIServices. */
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../../names.js'
 import { invalid, named, notSupported, required } from '../../../rules/findings.js'
@@ -6,17 +6,16 @@ import type { APIService } from '../apiservices.js'
 
 const MAX_GROUP_PRIORITY = 20000
 const MAX_VERSION_PRIORITY = 1000
-/** In the order in which findings tell them. */
+/** In the order of error messages. */
 const STATES = ['True', 'False', 'Unknown']
 
 export function validateApiService ({ metadata: { name = '', generateName = '' }, spec }: APIService, report: Report): void {
   const { group = '', version = '', service, insecureSkipTLSVerify, caBundle = '', groupPriorityMinimum: groupPriority, versionPriority } = spec
   const own = `${version}.${group}`
-  // Nothing can be appended to what it has to be called, so that a prefix is held to the same.
+  // As upstream, generateName must be the required name too.
   for (const [field, value] of Object.entries({ generateName, name })) {
     if (value !== '' && value !== own && pathSegment(value).length === 0) invalid(report, `metadata.${field}`, value, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(own)}`)
   }
-  // That of the core group.
   if (group === '') {
     if (version !== 'v1') required(report, 'spec.group', 'only v1 may have an empty group and it better be legacy orch')
   } else named(report, 'spec.group', group, dnsSubdomain)
@@ -35,7 +34,6 @@ export function validateApiService ({ metadata: { name = '', generateName = '' }
   if (insecureSkipTLSVerify === true && caBundle !== '') invalid(report, 'spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present')
 }
 
-/** Conditions of a plain form. */
 export function validateApiServiceStatus (conditions: NonNullable<APIService['status']['conditions']>, at: string, report: Report): void {
   for (const [index, { status }] of conditions.entries()) if (!STATES.includes(status)) notSupported(report, `${at}[${index}].status`, status, STATES)
 }

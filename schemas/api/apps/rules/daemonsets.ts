@@ -1,4 +1,4 @@
-/** Rules on daemon sets. */
+/** Validation of DaemonSets. */
 import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { checkRunsOn, mismatch } from '../../core/rules/templates.js'
 import { checkSharedDisks } from '../../core/rules/volumes.js'
@@ -25,7 +25,7 @@ export function validateDaemonSetSpec (spec: DaemonSetSpec, at: string, report: 
   notNegative(report, `${at}.revisionHistoryLimit`, revisionHistoryLimit)
 }
 
-/** Either the old pod goes first, or the new one comes first. */
+/** Of maxUnavailable and maxSurge, exactly one is above zero. */
 function checkStrategy (strategy: DaemonSetUpdateStrategy, at: string, report: Report): void {
   const { type, rollingUpdate } = strategy
   if (type === 'OnDelete') return

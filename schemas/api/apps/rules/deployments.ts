@@ -1,4 +1,4 @@
-/** Rules on deployments. */
+/** Validation of Deployments. */
 import { checkCollisions, checkCounts, checkReplicated } from '../../core/rules/workloads.js'
 import { forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../rules/int-or-percent.js'

@@ -1,4 +1,4 @@
-/** Rules on stateful sets. What is in the pods of one is judged when they are made, as upstream. */
+/** Validation of StatefulSets. As upstream, pod specs are validated only when pods are created. */
 import { checkRunsOn, checkTemplateMetadata, mismatch } from '../../core/rules/templates.js'
 import { checkCollisions, checkCounts, checkSelector } from '../../core/rules/workloads.js'
 import { forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'

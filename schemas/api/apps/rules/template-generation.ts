@@ -1,4 +1,4 @@
-/** A count of the templates a daemon set has had, which older controllers read: an annotation that is the server's alone. */
+/** The annotation that counts template changes of a DaemonSet, for older controllers. Only the server changes it. */
 import { sameMessages } from '../../../language/presence.js'
 import { sameValue } from '../../../language/values.js'
 import type { ObjectMeta } from '../../../meta/object.js'
@@ -16,12 +16,12 @@ function setCount (metadata: ObjectMeta, count: number): void {
   metadata.annotations = { ...metadata.annotations, [ANNOTATION]: String(count) }
 }
 
-/** A default, so that whoever creates the set owns it. */
+/** A default, so that the creator becomes its field manager. */
 export function beginCount (metadata: ObjectMeta): void {
   if (metadata.annotations?.[ANNOTATION] === undefined) setCount(metadata, 1)
 }
 
-/** Whatever a client says of it; of a new set, what is no count. */
+/** Restores the old count on update; replaces a malformed one on create. */
 export const keepCount = ({ metadata }: DaemonSet, old?: DaemonSet): void => { setCount(metadata, countOf(old?.metadata ?? metadata)) }
 
 export function countTemplate ({ metadata, spec }: DaemonSet, old: DaemonSet): void {

@@ -1,4 +1,4 @@
-/** What a HorizontalPodAutoscaler has to keep to in every version: told of it as v2 has it. */
+/** Validation of HorizontalPodAutoscalers of every version, in the v2 form. */
 import type { Report } from '../../../language/types.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { validateMetric, validateObjectReference } from './metrics.js'
@@ -6,7 +6,7 @@ import { fromV1 } from '../v1-conversion.js'
 import type * as v1 from '../v1.js'
 import type { HorizontalPodAutoscalerSpec, HPAScalingRules } from '../v2.js'
 
-/** Types of metrics that are there without a pod. */
+/** Metrics that exist without pods, so they can scale from zero. */
 const OF_NO_PODS = ['Object', 'External']
 const MAX_WINDOW = 3600
 const MAX_PERIOD = 1800

@@ -1,4 +1,4 @@
-/** What metrics of an autoscaler have to keep to, as v2 tells them: one source each, and a target that suits it. */
+/** Validation of v2 metrics: exactly one source each, with a suitable target. */
 import type { Report } from '../../../language/types.js'
 import { compareQuantities } from '../../../meta/quantity.js'
 import { pathSegment } from '../../../names.js'

@@ -1,10 +1,10 @@
-/** Rules on cron jobs. */
+/** Validation of CronJobs. */
 import { scheduleFault, isTimeZone } from '../cron.js'
 import { invalid, notNegative, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { CronJob, CronJobSpec } from '../v1.js'
 
-/** Jobs are named after it, with a time behind. */
+/** Names of its jobs append a time. */
 const NAME_MAX = 52
 
 export function validateNewCronJob ({ metadata: { name = '' }, spec: { timeZone } }: CronJob, report: Report): void {
@@ -28,7 +28,7 @@ export function validateCronJobSpec (spec: CronJobSpec, at: string, report: Repo
   if (fault !== undefined) invalid(report, `${at}.schedule`, schedule, fault)
   if (schedule.includes('TZ') && timeZone !== undefined) invalid(report, `${at}.schedule`, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')
   for (const field of ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const) notNegative(report, `${at}.${field}`, spec[field])
-  // Each job has a selector of its own.
+  // Each job gets its own selector.
   if (selector !== undefined) invalid(report, `${at}.jobTemplate.spec.selector`, selector, '`selector` will be auto-generated')
   if (manualSelector === true) notSupported(report, `${at}.jobTemplate.spec.manualSelector`, true, ['false'])
 }

@@ -1,4 +1,4 @@
-/** Rules on jobs, and how their selectors come about. */
+/** Validation of Jobs, and generation of their selectors. */
 import { mismatch } from '../../core/rules/templates.js'
 import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { duplicate, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
@@ -9,15 +9,15 @@ import { dnsLabel } from '../../../names.js'
 import { selects, validateLabelSelector } from '../../../selectors/objects.js'
 import type { Job, JobSpec, JobStatus } from '../jobs.js'
 
-/** Labels by which the pods of a job are known. */
+/** Labels of a job's pods. */
 const UID_LABEL = 'controller-uid'
 const NAME_LABEL = 'job-name'
 
-/** Says that the controller follows the pods of a job by finalizers: a feature that is off in this release, but for jobs it has begun with. */
+/** Marks jobs whose pods the controller tracks by finalizers. The feature is off in this release; jobs that have the mark keep it. */
 const TRACKING = 'batch.orch.io/job-tracking'
 const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined && Object.hasOwn(annotations, TRACKING)
 
-/** Jobs that are made without labels and whose pods have none but those that the server adds. */
+/** Jobs that were sent without labels on the job and on its template. */
 const unlabelled = new WeakSet<Job>()
 
 export function prepareJob (job: Job): void {
@@ -30,7 +30,7 @@ export function prepareJobUpdate (job: Job, old: Job, subresource: string): void
   if (subresource === '' && isTracked(job) && !isTracked(old)) untrack(job)
 }
 
-/** Another record, as annotations may be those of the request. */
+/** Copies, because the annotations object may belong to the request. */
 function untrack ({ metadata }: Job): void {
   const { [TRACKING]: _, ...annotations } = metadata.annotations ?? {}
   metadata.annotations = annotations
@@ -38,26 +38,26 @@ function untrack ({ metadata }: Job): void {
 
 const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0
 
-/** A job that has no labels has those of its pods: the same record, so that it gets what the server adds to them too, as upstream. */
+/** A job without labels shares the labels object of its template, so it gets the generated labels too, as upstream. */
 export function defaultLabels (job: Job): void {
   const { metadata, spec: { template: { metadata: { labels } } } } = job
   if (!unlabelled.has(job) && isEmpty(metadata.labels) && !isEmpty(labels)) metadata.labels = labels
 }
 
-/** What was added to its pods is a job's own when it has been judged: a name that is too long is told of the pods alone. */
+/** Runs after validation, so that an invalid generated label is reported for the template only. */
 export function labelJob (job: Job): void {
   unlabelled.delete(job)
   defaultLabels(job)
 }
 
-/** Pods are told apart by the uid of their job, unless a client says how; what it has put there itself is judged, not changed. */
+/** Selects the pods by the uid of the job, unless manualSelector is set. Labels that the client set stay, for validation. */
 function generateSelector ({ metadata, spec }: Job): void {
   if (spec.manualSelector === true) return
   const [uid, name] = [metadata.uid ?? '', metadata.name ?? '']
   const labels = { [NAME_LABEL]: name, [UID_LABEL]: uid, ...spec.template.metadata.labels }
-  // Nobody else knows the uid: it was prepared before, with another name that was made up and is taken.
+  // Only the server knows the uid, so this is a second attempt, after the first generated name was taken.
   if (spec.template.metadata.labels?.[UID_LABEL] === uid && uid !== '') labels[NAME_LABEL] = name
-  // Those that it has from its pods by default: what comes to the one comes to the other.
+  // The job shares the labels of its template (`defaultLabels`).
   if (metadata.labels !== undefined && metadata.labels === spec.template.metadata.labels) metadata.labels = labels
   spec.template.metadata.labels = labels
   spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } }
@@ -95,7 +95,7 @@ const MODES = ['NonIndexed', 'Indexed']
 const MAX_INDEXED = 100_000
 const POLICIES = ['OnFailure', 'Never']
 
-/** Of a job, or of those that a cron job makes. */
+/** For Jobs and for the template of a CronJob. */
 export function validateJobSpec (spec: JobSpec, at: string, report: Report): void {
   const { completionMode, completions, parallelism = 0, template } = spec
   const { restartPolicy } = template.spec
@@ -107,7 +107,7 @@ export function validateJobSpec (spec: JobSpec, at: string, report: Report): voi
   }
   validatePart(PodTemplateSpec, template, `${at}.template`, report)
   const field = `${at}.template.spec.restartPolicy`
-  // Always is what it is by default, so it is as if nothing was said.
+  // Always is the default, so it counts as unset.
   if (restartPolicy === undefined || restartPolicy === 'Always') required(report, field, 'valid values: "OnFailure", "Never"')
   else if (!POLICIES.includes(restartPolicy)) notSupported(report, field, restartPolicy, POLICIES)
 }
@@ -121,7 +121,7 @@ export function validateJobUpdate ({ spec }: Job, before: Job, report: Report): 
   for (const field of FIXED) if (!sameValue(field === 'template' ? template : spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
 }
 
-/** The template, with where its pods run as it was: of a job that has not begun that may still change. */
+/** The new template with old scheduling fields, which may change until a suspended job starts. */
 function withPlaceOf ({ metadata, spec }: PodTemplateSpec, { metadata: oldMetadata, spec: old }: PodTemplateSpec): PodTemplateSpec {
   const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
   return {

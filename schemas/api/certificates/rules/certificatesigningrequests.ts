@@ -1,4 +1,4 @@
-/** What a CertificateSigningRequest has to keep to, and who may change what of it. */
+/** Validation of CertificateSigningRequests, and preparation of what each subresource may change. */
 import type { Report } from '../../../language/types.js'
 import type { UserInfo } from '../../../meta/user-info.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
@@ -29,7 +29,7 @@ export function validateRequestSpec ({ request, signerName, usages = [], expirat
   if (expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS) invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)')
 }
 
-/** `domain/path`; an empty one is reported as required. */
+/** `domain/path`; the field's declaration reports an empty name. */
 function validateSigner (name: string, at: string, report: Report): void {
   if (name === '') return
   if (name === LEGACY) return invalid(report, at, name, 'the legacy signerName is not allowed via this API version')
@@ -42,13 +42,13 @@ function validateSigner (name: string, at: string, report: Report): void {
   if (name.length > MAX_NAME) tooLong(report, at, MAX_NAME)
 }
 
-/** The first of the parts between dots that is wrong. */
+/** Reports the first invalid label only. */
 function validateParts (name: string, rule: NameRule, at: string, report: Report): void {
   const wrong = name.split('.').find(part => rule(part).length > 0)
   if (wrong !== undefined) for (const detail of rule(wrong)) invalid(report, at, name, `validating label ${JSON.stringify(wrong)}: ${detail}`)
 }
 
-/** What was decided, and the certificate. Empty texts are reported here: of the conditions none may be. */
+/** Validates conditions and the certificate. Unlike the declarations, refuses an empty type and status. */
 export function validateRequestStatus ({ status: { conditions = [], certificate = '' } }: CertificateSigningRequest, report: Report): void {
   const types = new Set<string>()
   for (const [index, { type, status }] of conditions.entries()) {
@@ -65,10 +65,10 @@ export function validateRequestStatus ({ status: { conditions = [], certificate 
   if (wrong !== undefined) invalid(report, 'status.certificate', '<certificate data>', wrong)
 }
 
-/** Decisions stay, and are made through `approval`; the certificate is issued once, through `status`. */
+/** Decisions are final, and only the approval subresource adds them. The certificate is set once. */
 export function validateRequestUpdate (object: CertificateSigningRequest, old: CertificateSigningRequest, subresource: string, report: Report): void {
   for (const type of DECISIONS) if (conditionsOf(object, type).length < conditionsOf(old, type).length) forbidden(report, CONDITIONS, `updates may not remove a condition of type "${type}"`)
-  // Through the status one that is changed is put back before.
+  // `keepDecision` has restored changed conditions already.
   if (subresource !== 'approval') for (const type of EXCLUSIVE) if (conditionsOf(object, type).length > conditionsOf(old, type).length) forbidden(report, CONDITIONS, `updates may not add a condition of type "${type}"`)
   const [certificate, issued] = [object.status.certificate ?? '', old.status.certificate ?? '']
   if (certificate !== issued && issued !== '') forbidden(report, 'status.certificate', 'updates may not modify existing certificate content')
@@ -76,7 +76,7 @@ export function validateRequestUpdate (object: CertificateSigningRequest, old: C
 
 const conditionsOf = ({ status: { conditions = [] } }: CertificateSigningRequest, wanted: string): Condition[] => conditions.filter(({ type }) => type === wanted)
 
-/** Who asks is known to the server alone. */
+/** Sets the requesting user and drops what the client claims. */
 export function prepareRequest ({ spec }: CertificateSigningRequest, user: UserInfo | undefined): void {
   for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field]
   if (user === undefined) return
@@ -87,7 +87,7 @@ export function prepareRequest ({ spec }: CertificateSigningRequest, user: UserI
   if (extra.length > 0) spec.extra = Object.fromEntries(extra.map(([key, values]) => [key, [...values]]))
 }
 
-/** What is asked for stays, and through the status what was decided; conditions tell when they were written. */
+/** Restores the spec, and decisions in a status update. Sets missing times of conditions. */
 export function prepareRequestUpdate (object: CertificateSigningRequest, old: CertificateSigningRequest, subresource: string): void {
   object.spec = old.spec
   if (subresource === '') return
@@ -101,7 +101,7 @@ export function prepareRequestUpdate (object: CertificateSigningRequest, old: Ce
   }
 }
 
-/** As it was, where there are as many as before: whether there may be more or fewer is for the rules to say. */
+/** Restores conditions of a type. If their number changed, leaves them to validation. */
 function keepDecision (object: CertificateSigningRequest, old: CertificateSigningRequest, type: string): void {
   const decided = conditionsOf(old, type)
   if (decided.length !== conditionsOf(object, type).length) return

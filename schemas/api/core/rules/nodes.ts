@@ -52,7 +52,7 @@ function validatePodRanges (texts: readonly string[], report: Report): void {
   }
 }
 
-/** Validates updates of the object and of its status. Taints and annotations are validated again, as upstream does. */
+/** Validates updates of the object and of its status. Validates taints and annotations again. */
 export function validateNodeUpdate ({ metadata, spec, status }: Node, { spec: old }: Node, report: Report): void {
   validateNodeAnnotations(metadata.annotations, (taints, at) => { validateTaints(taints, at, report) }, report)
   validateTaints(spec.taints ?? [], 'metadata.taints', report)

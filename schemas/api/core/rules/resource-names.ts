@@ -1,4 +1,4 @@
-/** What names of compute resources mean. */
+/** Names of compute resources. */
 import { named, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { qualifiedName } from '../../../names.js'
@@ -11,14 +11,13 @@ const STANDARD: ReadonlySet<string> = new Set([
 
 export const HUGE_PAGES = 'hugepages-'
 export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES)
-/** Those of the system, as against those that others add to nodes. */
+/** Whether the name has no domain, or one of orch.io. */
 export const isNative = (name: string): boolean => !name.includes('/') || name.includes('orch.io/')
-/** Added to nodes by others, counted in whole numbers, and given away but once. */
+/** Whether device plugins may add the resource to nodes. Its amounts are integers and cannot be overcommitted. */
 export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
 export const mayBeOvercommitted = (name: string): boolean => isNative(name) && !isHugePages(name)
 export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name) || isExtended(name)
 
-/** Names of resources, wherever they are. */
 export function checkResourceName (name: string, field: string, report: Report): void {
   const valid = qualifiedName(name).length === 0
   if (!valid) named(report, field, name, qualifiedName)
@@ -27,7 +26,7 @@ export function checkResourceName (name: string, field: string, report: Report):
   }
 }
 
-/** Names of what a container can ask for. */
+/** Resource names in container requests and limits. */
 export function checkContainerResourceName (name: string, field: string, report: Report): void {
   if (OF_CONTAINERS.includes(name)) return
   checkResourceName(name, field, report)

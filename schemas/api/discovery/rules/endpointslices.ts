@@ -1,4 +1,4 @@
-/** What an EndpointSlice has to keep to in both versions; told of it as it is stored. */
+/** Validation of EndpointSlices of both versions, in the stored form. */
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { qualifiedName, labelValue, dnsSubdomain, dnsLabel, type NameRule } from '../../../names.js'
@@ -6,11 +6,11 @@ import { duplicate, invalid, named, notSupported, required } from '../../../rule
 import { isIPv6, parseAddress, validateNonSpecialAddress } from '../../../rules/net.js'
 import type { Endpoint, EndpointSlice } from '../v1beta1.js'
 
-/** Labels by which v1beta1 tells where an endpoint is, of which v1 has fields for the zone and the node. */
+/** Topology labels of v1beta1; v1 has the fields zone and nodeName. */
 export const ZONE = 'topology.orch.io/zone'
 export const HOSTNAME = 'orch.io/hostname'
 
-/** What of it v1 tells in no field of its own. */
+/** The topology without what v1 has in fields. */
 export function otherTopology ({ topology, nodeName }: Pick<Endpoint, 'topology' | 'nodeName'>): Record<string, string> {
   const { [ZONE]: _, ...rest } = topology ?? {}
   if (nodeName !== undefined && rest[HOSTNAME] === nodeName) delete rest[HOSTNAME]
@@ -76,7 +76,7 @@ function validateAddress (address: string, type: string, at: string, report: Rep
   validateNonSpecialAddress(address, at, report)
 }
 
-/** Told without the dot behind it that says that it is full, and as one finding. */
+/** Reports one finding at most, and omits the trailing dot of a fully qualified name. */
 function validateDomainName (address: string, at: string, report: Report): void {
   if (address === '') return required(report, at)
   const name = address.replace(/\.$/, '')

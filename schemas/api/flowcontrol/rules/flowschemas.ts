@@ -1,4 +1,4 @@
-/** What a FlowSchema has to keep to. */
+/** Validation of FlowSchemas. */
 import type { Report } from '../../../language/types.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
@@ -8,7 +8,7 @@ const MAX_PRECEDENCE = 10_000
 const METHODS = ['ByNamespace', 'ByUser']
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const SUBJECTS = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
-/** In the order in which those that do not belong there are told. */
+/** In the order of errors about superfluous fields. */
 const FIELDS = [['ServiceAccount', 'serviceAccount'], ['User', 'user'], ['Group', 'group']] as const
 const ALL = '*'
 const EXEMPT = 'exempt'
@@ -25,7 +25,7 @@ export function validateFlowSchema ({ metadata: { name = '' }, spec }: FlowSchem
   validateMandatory(name, spec, report)
 }
 
-/** The two that are always there decide for everybody, or for those nothing else is about. */
+/** The specs of `exempt` and `catch-all` are fixed. */
 function validateMandatory (name: string, spec: FlowSchemaSpec, report: Report): void {
   if (name !== EXEMPT && name !== 'catch-all') return
   const exempt = name === EXEMPT
@@ -63,7 +63,7 @@ function validateAccount ({ name, namespace }: NonNullable<Subject['serviceAccou
   requiredName(report, `${at}.namespace`, namespace, dnsLabel, 'must specify namespace for service account')
 }
 
-/** At least one, and all of them alone. */
+/** At least one value; `*` excludes others. */
 function validateList (values: readonly string[] | undefined, at: string, none: string, others: string, report: Report): readonly string[] {
   const list = values ?? []
   if (list.length === 0) required(report, at, none)
@@ -92,7 +92,7 @@ function validatePathRule ({ verbs, nonResourceURLs }: NonResourcePolicyRule, at
   for (const [index, path] of validateList(nonResourceURLs, `${at}.nonResourceURLs`, 'nonResourceURLs must contain at least one value', 'non-resource URLs', report).entries()) validatePath(path, `${at}.nonResourceURLs[${index}]`, report)
 }
 
-/** What is wrong with a path; the first of them counts. */
+/** Errors of a path, of which only the first is reported. */
 const PATH_FINDINGS: ReadonlyArray<readonly [wrong: (path: string) => boolean, detail: string]> = [
   [path => path === '', 'must not be empty'],
   [path => !path.startsWith('/'), 'must start with slash'],
@@ -106,7 +106,7 @@ function validatePath (path: string, at: string, report: Report): void {
   if (found !== undefined) invalid(report, at, path, found[1])
 }
 
-/** Of both kinds: each condition once, and of a type. */
+/** For both kinds. Each condition has a type, and types are unique. */
 export function validateFlowConditions (conditions: ReadonlyArray<{ readonly type?: string | undefined }>, at: string, report: Report): void {
   const types = new Set<string>()
   for (const [index, { type = '' }] of conditions.entries()) {

@@ -1,10 +1,10 @@
-/** What a PriorityLevelConfiguration has to keep to. */
+/** Validation of PriorityLevelConfigurations. */
 import type { Report } from '../../../language/types.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { LimitedPriorityLevelConfiguration, PriorityLevelConfiguration, QueuingConfiguration } from '../v1beta1.js'
 
 const MAX_QUEUES = 10_000_000
-/** What dealing a hand out of the queues may need of a random number. */
+/** Random bits that dealing a hand of queues may need. */
 const MAX_ENTROPY_BITS = 60
 
 export function validatePriorityLevel ({ metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration, report: Report): void {
@@ -17,7 +17,7 @@ export function validatePriorityLevel ({ metadata: { name = '' }, spec: { type, 
   if (!isAsFixed(name, type, limited)) invalid(report, 'spec', { type, limited }, `spec of '${name}' must equal the fixed value`)
 }
 
-/** The two that are always there are as they are. */
+/** The specs of `exempt` and `catch-all` are fixed. */
 function isAsFixed (name: string, type: string, limited: LimitedPriorityLevelConfiguration | undefined): boolean {
   if (name === 'exempt') return type === 'Exempt' && limited === undefined
   return name !== 'catch-all' || (type === 'Limited' && isCatchAll(limited))
@@ -45,5 +45,5 @@ function validateQueuing ({ queues = 0, handSize = 0, queueLengthLimit: length =
   else if (entropyBits(queues, handSize) > MAX_ENTROPY_BITS) invalid(report, `${at}.handSize`, handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${MAX_ENTROPY_BITS}`)
 }
 
-/** Reckoned as if each card were drawn from the whole deck, as all servers have to agree on what may be dealt. */
+/** As if each card came from the full deck. This is upstream's formula: all servers must accept the same values. */
 const entropyBits = (deck: number, hand: number): number => Math.ceil(Math.log2(deck) * hand)

@@ -1,4 +1,4 @@
-/** What a StorageVersion has to keep to. */
+/** Validation of StorageVersions. */
 import type { Report } from '../../../language/types.js'
 import { qualifiedName, dnsSubdomain, LABEL_1035_FORM, dns1035Label, formed, type NameRule } from '../../../names.js'
 import { invalid, named, required } from '../../../rules/findings.js'
@@ -7,7 +7,7 @@ import type { ServerStorageVersion, StorageVersionCondition, StorageVersionStatu
 const VERSION_WORDS = formed("an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
 const EMPTY = 'must be non-empty'
 
-/** VERSION, or GROUP/VERSION outside of the core group. */
+/** VERSION or GROUP/VERSION. */
 const apiVersion: NameRule = text => {
   const parts = text.split('/')
   if (parts.length > 2) return [`${VERSION_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`]
@@ -47,7 +47,7 @@ function validateServer ({ apiServerID = '', encodingVersion = '', decodableVers
   if (!decodableVersions.includes(encodingVersion)) invalid(report, `${at}.decodableVersions`, decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`)
 }
 
-/** It is told where all servers agree, and nowhere else. */
+/** Set if and only if all servers agree. */
 function validateCommonVersion ({ storageVersions = [], commonEncodingVersion: told }: StorageVersionStatus, field: string, report: Report): void {
   const versions = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion))
   const [common] = versions.size === 1 ? versions : []
@@ -57,7 +57,7 @@ function validateCommonVersion ({ storageVersions = [], commonEncodingVersion: t
   else invalid(report, field, told, `the actual common encoding version is ${common}`)
 }
 
-/** Findings stand at the status as a whole, as clients know them. */
+/** As upstream, paths omit `conditions`. */
 function validateConditions (conditions: readonly StorageVersionCondition[], at: string, report: Report): void {
   const seen = new Map<string, number>()
   for (const [index, { type, status, reason = '', message = '' }] of conditions.entries()) {

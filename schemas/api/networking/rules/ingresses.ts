@@ -1,4 +1,4 @@
-/** What an Ingress has to keep to: hosts, paths and what is behind them. */
+/** Validation of Ingresses and IngressClasses. */
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, portName, wildcardSubdomain } from '../../../names.js'
 import { forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
@@ -29,12 +29,10 @@ export function validateIngressSpec (spec: IngressSpec, at: string, report: Repo
   if (ingressClassName !== undefined) named(report, `${at}.ingressClassName`, ingressClassName, dnsSubdomain)
 }
 
-/** What whoever makes one is told. */
 export function newIngressWarnings ({ metadata: { annotations = {} }, spec }: Ingress): string[] {
   return Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName === undefined ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`] : []
 }
 
-/** Of new ones alone. */
 export function validateIngressCreate ({ metadata: { annotations = {} }, spec }: Ingress, report: Report): void {
   if (Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName !== undefined) {
     invalid(report, `annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION], 'can not be set when the class field is also set')
@@ -43,7 +41,7 @@ export function validateIngressCreate ({ metadata: { annotations = {} }, spec }:
   validateSecretNames(spec, report)
 }
 
-/** What older servers took stays allowed where it was: names of secrets, and what is below wildcards. */
+/** Secret names and wildcard hosts' paths stay valid if the old object has invalid ones, which older servers accepted. */
 export function validateIngressUpdate (spec: IngressSpec, old: IngressSpec, report: Report): void {
   const wrong = (run: (found: Report) => void): boolean => {
     let found = false
@@ -72,7 +70,7 @@ function validateRules ({ rules = [] }: IngressSpec, wanted: (rule: IngressRule)
 }
 
 function validatePath ({ path = '', pathType, backend }: HTTPIngressPath, at: string, report: Report): void {
-  if (pathType === undefined) return // is reported as required, and nothing else of it
+  if (pathType === undefined) return // reported as required by the declaration
   if (!PATH_TYPES.includes(pathType)) notSupported(report, `${at}.pathType`, pathType, PATH_TYPES)
   const exact = pathType === 'Exact' || pathType === 'Prefix'
   if ((exact || (pathType === 'ImplementationSpecific' && path !== '')) && !path.startsWith('/')) invalid(report, `${at}.path`, path, 'must be an absolute path')
@@ -97,13 +95,13 @@ function validateBackend ({ service, resource }: IngressBackend, at: string, rep
 
 interface TypedReference { readonly apiGroup?: string | undefined, readonly kind: string, readonly name: string }
 
-/** Of a backend, whose kind and name no field is told of by itself. */
+/** Also reports an empty kind and name, which no declaration does for a backend. */
 function validateResource (reference: TypedReference, at: string, report: Report): void {
   validateTypedReference(reference, at, report)
   for (const field of ['kind', 'name'] as const) if (reference[field] === '') required(report, `${at}.${field}`, `${field} is required`)
 }
 
-/** An object by group, kind and name; kind and name that are empty are reported as required by their fields. */
+/** The declarations report an empty kind and name. */
 export function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {
   if (apiGroup !== undefined) named(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
   if (kind !== '') named(report, `${at}.kind`, kind, pathSegment)
@@ -113,7 +111,7 @@ export function validateTypedReference ({ apiGroup, kind, name }: TypedReference
 const CONTROLLER_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
 const WHOLE_PATH = new RegExp(`^${CONTROLLER_PATH}$`)
 
-/** Of an IngressClass: `domain/path`. What is wrong is told of the part in which it is. */
+/** Controller of an IngressClass, `domain/path`. The value of an error is the invalid part. */
 export function validateController (name: string | undefined, at: string, report: Report): void {
   if (name === undefined || name === '') return required(report, at)
   const slash = name.indexOf('/')
@@ -125,7 +123,7 @@ export function validateController (name: string | undefined, at: string, report
 
 interface Parameters extends TypedReference { readonly scope?: string | undefined, readonly namespace?: string | undefined }
 
-/** Of an IngressClass: an object of the cluster or of a namespace. */
+/** Parameters of an IngressClass: a reference to a cluster-scoped or namespaced object. */
 export function validateParameters (parameters: Parameters, at: string, report: Report): void {
   const { scope = '', namespace } = parameters
   validateTypedReference(parameters, at, report)

@@ -1,4 +1,4 @@
-/** What a NetworkPolicy has to keep to: its ports and its peers. */
+/** Validation of NetworkPolicies. */
 import type { Report } from '../../../language/types.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { contains, parseRange } from '../../../rules/net.js'
@@ -6,7 +6,7 @@ import { validatePort, validatePortNumber } from '../../../rules/ports.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../networkpolicies.js'
 
-/** In the order in which findings tell them. */
+/** In the order of error messages. */
 export const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 export const DIRECTIONS = ['Ingress', 'Egress']
 
@@ -23,7 +23,7 @@ export function validatePolicyPort ({ protocol, port, endPort }: NetworkPolicyPo
   if (port !== undefined) validatePort(report, `${at}.port`, port)
   if (endPort === undefined || typeof port === 'string') return
   if (port === undefined) return invalid(report, field, endPort, 'may not be specified when `port` is not specified')
-  if (endPort < port) invalid(report, field, port, 'must be greater than or equal to `port`') // shows the first port, as clients know it
+  if (endPort < port) invalid(report, field, port, 'must be greater than or equal to `port`') // as upstream, the value is `port`
   validatePortNumber(report, field, endPort)
 }
 
@@ -36,7 +36,7 @@ export function validatePeer ({ podSelector, namespaceSelector, ipBlock }: Netwo
 }
 
 export function validateBlock ({ cidr, except = [] }: IPBlock, at: string, report: Report): void {
-  if (cidr === '') return // is reported as required
+  if (cidr === '') return // reported as required by the declaration
   const whole = parseRange(cidr)
   if (whole === undefined) return invalid(report, `${at}.cidr`, cidr, 'not a valid CIDR')
   for (const [index, text] of except.entries()) {

@@ -1,4 +1,4 @@
-/** What a PodDisruptionBudget has to keep to. */
+/** Validation of PodDisruptionBudgets. */
 import { checkAtMostAll, checkIntOrPercent } from '../../../rules/int-or-percent.js'
 import type { Report } from '../../../language/types.js'
 import type { LabelSelector } from '../../../meta/options.js'
@@ -19,7 +19,7 @@ export function validateBudget (spec: Spec, at: string, report: Report): void {
   if (selector !== undefined) validateLabelSelector(selector, `${at}.selector`, report)
 }
 
-/** Of v1 alone: clients of v1beta1 were never held to it. */
+/** For v1 only: v1beta1 never validated this. */
 export function validateBudgetStatus ({ status }: PodDisruptionBudget, report: Report): void {
   for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) notNegative(report, `status.${field}`, status[field])
 }

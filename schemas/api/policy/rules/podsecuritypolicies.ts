@@ -1,4 +1,4 @@
-/** What a PodSecurityPolicy has to keep to. Some findings stand at paths that are not quite those of the fields, as clients know them. */
+/** Validation of PodSecurityPolicies. As upstream, some paths differ from those of the fields. */
 import type { Report } from '../../../language/types.js'
 import { dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
@@ -11,7 +11,6 @@ export const USER_RULES = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny']
 export const GROUP_RULES = ['MayRunAs', 'MustRunAs', 'RunAsAny']
 export const SELINUX_RULES = ['MustRunAs', 'RunAsAny']
 export const PROC_MOUNTS = ['Default', 'Unmasked']
-/** Types of volume. */
 export const FS_TYPES = [
   'azureFile', 'flocker', 'flexVolume', 'hostPath', 'emptyDir', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'secret', 'nfs', 'iscsi', 'glusterfs',
   'persistentVolumeClaim', 'rbd', 'cinder', 'cephFS', 'downwardAPI', 'fc', 'configMap', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'storageos',
@@ -69,7 +68,7 @@ function checkRanges (ranges: readonly IDRange[] = [], at: string, report: Repor
   })
 }
 
-/** The only strategy whose ranges have to fit its rule. */
+/** The only strategy whose ranges depend on its rule. */
 function checkGroupOfContainers ({ rule, ranges = [] }: RunAsGroupStrategyOptions, at: string, report: Report): void {
   if (rule === 'RunAsAny') {
     if (ranges.length > 0) invalid(report, `${at}.ranges`, ranges, 'Ranges must be empty')
@@ -90,7 +89,7 @@ function checkCapabilities (spec: PodSecurityPolicySpec, report: Report): void {
   }
 }
 
-/** Those behind one without a prefix are not looked at. */
+/** Stops at the first missing prefix. */
 function checkHostPaths (paths: readonly AllowedHostPath[], at: string, report: Report): void {
   for (const [index, { pathPrefix = '' }] of paths.entries()) {
     if (pathPrefix === '') return required(report, `${at}[${index}]`, 'is required')

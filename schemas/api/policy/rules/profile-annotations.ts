@@ -1,11 +1,11 @@
-/** Annotations of a PodSecurityPolicy that say which profiles of AppArmor and seccomp pods may have, and which they get. */
+/** Validation of PodSecurityPolicy annotations for AppArmor and seccomp profiles: allowed ones and defaults. */
 import type { Report } from '../../../language/types.js'
 import { checkAppArmorProfile, checkSeccompProfile } from '../../core/rules/annotations.js'
 
 const ANY = '*'
 const [APPARMOR, SECCOMP] = ['apparmor.security.beta.orch.io', 'seccomp.security.alpha.orch.io']
 
-/** Empty ones say nothing. */
+/** Empty annotations count as unset. */
 export function checkProfileAnnotations (annotations: Readonly<Record<string, string>>, at: string, report: Report): void {
   const check = (key: string, profiles: (value: string) => readonly string[], checkProfile: typeof checkAppArmorProfile): void => {
     const value = Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''

@@ -1,4 +1,4 @@
-/** Lists of kernel parameters, whose last character may stand for all that follows. */
+/** Validation of sysctl patterns, which may end in the wildcard `*`. */
 import type { Report } from '../../../language/types.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
 import { lowerBound } from '../../../sorted.js'
@@ -18,20 +18,20 @@ export function checkSysctlPatterns (patterns: readonly string[], at: string, re
   if (all && patterns.length > 1) forbidden(report, `${at}.items`, "if '*' is present, must not specify other sysctls")
 }
 
-/** The part before a wildcard; undefined for what has none. */
+/** The part before the wildcard; undefined without one. */
 const prefixOf = (pattern: string): string | undefined => pattern.endsWith('*') ? pattern.slice(0, -1) : undefined
 
-/** Whether all that the one covers is covered by the other; of two names only the same one. */
+/** Whether `pattern` matches everything that `other` matches. */
 function covers (pattern: string, other: string): boolean {
   const prefix = prefixOf(pattern)
   return prefix === undefined ? pattern === other : (prefixOf(other) ?? other).startsWith(prefix)
 }
 
-/** Whether any of the patterns covers one or is covered by it, without a look at each: thousands may be compared with thousands. */
+/** A predicate: whether a pattern covers one of `patterns` or is covered by one. Sorted search, because lists may have thousands. */
 function overlapping (patterns: readonly string[]): (one: string) => boolean {
   const known = new Set(patterns)
   const beginnings = patterns.map(pattern => prefixOf(pattern) ?? pattern).sort()
-  // Without those that begin with another of them, so that only the last before a text can be its beginning.
+  // Omits prefixes that extend another one, so that only the last one sorted before a text can be a prefix of it.
   const prefixes: string[] = []
   for (const prefix of patterns.flatMap(pattern => prefixOf(pattern) ?? []).sort()) if (prefixes.length === 0 || !prefix.startsWith(prefixes.at(-1) ?? '')) prefixes.push(prefix)
   return one => {
@@ -44,7 +44,7 @@ function overlapping (patterns: readonly string[]): (one: string) => boolean {
   }
 }
 
-/** Told of the narrower one; of two that cover the same, of the one that is allowed. */
+/** Reports the narrower of two overlapping patterns; of two equal ones, the allowed one. */
 export function checkSysctlOverlaps (allowed: readonly string[], prohibited: readonly string[], at: string, report: Report): void {
   const overlaps = overlapping(prohibited)
   for (const [index, one] of allowed.entries()) {

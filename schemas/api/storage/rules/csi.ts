@@ -1,4 +1,4 @@
-/** What CSIDriver, CSINode and CSIStorageCapacity have to keep to. */
+/** Validation of CSIDrivers, CSINodes and CSIStorageCapacities. */
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import type { LabelSelector } from '../../../meta/options.js'
@@ -33,7 +33,7 @@ function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: stri
   }
 }
 
-/** The path of the first has two letters more than the field, as clients know it. */
+/** `attachedRequired` is upstream's spelling. */
 export function validateDriverUpdate (spec: CSIDriverSpec, old: CSIDriverSpec, at: string, report: Report): void {
   if (spec.attachRequired !== old.attachRequired) invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
   for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
@@ -62,7 +62,7 @@ function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: C
   }
 }
 
-/** Drivers come and go; each is as it was installed. */
+/** Drivers may be added and removed, but not changed. */
 export function validateNodeDriversUpdate ({ drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report): void {
   const installed = new Map(before.map(driver => [driver.name, driver]))
   for (const driver of drivers) {

@@ -1,4 +1,4 @@
-/** What a StorageClass has to keep to. */
+/** Validation of StorageClasses. */
 import type { Report } from '../../../language/types.js'
 import { sameHeard } from '../../../language/values.js'
 import { qualifiedName } from '../../../names.js'
@@ -6,7 +6,7 @@ import { duplicate, forbidden, invalid, named, notSupported, required, tooLong }
 import type { StorageClass } from '../storageclasses.js'
 
 const MAX_PARAMETERS = 512
-/** Of what a class provides nothing is recycled. */
+/** Provisioned volumes cannot be recycled. */
 const RECLAIM_POLICIES: readonly string[] = ['Delete', 'Retain']
 export const MAX_SIZE = 256 * 1024
 
@@ -14,9 +14,9 @@ export function validateStorageClass (object: StorageClass, report: Report): voi
   const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
   if (provisioner !== '') named(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
   validateClassParameters(parameters, report)
-  const policy: string = reclaimPolicy ?? '' // one that is sent empty is none
+  const policy: string = reclaimPolicy ?? '' // empty counts as unset
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
-  // As convention: a term without expressions is also what each term is compared with before it is read.
+  // As upstream, a term without expressions is reported as a duplicate.
   const seen = new Set([raw([])])
   for (const [index, { matchLabelExpressions: terms = [] }] of allowedTopologies.entries()) {
     const at = `allowedTopologies[${index}].matchLabelExpressions`
@@ -27,20 +27,19 @@ export function validateStorageClass (object: StorageClass, report: Report): voi
   }
 }
 
-/** What a term comes to, the same text for all that select the same: of a key that is there twice the last values count. */
+/** Equal for terms that select the same. If a key occurs twice, its last values count. */
 function raw (terms: readonly Term[]): string {
   const byKey = new Map(terms.map(({ key, values = [] }) => [key, [...new Set(values)].sort()]))
   return JSON.stringify([...byKey].sort(([one], [other]) => one < other ? -1 : 1))
 }
 
-/** So many, with names. */
 function validateClassParameters (parameters: Readonly<Record<string, string>>, report: Report): void {
   if (Object.keys(parameters).length > MAX_PARAMETERS) return tooLong(report, 'parameters', MAX_PARAMETERS)
   if (Object.hasOwn(parameters, '')) invalid(report, 'parameters', '', 'field can not be empty.')
   validateSize(parameters, 'parameters', report)
 }
 
-/** Keys and values together. */
+/** Limits the total bytes of keys and values. */
 export function validateSize (entries: Readonly<Record<string, string>>, field: string, report: Report): void {
   const size = Object.entries(entries).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   if (size > MAX_SIZE) tooLong(report, field, MAX_SIZE)

@@ -1,4 +1,4 @@
-/** What a VolumeAttachment has to keep to. */
+/** Validation of VolumeAttachments. */
 import type { Report } from '../../../language/types.js'
 import { dnsSubdomain } from '../../../names.js'
 import { forbidden, named, required, tooLong } from '../../../rules/findings.js'
@@ -17,7 +17,7 @@ export function validateAttachmentSource ({ persistentVolumeName: name, inlineVo
   if (inline !== undefined && name === undefined) validateInlineVolumeSpec(inline, `${at}.inlineVolumeSpec`, report)
 }
 
-/** Of new ones: names that can be. */
+/** Names are validated on create only. */
 export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
   checkDriverName(attacher, 'spec.attacher', report)
   if (source.persistentVolumeName !== undefined) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
@@ -26,7 +26,7 @@ export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpe
 export function validateAttachmentStatus ({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string, report: Report): void {
   validateSize(attachmentMetadata, `${at}.attachmentMetadata`, report)
   for (const [field, error] of Object.entries({ attachError, detachError })) {
-    // The bound that is told is another one, as clients know it.
+    // Upstream's error states this other limit.
     if (Buffer.byteLength(error?.message ?? '') > MAX_MESSAGE) tooLong(report, `${at}.${field}.message`, MAX_SIZE)
   }
 }
