@@ -33,7 +33,7 @@ export { nextGeneration } from './meta/object.js'
 export { timestamp } from './meta/time.js'
 
 // Validation.
-export { collect, validateMessage, validateObject, validateSubresource, validateUpdate } from './language/validation.js'
+export { collect, validateMessage, validateObject, validateSubresource, validateUpdate, validateVersion } from './language/validation.js'
 
 // Objects to bytes.
 export { fieldJson, joinJson, listJson, splitJson, toJson } from './codec/json/encode.js'

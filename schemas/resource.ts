@@ -88,8 +88,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly dropGated?: (object: T, old: T | undefined) => void
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
-  /** Validates a large object in steps, before its validation rules, which then reuse the result. */
-  readonly judge?: (object: T, old: T | undefined) => Steps<void>
   /** Brings a valid object into its stored form. */
   readonly canonicalize?: (object: T) => void
   /** Warnings for the writer of a valid object; `old` is undefined on create. Not called for subresources. */
@@ -118,6 +116,8 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
   readonly prepare?: (object: T, old: T | undefined) => void
   readonly create?: (object: T, report: Report) => void
   readonly update?: (object: T, old: T, report: Report, subresource: string) => void
+  /** Further rules, in steps because they may take long; `old` is undefined on create. */
+  readonly inSteps?: (object: T, old: T | undefined, report: Report, subresource: string) => Steps<void> | undefined
 }
 
 /** A selectable field that no object has; its value is always ''. */

@@ -17,7 +17,8 @@ import { WorkQueue, type Verdict } from '../work-queue.js'
 import { approvalOf } from './approval.js'
 import { empty } from './emptying.js'
 import { InstalledTypes } from './installed.js'
-import { isTrue, judgeNames, withCondition, type UsedNames } from './names.js'
+import { isTrue, judgeNames, withCondition } from './names.js'
+import { NameIndex } from './used-names.js'
 
 const GROUP = 'apiextensions.orch.io'
 
@@ -25,8 +26,7 @@ export class Definitions implements Controller {
   readonly #options: ControllerOptions
   readonly #queue: WorkQueue
   readonly #installed: InstalledTypes
-  /** All definitions by name. */
-  readonly #known = new Map<string, CustomResourceDefinition>()
+  #names: NameIndex
   #context: WriteContext | undefined
   #informer: Informer | undefined
   #unsubscribe: (() => void) | undefined
@@ -34,6 +34,7 @@ export class Definitions implements Controller {
   constructor (options: ControllerOptions) {
     this.#options = options
     this.#installed = new InstalledTypes(options.resources)
+    this.#names = new NameIndex([])
     this.#queue = new WorkQueue({
       workers: 1, // names are given one after the other
       work: (name, signal) => this.#reconcile(name, this.#context ??= serverContext(signal)),
@@ -52,15 +53,15 @@ export class Definitions implements Controller {
     const store = this.#store
     if (store === undefined) return
     this.#stop()
+    this.#names = new NameIndex(this.#options.resources.all().map(({ type }) => type).filter(type => !this.#installed.holds(type)))
     this.#informer = new Informer({
       store,
       log,
       handlers: [{
         changed: entry => { this.#changed(store.readStored(entry) as CustomResourceDefinition) }, // definitions only
         deleted: ({ name }) => {
-          const group = this.#known.get(name)?.spec.group
-          this.#known.delete(name)
           this.#installed.remove(name)
+          const group = this.#names.delete(name)
           if (group !== undefined) this.#requeue(group)
         }
       }],
@@ -84,51 +85,35 @@ export class Definitions implements Controller {
   get #store (): ResourceStore | undefined { return this.#options.resources.find(GROUP, 'customresourcedefinitions') }
 
   #changed (definition: CustomResourceDefinition): void {
-    const { name = '' } = definition.metadata
-    this.#known.set(name, definition)
+    const { metadata: { name = '' }, spec: { group }, status } = definition
+    this.#names.set(name, { group, names: status.acceptedNames, waiting: !isTrue(definition, 'NamesAccepted') })
     this.#installed.install(definition)
-    this.#queue.add(name)
+    if (isEmptying(definition) || this.#judged(definition) !== undefined) this.#queue.add(name)
   }
 
   /** Names that are free now may be wanted. */
-  #requeue (group: string): void {
-    for (const [name, definition] of this.#known) if (definition.spec.group === group && !isTrue(definition, 'NamesAccepted')) this.#queue.add(name)
-  }
+  #requeue (group: string): void { for (const name of this.#names.waiting(group)) this.#queue.add(name) }
 
   async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
     const store = this.#store
     const entry = store === undefined ? undefined : await current(store, store.key('', name))
     if (store === undefined || entry === undefined) return 'done'
     const definition = store.readStored(entry) as CustomResourceDefinition
-    if (definition.metadata.deletionTimestamp !== undefined && definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) === true) return await this.#empty(store, definition, context)
-    const time = now()
-    const { acceptedNames, conditions } = judgeNames(definition, this.#usedBesides(definition), time)
-    const approval = approvalOf(definition)
-    const next = approval === undefined ? conditions : withCondition(conditions, approval, time)
-    if (!sameValue(acceptedNames, definition.status.acceptedNames) || !sameValue(next, definition.status.conditions)) {
-      await this.#writeStatus(store, definition, status => ({ ...status, acceptedNames, conditions: [...next] }), context)
-      this.#requeue(definition.spec.group)
-    }
+    if (isEmptying(definition)) return await this.#empty(store, definition, context)
+    const judged = this.#judged(definition)
+    if (judged === undefined) return 'done'
+    await this.#writeStatus(store, definition, status => ({ ...status, ...judged }), context)
+    this.#requeue(definition.spec.group)
     return 'done'
   }
 
-  /** Accepted names of the group, this definition's included, and those of built-in resources. */
-  #usedBesides ({ metadata, spec: { group } }: CustomResourceDefinition): UsedNames {
-    const resources = new Set<string>()
-    const kinds = new Set<string>()
-    for (const { spec, status: { acceptedNames } } of this.#known.values()) {
-      if (spec.group !== group || acceptedNames === undefined) continue
-      const { plural, singular = '', shortNames = [], kind, listKind = '' } = acceptedNames
-      for (const name of [plural, singular, ...shortNames]) resources.add(name)
-      for (const name of [kind, listKind]) kinds.add(name)
-    }
-    const own = this.#installed.typeOf(metadata.name ?? '')
-    for (const { type } of this.#options.resources.all()) {
-      if (type.group !== group || type === own) continue
-      resources.add(type.plural)
-      kinds.add(type.stored.kind).add(type.stored.listKind)
-    }
-    return { resources, kinds }
+  /** What its status should say; undefined if it says so. */
+  #judged (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
+    const time = now()
+    const { acceptedNames, conditions } = judgeNames(definition, this.#names.used(definition.spec.group), time)
+    const approval = approvalOf(definition)
+    const next = approval === undefined ? [...conditions] : withCondition(conditions, approval, time)
+    return sameValue(acceptedNames, definition.status.acceptedNames) && sameValue(next, definition.status.conditions) ? undefined : { acceptedNames, conditions: next }
   }
 
   /** Deletes the objects of the type, then the finalizer of its definition. */
@@ -161,6 +146,8 @@ export class Definitions implements Controller {
     }).catch(ignoreRaces)
   }
 }
+
+const isEmptying = ({ metadata: { deletionTimestamp, finalizers = [] } }: CustomResourceDefinition): boolean => deletionTimestamp !== undefined && finalizers.includes(CLEANUP_FINALIZER)
 
 const IN_PROGRESS = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' }
 

@@ -18,7 +18,8 @@ export class InstalledTypes {
 
   constructor (resources: ResourceRegistry) { this.#resources = resources }
 
-  has (name: string): boolean { return this.#types.has(name) }
+  /** Whether a type is that of a definition. */
+  holds (type: ResourceType): boolean { return [...this.#types.values()].some(installed => installed.type === type) }
 
   /** The type of a definition; undefined if it is not served. */
   typeOf (name: string): ResourceType | undefined { return this.#types.get(name)?.type }

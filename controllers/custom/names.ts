@@ -2,7 +2,7 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Condition, CustomResourceDefinitionNames as Names } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 
 /** Names in use in a group. */
-export interface UsedNames { readonly resources: ReadonlySet<string>, readonly kinds: ReadonlySet<string> }
+export interface UsedNames { readonly resources: Pick<ReadonlySet<string>, 'has'>, readonly kinds: Pick<ReadonlySet<string>, 'has'> }
 
 export interface NamesVerdict {
   readonly acceptedNames: Names
@@ -29,7 +29,7 @@ export function judgeNames ({ spec: { names }, status }: CustomResourceDefinitio
     if (taken === undefined) accept()
     else conflict = { type: 'NamesAccepted', status: 'False', reason, message: taken }
   }
-  const one = (name = '', own = '', others: ReadonlySet<string>): string | undefined => name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
+  const one = (name = '', own = '', others: UsedNames['kinds']): string | undefined => name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
   judge('PluralConflict', one(names.plural, accepted.plural, used.resources), () => { next.plural = names.plural })
   judge('SingularConflict', one(names.singular, accepted.singular, used.resources), () => { next.singular = names.singular })
   const short = (names.shortNames ?? []).filter(name => accepted.shortNames?.includes(name) !== true && used.resources.has(name))

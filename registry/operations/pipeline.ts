@@ -10,7 +10,7 @@
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
  */
-import { validateSubresource, emptyField, validateObject, nextGeneration, sameValue, applyDefaults, sameMessages, putAt, validateUpdate, valueAt, type Subresource, type ApiObject, type FieldError } from '../../schemas/index.js'
+import { validateSubresource, emptyField, validateObject, nextGeneration, sameValue, applyDefaults, sameMessages, putAt, validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -40,8 +40,7 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
 
 /** Validates a new object. @throws StatusError 422 */
 export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
-  if (isLarge(size) && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, undefined))
-  refuse(store, object, [...validateObject(store.stored, object), ...versionFindings(report => store.representation.rules?.create?.(object, report))])
+  refuse(store, object, [...validateObject(store.stored, object), ...await inTurns(validateVersion(store.representation, object, undefined, ''))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -63,9 +62,8 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 /** Validates the replacement of `old`. @throws StatusError 422 */
 export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
   const named = subresourceOf(store, subresource)
-  if (isLarge(size) && subresource === '' && store.strategy.judge !== undefined) await inTurns(store.strategy.judge(object, old))
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old) : validateSubresource(store.stored, object, old, named)
-  refuse(store, object, [...findings, ...versionFindings(report => store.representation.rules?.update?.(object, old, report, subresource))])
+  refuse(store, object, [...findings, ...await inTurns(validateVersion(store.representation, object, old, subresource))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -77,13 +75,6 @@ function updateGeneration ({ type: { generation }, stored }: ResourceStore, obje
   const desired = generation(object)
   if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) return
   object.metadata.generation = nextGeneration(old)
-}
-
-/** Findings of the request's version. */
-function versionFindings (rules: (report: (error: FieldError) => void) => void): FieldError[] {
-  const found: FieldError[] = []
-  rules(error => { found.push(error) })
-  return found
 }
 
 /** A write to a subresource changes only its fields; a write to the object changes all others. */

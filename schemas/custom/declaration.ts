@@ -41,11 +41,10 @@ const AnyValue = special('Value', '', {}, { ...jsonValue({}), open: true })
  */
 export function fromStructural (kind: GroupVersionKind, schema: StructuralSchema): Message<Custom> {
   const root = checked(kind, schema)
-  const { validate, create, update } = customRules(root)
+  const { validate } = customRules(root)
   return declareKind(kind, root, {
-    validate: (object, _at, report) => { validate(object, report) },
-    validateCreate: (object, _at, report) => { create(object, report) },
-    validateUpdate: (object, old, _at, report) => { update(object, old, report) }
+    validateCreate: (object, _at, report) => { finish(validate(object, undefined, report)) },
+    validateUpdate: (object, old, _at, report) => { finish(validate(object, old, report)) }
   })
 }
 
@@ -62,7 +61,7 @@ function checked ({ group, version, kind }: GroupVersionKind, openAPIV3Schema: S
 type Custom = TypeMembers & { metadata: ObjectMeta }
 
 /** The same from a definition, whose schema is valid; without rules by default. */
-export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rules: Pick<Extra, 'validate' | 'validateCreate' | 'validateUpdate'> = {}): Message<Custom> {
+export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rules: Pick<Extra, 'validateCreate' | 'validateUpdate'> = {}): Message<Custom> {
   const { group, version, kind: name } = kind
   const prefix = [...group.split('.').reverse(), version].join('.')
   const builder = new Builder(prefix, name)
@@ -76,7 +75,7 @@ export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rule
   }) as Message<Custom> // the fields above
 }
 
-interface Extra extends Partial<Pick<Declaration, 'type' | 'given' | 'validate' | 'validateCreate' | 'validateUpdate'>> {
+interface Extra extends Partial<Pick<Declaration, 'type' | 'given' | 'validateCreate' | 'validateUpdate'>> {
   /** Fields that stand before those of the schema. */
   readonly around?: Fields
 }

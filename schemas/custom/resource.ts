@@ -7,7 +7,7 @@ import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { UNBOUNDED } from '../codec/json/parse.js'
 import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
-import type { Message, Report } from '../language/types.js'
+import type { Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
 import { resource, type ApiObject, type Deprecation, type OtherRepresentation, type ResourceType, type ResourceVerb, type Subresource, type VersionRules } from '../resource.js'
 import { customColumns } from './columns.js'
@@ -21,7 +21,7 @@ const OF_TERMINATING: readonly ResourceVerb[] = ['delete', 'deletecollection', '
 
 interface Version {
   readonly message: Message<ApiObject>
-  readonly rules: Required<Pick<VersionRules, 'create' | 'update'>>
+  readonly rules: Required<Pick<VersionRules, 'inSteps'>>
   readonly deprecation?: Deprecation
   readonly columns: ReturnType<typeof customColumns>
   readonly subresources: readonly Subresource[]
@@ -57,14 +57,15 @@ export function customResource ({ metadata, spec, status }: CustomResourceDefini
 function versionOf (group: string, kind: string, { name, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning }: CustomResourceDefinitionVersion): Version {
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
-  const rules = customRules(declared)
-  const validate = (object: ApiObject, report: Report): void => {
-    rules.validate(object, report)
-    if (scale !== undefined) validateScale(scale, object, report)
-  }
+  const { validate } = customRules(declared)
   return {
     message: declareKind({ group, version: name, kind }, declared),
-    rules: { create: (object, report) => { validate(object, report); rules.create(object, report) }, update: (object, old, report) => { validate(object, report); rules.update(object, old, report) } },
+    rules: {
+      inSteps: function * (object, old, report) {
+        yield * validate(object, old, report)
+        if (scale !== undefined) validateScale(scale, object, report)
+      }
+    },
     ...(deprecated === true ? { deprecation: { deprecated: '', warning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` } } : {}),
     columns: customColumns(additionalPrinterColumns),
     subresources: [
@@ -87,9 +88,6 @@ function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version
     ...version,
     toStored: into(stored),
     fromStored,
-    rules: {
-      create: (object, report) => { rules.create(fromStored(object), report) },
-      update: (object, old, report, subresource) => { rules.update(fromStored(object), fromStored(old), report, subresource) }
-    }
+    rules: { inSteps: (object, old, report, subresource) => rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), report, subresource) }
   }
 }

@@ -1,32 +1,33 @@
 /** Rules of custom objects: their schema, the objects within them, and the identity of list items. */
 import { embeddedFindings } from '../api/apiextensions/embedded-objects.js'
-import { Patterns } from '../api/apiextensions/patterns.js'
+import { ObjectPatterns } from '../api/apiextensions/patterns.js'
 import { isObject } from '../api/apiextensions/plain-values.js'
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { ValueJudge } from '../api/apiextensions/schema-values.js'
 import { sortedJson } from '../codec/json/escape.js'
 import type { Plain, Report } from '../language/types.js'
 import { duplicate } from '../rules/findings.js'
+import type { Steps } from '../steps.js'
+import { someSchema } from '../api/apiextensions/rules/schema-walk.js'
 
 export interface CustomRules {
-  readonly validate: (object: object, report: Report) => void
-  /** Only for new objects. */
-  readonly create: (object: object, report: Report) => void
-  readonly update: (object: object, old: object, report: Report) => void
+  /** `old` is undefined on create. */
+  readonly validate: (object: object, old: object | undefined, report: Report) => Steps<void>
 }
 
 /** Compiles patterns when they first match; each version has its own. */
 export function customRules (schema: JSONSchemaProps): CustomRules {
-  let patterns: Patterns | undefined
+  let patterns: ObjectPatterns | undefined
+  const embeds = someSchema(schema, part => part['x-orch-embedded-resource'] === true)
+  const keyed = someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
   return {
-    validate: (object, report) => {
-      patterns ??= new Patterns(Infinity, Infinity)
-      new ValueJudge(patterns, true).validate(schema, object, '', report)
-      embeddedFindings(object, schema, '', false).forEach(report)
-    },
-    create: (object, report) => { repeatedItems(schema, object, '', report) },
-    // An object that had repeated items before they were forbidden may keep them.
-    update: (object, old, report) => { if (!hasRepeatedItems(schema, old)) repeatedItems(schema, object, '', report) }
+    validate: function * (object, old, report) {
+      patterns ??= new ObjectPatterns()
+      yield * new ValueJudge(patterns, true).validating(schema, object, '', report)
+      if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
+      // An object that had repeated items before they were forbidden may keep them.
+      if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)
+    }
   }
 }
 

@@ -69,6 +69,17 @@ export function validateSubresource (resource: Representation, object: ApiObject
   })
 }
 
+/** The rules of a representation itself, in steps; `old` is undefined on create. */
+export function * validateVersion ({ rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string): Steps<FieldError[]> {
+  if (rules === undefined) return []
+  return yield * collectInSteps(function * (report) {
+    if (old === undefined) rules.create?.(object, report)
+    else rules.update?.(object, old, report, subresource)
+    const steps = rules.inSteps?.(object, old, report, subresource)
+    if (steps !== undefined) yield * steps
+  })
+}
+
 function validateUpdatedMetadata ({ namespaced, nameRule, anyFinalizer }: Representation, notOnUpdate: readonly UpdateRule[], { metadata }: ApiObject, old: ApiObject, report: Report): void {
   const rules = { namespaced, nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule, anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers') }
   validateMetadata(rules, metadata, report)

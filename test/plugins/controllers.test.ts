@@ -36,7 +36,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   await app.register(metrics)
   await app.register(controllers)
   await app.ready()
-  t.same([...hooks.keys()], ['bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes'])
+  t.same([...hooks.keys()], ['bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes', 'crd-informer-synced'])
   while (log.length === 0) await turn()
   t.same(log, ['the namespaces of the cluster could not be made, retrying until they are'])
   backend.create = create

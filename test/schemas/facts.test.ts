@@ -162,13 +162,13 @@ t.test('resources agree with the facts', async t => {
     if (!t.ok(fact, definition.plural) || fact === undefined) continue
     t.equal(definition.type.virtual, !fact.persisted, `${definition.plural}: virtual`)
     if (definition.type.virtual) {
-      const { message, singular, kind, namespaced, shortNames, verbs } = definition
-      t.match(fact, { message: message[Facts].name, singular, kind, namespaced, shortNames, verbs })
+      const { message, kind, namespaced, shortNames, verbs } = definition
+      t.match(fact, { message: message[Facts].name, kind, namespaced, shortNames, verbs })
       continue
     }
-    const { message, singular, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate, storageVersionHash } = definition
-    t.same({ message: message[Facts].name, singular, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate, storageVersionHash },
-      { message: fact.message, singular: fact.singular, kind: fact.kind, listKind: fact.listKind, namespaced: fact.namespaced, shortNames: fact.shortNames, categories: fact.categories, verbs: fact.verbs, createOnUpdate: fact.createOnUpdate, unconditionalUpdate: fact.unconditionalUpdate, storageVersionHash: fact.storageVersionHash })
+    const { message, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate, storageVersionHash } = definition
+    t.same({ message: message[Facts].name, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate, storageVersionHash },
+      { message: fact.message, kind: fact.kind, listKind: fact.listKind, namespaced: fact.namespaced, shortNames: fact.shortNames, categories: fact.categories, verbs: fact.verbs, createOnUpdate: fact.createOnUpdate, unconditionalUpdate: fact.unconditionalUpdate, storageVersionHash: fact.storageVersionHash })
     t.same([definition.type.stored.group, definition.type.stored.version, definition.type.storagePrefix], [fact.storage.group, fact.storage.version, fact.storage.prefix])
     t.equal(definition.deleteReturns, fact.deleteReturns === 'meta.v1.Status' ? 'Status' : 'Object')
     t.same(definition.subresources.map(({ name, verbs, kind, group, version }) => ({ name, verbs, kind: kind ?? definition.kind, group, version })),

@@ -1,12 +1,9 @@
 /** CustomResourceDefinition (v1): a type defined at run time. */
 import { int32, one, bool, string, list, type Static } from '../../language/declare.js'
-import { collectInSteps } from '../../language/validation.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
-import type { FieldError } from '../../status.js'
-import { finish, type Steps } from '../../steps.js'
 import { beginCleanup } from './cleanup.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
@@ -108,23 +105,8 @@ export const CustomResourceDefinition = kind('CustomResourceDefinition', 'Define
   defaults: ({ spec, status }) => {
     const stored = storedVersion(spec)
     if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored]
-  },
-  validateCreate: (definition, _at, report) => { findingsOf(definition, undefined).forEach(report) },
-  validateUpdate: (definition, old, _at, report) => { findingsOf(definition, old).forEach(report) }
+  }
 })
-
-/** Findings of `judge`, which validates in steps, until validateCreate or validateUpdate takes them. */
-const judged = new WeakMap<CustomResourceDefinition, readonly FieldError[]>()
-
-function * judge (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined): Steps<void> {
-  judged.set(definition, yield * collectInSteps(report => validateDefinition(definition, old, report)))
-}
-
-function findingsOf (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined): readonly FieldError[] {
-  const found = judged.get(definition)
-  judged.delete(definition) // the definition may change before its next validation
-  return found ?? finish(collectInSteps(report => validateDefinition(definition, old, report)))
-}
 
 const storedVersion = ({ versions = [] }: CustomResourceDefinitionSpec): string | undefined => versions.find(({ storage }) => storage)?.name
 
@@ -149,8 +131,8 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   unconditionalUpdate: false,
   storagePrefix: 'apiextensions.orch.io/customresourcedefinitions',
   generation: ({ spec }) => spec,
+  rules: { inSteps: (definition, old, report, subresource) => subresource === '' ? validateDefinition(definition, old, report) : undefined },
   strategy: {
-    judge,
     beginDelete: beginCleanup,
     prepareForCreate: definition => { withoutRules(definition.spec) },
     prepareForUpdate: (definition, old, subresource) => { if (subresource === '') prepareForUpdate(definition, old) }

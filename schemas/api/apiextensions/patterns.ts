@@ -11,6 +11,10 @@ const re2 = onDemand<typeof Re2>('re2js')
 const MAX = 6000
 /** Budget of matching: characters of the strings times the weight of their expression. */
 const MAX_MATCHED = 500_000
+/** For one string of an object: matching takes up to 25 ns for each. */
+const MAX_MATCHED_AT_ONCE = 800_000
+/** For one expression of a type: compiling takes up to 4 µs for each, once. */
+const MAX_COMPILED = 20_000
 const CLASS = /\[\^?\]?(?:\\[^]|[^\]\\])*\]/y
 const TIMES = /\{(\d+)(?:,(\d*))?\}/y
 
@@ -49,23 +53,24 @@ function weigh (source: string): number {
 export interface Expression {
   /** The syntax error, if any. */
   readonly why?: string
-  /** Also true past the budget. */
+  /** Also true past the budget of a definition. */
   readonly matches: (text: string) => boolean
+  /** Whether matching the text would block the event loop. */
+  readonly tooLong: (text: string) => boolean
 }
 
-const UNJUDGED: Expression = { matches: () => true }
+const never = (): boolean => false
+const UNJUDGED: Expression = { matches: () => true, tooLong: never }
 
 /** The expressions of one definition, each compiled once. */
 export class Patterns {
   readonly #known = new Map<string, Expression>()
   #left: number
-  readonly #maxMatched: number
   #matched = 0
 
   /** @param most the budget; with 0, every expression counts as valid */
-  constructor (most = MAX, maxMatched = MAX_MATCHED) {
+  constructor (most = MAX) {
     this.#left = most
-    this.#maxMatched = maxMatched
   }
 
   of (source: string): Expression {
@@ -85,12 +90,31 @@ export class Patterns {
       return {
         matches: text => {
           this.#matched += text.length * weight
-          return this.#matched > this.#maxMatched || compiled.matcher(text).find()
-        }
+          return this.#matched > MAX_MATCHED || compiled.matcher(text).find()
+        },
+        tooLong: never
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      return { why: why.endsWith('`') ? why : `${why}: \`\``, matches: () => true }
+      return { why: why.endsWith('`') ? why : `${why}: \`\``, matches: () => true, tooLong: never }
     }
   }
+}
+
+/** The expressions of objects: every string is matched, unless it is too long. */
+export class ObjectPatterns {
+  readonly #known = new Map<string, Expression>()
+
+  of (source: string): Expression {
+    let known = this.#known.get(source)
+    if (known === undefined) this.#known.set(source, known = compileFor(source))
+    return known
+  }
+}
+
+function compileFor (source: string): Expression {
+  const weight = Math.max(weigh(source), source.length)
+  if (weight > MAX_COMPILED) return { matches: never, tooLong: () => true }
+  const compiled = re2().RE2JS.compile(source) // definitions are validated
+  return { matches: text => compiled.matcher(text).find(), tooLong: text => text.length * weight > MAX_MATCHED_AT_ONCE }
 }

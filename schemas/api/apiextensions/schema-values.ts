@@ -1,6 +1,8 @@
 /** Validates a value against a schema, with upstream's messages. Past a budget of steps, the rest counts as valid. */
 import { stringify } from '../../codec/json/exact.js'
+import type { Report } from '../../language/types.js'
 import type { FieldError } from '../../status.js'
+import { finish, type Steps } from '../../steps.js'
 import type { Patterns } from './patterns.js'
 import { isObject, STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
@@ -8,6 +10,11 @@ import { hasFormat, numberWords, typeMismatch } from './rules/scalars.js'
 
 /** The budget: values times the schemas they are validated against. Long strings count for more. */
 const MAX_STEPS = 20_000
+
+/** Findings of a list or object, before the rest of it is skipped: callers show a hundred. */
+const MAX_FOUND = 100
+/** Steps between two yields: about a millisecond. */
+const STEPS_PER_YIELD = 1000
 
 type Found = FieldError & { readonly name: string }
 
@@ -17,19 +24,22 @@ const fieldAt = (at: string, name: string): string => at === '' ? name || '<nil>
 const amount = (value: Amount): string => String(value)
 
 export class ValueJudge {
-  readonly #patterns: Patterns
+  readonly #patterns: Pick<Patterns, 'of'>
   readonly #most: number
   #steps = 0
+  #yielded = 0
 
   /** @param ofObjects judges everything; by default values of a definition, within a number of steps */
-  constructor (patterns: Patterns, ofObjects = false) {
+  constructor (patterns: Pick<Patterns, 'of'>, ofObjects = false) {
     this.#patterns = patterns
     this.#most = ofObjects ? Infinity : MAX_STEPS
   }
 
-  validate (schema: Schema, value: unknown, at: string, report: (error: FieldError) => void): void {
+  validate (schema: Schema, value: unknown, at: string, report: Report): void { finish(this.validating(schema, value, at, report)) }
+
+  * validating (schema: Schema, value: unknown, at: string, report: Report): Steps<void> {
     const told = new Set<string>()
-    for (const { name, ...error } of this.#judge(schema, value, '')) {
+    for (const { name, ...error } of yield * this.#judge(schema, value, '')) {
       const words = `${name} ${error.detail}`
       if (!told.has(words)) report({ ...error, field: fieldAt(at, name.replace(/^\./, '')) })
       told.add(words)
@@ -37,79 +47,102 @@ export class ValueJudge {
   }
 
   /** @param name path within the value, which messages begin with */
-  #judge (schema: Schema, value: unknown, name: string): Found[] {
+  * #judge (schema: Schema, value: unknown, name: string): Steps<Found[]> {
     if (++this.#steps > this.#most) return []
+    if (this.#steps - this.#yielded > STEPS_PER_YIELD) {
+      this.#yielded = this.#steps
+      yield
+    }
     const found: Found[] = []
-    const say: Say = (detail, shown = value, type = 'FieldValueInvalid') => {
-      if (found.length > 0 && this.#steps > this.#most) return
-      this.#steps += sizeOf(shown, this.#most)
-      found.push({ name, field: '', type, value: shown, detail })
-    }
-    const said = (words: string): void => { say(`${name} in body ${words}`) }
-    const mismatch = typeMismatch(schema, value, this.#most === Infinity)
-    if (mismatch !== undefined) say(`${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own, 'FieldValueTypeInvalid')
-    if (value !== null) {
-      this.#logic(schema, value, name, found, say)
-      if (typeof value === 'string') this.#text(schema, value, name, said, say)
-      if (isNumber(value)) numberWords(schema, value).forEach(said)
-      if (Array.isArray(value)) this.#list(schema, value, name, found, say)
-    }
-    this.#steps += schema.enum?.length ?? 0
-    if (schema.enum !== undefined && schema.enum.length > 0 && (value === null || !schema.enum.some(known => equal(known, value)))) {
-      const known = schema.enum.map(one => JSON.stringify(typeof one === 'string' ? one : stringify(one) ?? 'null'))
-      say(`supported values: ${known.join(', ')}`, value, 'FieldValueNotSupported')
-    }
-    if (isObject(value)) this.#object(schema, value, name, found, say)
+    this.#own(schema, value, name, found)
+    if (value !== null && hasLogic(schema)) yield * this.#logic(schema, value, name, found)
+    if (Array.isArray(value)) yield * this.#list(schema, value, name, found)
+    else if (isObject(value)) yield * this.#object(schema, value, name, found)
     return found
   }
 
-  #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, said: (words: string) => void, say: Say): void {
+  /** Types, formats, bounds and enumerations. */
+  #own (schema: Schema, value: unknown, name: string, found: Found[]): void {
+    const said = (words: string): void => { this.#say(found, name, `${name} in body ${words}`, value) }
+    const mismatch = typeMismatch(schema, value, this.#most === Infinity)
+    if (mismatch !== undefined) this.#say(found, name, `${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own, 'FieldValueTypeInvalid')
+    if (typeof value === 'string') this.#text(schema, value, name, found, said)
+    if (isNumber(value)) numberWords(schema, value).forEach(said)
+    this.#steps += schema.enum?.length ?? 0
+    if (schema.enum !== undefined && schema.enum.length > 0 && (value === null || !schema.enum.some(known => equal(known, value)))) {
+      const known = schema.enum.map(one => JSON.stringify(typeof one === 'string' ? one : stringify(one) ?? 'null'))
+      this.#say(found, name, `supported values: ${known.join(', ')}`, value, 'FieldValueNotSupported')
+    }
+  }
+
+  #say (found: Found[], name: string, detail: string, shown: unknown, type: FieldError['type'] = 'FieldValueInvalid'): void {
+    if (found.length > 0 && this.#steps > this.#most) return
+    this.#steps += sizeOf(shown, this.#most)
+    found.push({ name, field: '', type, value: shown, detail })
+  }
+
+  #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: Found[], said: (words: string) => void): void {
     this.#steps += value.length / STEP_OF_TEXT
     const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
-    if (maxLength !== undefined && length > maxLength) say(`may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
+    if (maxLength !== undefined && length > maxLength) this.#say(found, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
     else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
-    else if (pattern !== '' && !this.#patterns.of(pattern).matches(value)) said(`should match '${pattern}'`)
-    if (!hasFormat(format, value)) say(`${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value, 'FieldValueTypeInvalid')
+    else if (pattern !== '') {
+      const { matches, tooLong } = this.#patterns.of(pattern)
+      if (tooLong(value)) said(`is too long to be matched with '${pattern}'`)
+      else if (!matches(value)) said(`should match '${pattern}'`)
+    }
+    if (!hasFormat(format, value)) this.#say(found, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value, 'FieldValueTypeInvalid')
   }
 
-  #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: Found[], say: Say): void {
-    if (isSchema(items) && this.#steps < this.#most) for (const [index, item] of value.entries()) found.push(...this.#judge(items, item, `${name}[${index}]`))
-    if (minItems !== undefined && value.length < minItems) say(`${name} in body should have at least ${amount(minItems)} items`, value.length)
-    if (maxItems !== undefined && value.length > maxItems) say(`must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
+  * #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: Found[]): Steps<void> {
+    if (isSchema(items) && this.#steps < this.#most) {
+      for (const [index, item] of value.entries()) {
+        if (found.length >= MAX_FOUND) break
+        found.push(...yield * this.#judge(items, item, `${name}[${index}]`))
+      }
+    }
+    if (minItems !== undefined && value.length < minItems) this.#say(found, name, `${name} in body should have at least ${amount(minItems)} items`, value.length)
+    if (maxItems !== undefined && value.length > maxItems) this.#say(found, name, `must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
   }
 
-  #object (schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: Found[], say: Say): void {
+  * #object (schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: Found[]): Steps<void> {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
     this.#steps += members.length + required.length
     if (this.#steps > this.#most) return
     const below = (member: string): string => name === '' ? member : `${name}.${member}`
     if (minProperties !== undefined && members.length < minProperties) {
-      return say(`${name} in body should have at least ${amount(minProperties)} properties`, members.length)
+      return this.#say(found, name, `${name} in body should have at least ${amount(minProperties)} properties`, members.length)
     }
     if (maxProperties !== undefined && members.length > maxProperties) {
-      return say(`must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany')
+      return this.#say(found, name, `must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany')
     }
     for (const [member, item] of members) {
+      if (found.length >= MAX_FOUND) break
       if (Object.hasOwn(properties, member)) continue
-      if (isSchema(additionalProperties)) found.push(...this.#judge(additionalProperties, item, `${name}.${member}`))
-      else if (additionalProperties === false) say(`${name}.${member} in body is a forbidden property`, member)
+      if (isSchema(additionalProperties)) found.push(...yield * this.#judge(additionalProperties, item, `${name}.${member}`))
+      else if (additionalProperties === false) this.#say(found, name, `${name}.${member} in body is a forbidden property`, member)
     }
     for (const [member, item] of members) {
       const part = Object.hasOwn(properties, member) ? properties[member] : undefined
-      if (part !== undefined) found.push(...this.#judge(part, item, below(member)))
+      if (part !== undefined) found.push(...yield * this.#judge(part, item, below(member)))
     }
     for (const member of required) {
       if (!Object.hasOwn(value, member)) found.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
     }
   }
 
-  #logic ({ anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: Found[], say: Say): void {
+  * #each (parts: readonly Schema[], value: unknown, name: string): Steps<Found[][]> {
+    const all: Found[][] = []
+    for (const part of parts) all.push(yield * this.#judge(part, value, name))
+    return all
+  }
+
+  * #logic ({ anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: Found[]): Steps<void> {
     const quoted = JSON.stringify(name)
-    const each = (parts: readonly Schema[]): Found[][] => parts.map(part => this.#judge(part, value, name))
     const whole = (words: string): void => { found.push({ name: '', field: '', type: 'FieldValueInvalid', value: '', detail: `${quoted} must ${words}` }) }
     const right = (all: Found[][]): number => all.filter(({ length }) => length === 0).length
-    const [any, one, all] = [each(anyOf), each(oneOf), each(allOf)]
+    const [any, one, all] = [yield * this.#each(anyOf, value, name), yield * this.#each(oneOf, value, name), yield * this.#each(allOf, value, name)]
     if (any.length > 0 && right(any) === 0) { whole('validate at least one schema (anyOf)'); found.push(...any[0] ?? []) }
     if (one.length > 0 && right(one) !== 1) {
       whole(`validate one and only one schema (oneOf). Found ${right(one) === 0 ? 'none valid' : `${right(one)} valid alternatives`}`)
@@ -117,8 +150,8 @@ export class ValueJudge {
     }
     found.push(...all.flat())
     if (right(all) < all.length) whole(`validate all the schemas (allOf)${right(all) === 0 ? '. None validated' : ''}`)
-    if (not !== undefined && this.#judge(not, value, name).length === 0) whole('not validate the schema (not)')
+    if (not !== undefined && (yield * this.#judge(not, value, name)).length === 0) whole('not validate the schema (not)')
   }
 }
 
-type Say = (detail: string, shown?: unknown, type?: FieldError['type']) => void
+const hasLogic = ({ anyOf, oneOf, allOf, not }: Schema): boolean => anyOf !== undefined || oneOf !== undefined || allOf !== undefined || not !== undefined

@@ -3,8 +3,9 @@
  * away), and the findings: type and field of each cause, in any order. One of an update also has a change of what was there before.
  */
 import type { Test } from 'tap'
-import { validateSubresource, emptyField, decode, clone, validateObject, applyDefaults, putAt, validateUpdate, valueAt, type ApiObject, type Representation, type FieldError } from '../../../schemas/index.js'
+import { validateSubresource, emptyField, decode, clone, validateObject, applyDefaults, putAt, validateUpdate, validateVersion, valueAt, type ApiObject, type Representation, type FieldError } from '../../../schemas/index.js'
 import { findResource } from '../../../schemas/resources.js'
+import { finish } from '../../../schemas/steps.js'
 
 export interface Plain { readonly [field: string]: unknown }
 export type CreateCase = readonly [title: string, change: Plain, ...findings: string[]]
@@ -41,12 +42,6 @@ function received (one: Representation, body: Plain): ApiObject {
   return converted
 }
 
-const ofVersion = (run: (report: (error: FieldError) => void) => void): FieldError[] => {
-  const found: FieldError[] = []
-  run(error => found.push(error))
-  return found
-}
-
 /** The object as it would be stored, and what is wrong with it. */
 export function created (one: Representation, body: Plain): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
@@ -58,7 +53,7 @@ export function created (one: Representation, body: Plain): { object: ApiObject,
   strategy.prepareForCreate?.(object)
   applyDefaults(stored.message, object)
   const before = clone(object)
-  const errors = [...validateObject(stored, object), ...ofVersion(report => one.rules?.create?.(object, report))]
+  const errors = [...validateObject(stored, object), ...finish(validateVersion(one, object, undefined, ''))]
   if (JSON.stringify(before) !== JSON.stringify(object)) throw new Error('validation changed the object')
   return { object, errors }
 }
@@ -73,7 +68,7 @@ export function updated (one: Representation, before: Plain, body: Plain, subres
   one.rules?.prepare?.(object, old)
   strategy.prepareForUpdate?.(object, old, subresource)
   const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
-  return { object, errors: [...found, ...ofVersion(report => one.rules?.update?.(object, old, report, subresource))] }
+  return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource))] }
 }
 
 export async function creates (t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]): Promise<void> {

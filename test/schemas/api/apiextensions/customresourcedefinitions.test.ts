@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import protobuf from 'protobufjs'
 import t from 'tap'
-import { decodeMessage, decode, clone, validateObject, applyDefaults, stringify, validateUpdate, toJson, encodeMessage, type FieldError } from '../../../../schemas/index.js'
+import { decodeMessage, decode, clone, validateObject as validateFields, applyDefaults, stringify, validateUpdate as validateFieldsUpdate, validateVersion, toJson, encodeMessage, type FieldError } from '../../../../schemas/index.js'
 import { CustomResourceDefinition, customResourceDefinitions } from '../../../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool } from '../../../../schemas/api/apiextensions/schemas.js'
+import { finish } from '../../../../schemas/steps.js'
 import { definition } from './certificates.js'
 
 const resource = customResourceDefinitions.stored
+const ruled = (object: CustomResourceDefinition, old?: CustomResourceDefinition): FieldError[] => finish(validateVersion(resource, object, old, ''))
+const validateObject = (_: typeof resource, object: CustomResourceDefinition): FieldError[] => [...validateFields(resource, object), ...ruled(object)]
+const validateUpdate = (_: typeof resource, object: CustomResourceDefinition, old: CustomResourceDefinition): FieldError[] => [...validateFieldsUpdate(resource, object, old), ...ruled(object, old)]
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
 const read = (value: unknown) => {
   const { object } = decode(CustomResourceDefinition, value)
