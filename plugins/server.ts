@@ -5,6 +5,7 @@ import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { PublishedAuthentication } from '../controllers/published-authentication.js'
 import type { RbacAuthorizer } from '../auth/rbac/authorizer.js'
+import type { HookCaller } from '../admission/webhooks/target.js'
 import type { FlowControl } from '../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ServiceAllocation } from '../registry/services/allocation.js'
@@ -41,6 +42,8 @@ export interface OrchServer {
   rbac: RbacAuthorizer | undefined
   /** `plugins/storage/index.ts`: the served resource types, each added by its route. */
   resources: ResourceRegistry
+  /** `plugins/storage/index.ts`: calls conversion webhooks. */
+  conversionCaller: HookCaller
   /** `plugins/storage/index.ts`: allocation of service addresses and ports. */
   services: ServiceAllocation | undefined
   /** `plugins/connections/`: handles requests to pods, services and nodes. */

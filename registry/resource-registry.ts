@@ -51,18 +51,44 @@ export class ResourceRegistry {
   /** Changes with the set of served types, so that derived documents can be rebuilt. */
   get generation (): number { return this.#generation }
 
-  /** Adds a type without serving it. @throws TypeError if it exists */
-  add (type: ResourceType): ResourceStore {
+  /** Adds a type without serving it. @param through a back end of its own over that of the resource; nothing is then cached. @throws TypeError if it exists */
+  add (type: ResourceType, through?: (backend: Backend) => Backend): ResourceStore {
     const name = `${type.group}/${type.plural}`
     if (this.#stores.has(name)) throw new TypeError(`resource ${name} is there already`)
-    const { backendOf, windowSizeOf, allocationOf, observerOf, ...rest } = this.#options
-    const { group, plural } = type
-    const windowSize = type.virtual ? 0 : windowSizeOf(group, plural)
-    const store = new ResourceStore({ ...rest, type, backend: backendOf(group, plural), windowSize, allocation: allocationOf?.(group, plural), observer: type.virtual ? undefined : observerOf?.(type) })
+    const store = this.#storeOf(type, through)
     this.#stores.set(name, store)
     // Stores added later load their caches at once; earlier requests wait for that.
-    if (this.#opened) store.open().catch((error: unknown) => { this.#options.log(`${plural} could not be loaded`, error) })
+    if (this.#opened) store.open().catch((error: unknown) => { this.#options.log(`${type.plural} could not be loaded`, error) })
     return store
+  }
+
+  /**
+   * Serves another version of a type in a store of its own, whose back end converts. `find` and `all` do not return it, as its objects
+   * are those of the type. @returns a function that removes it
+   */
+  serveApart (type: ResourceType, through: (backend: Backend) => Backend): () => void {
+    const store = this.#storeOf(type, through)
+    const { stored } = type
+    this.#served.set(type.plural, [...this.#served.get(type.plural) ?? [], store])
+    this.#changed()
+    return () => {
+      this.withdraw(stored)
+      store.retire()
+    }
+  }
+
+  #storeOf (type: ResourceType, through?: (backend: Backend) => Backend): ResourceStore {
+    const { backendOf, windowSizeOf, allocationOf, observerOf, ...rest } = this.#options
+    const { group, plural } = type
+    const backend = backendOf(group, plural)
+    return new ResourceStore({
+      ...rest,
+      type,
+      backend: through?.(backend) ?? backend,
+      windowSize: type.virtual || through !== undefined ? 0 : windowSizeOf(group, plural),
+      allocation: allocationOf?.(group, plural),
+      observer: type.virtual ? undefined : observerOf?.(type)
+    })
   }
 
   /** Removes a type: it is no longer served and its watches end as expired. Stored objects stay. */

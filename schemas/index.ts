@@ -12,6 +12,7 @@ export type { FieldError, Status } from './status.js'
 // Bytes to plain values, and back to YAML.
 export { DecodeError, isDecodeError } from './language/decode-error.js'
 export { parseExactly, stringify } from './codec/json/exact.js'
+export { rawJson } from './codec/json/escape.js'
 export { countValues, OF_BODIES, parseJson, UNBOUNDED } from './codec/json/parse.js'
 export type { Parsed } from './codec/json/parse.js'
 export { parseYaml } from './codec/yaml/yaml.js'

@@ -14,6 +14,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { Informer } from '../informer.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
+import type { HookCaller } from '../../admission/webhooks/target.js'
 import { approvalOf } from './approval.js'
 import { empty } from './emptying.js'
 import { InstalledTypes } from './installed.js'
@@ -22,8 +23,13 @@ import { NameIndex } from './used-names.js'
 
 const GROUP = 'apiextensions.orch.io'
 
+export interface DefinitionsOptions extends ControllerOptions {
+  /** Calls conversion webhooks. */
+  readonly caller: HookCaller
+}
+
 export class Definitions implements Controller {
-  readonly #options: ControllerOptions
+  readonly #options: DefinitionsOptions
   readonly #queue: WorkQueue
   readonly #installed: InstalledTypes
   #names: NameIndex
@@ -31,9 +37,9 @@ export class Definitions implements Controller {
   #informer: Informer | undefined
   #unsubscribe: (() => void) | undefined
 
-  constructor (options: ControllerOptions) {
+  constructor (options: DefinitionsOptions) {
     this.#options = options
-    this.#installed = new InstalledTypes(options.resources)
+    this.#installed = new InstalledTypes(options.resources, options.caller)
     this.#names = new NameIndex([])
     this.#queue = new WorkQueue({
       workers: 1, // names are given one after the other
@@ -74,6 +80,7 @@ export class Definitions implements Controller {
 
   async close (): Promise<void> {
     this.#stop()
+    this.#installed.close()
     await this.#queue.close()
   }
 

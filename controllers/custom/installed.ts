@@ -1,22 +1,34 @@
 /** Adds the resource types of definitions to the registry, and removes them again. */
-import { customResource } from '../../schemas/custom/resource.js'
+import { customResources } from '../../schemas/custom/resource.js'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import type { ResourceType } from '../../schemas/index.js'
+import type { HookCaller } from '../../admission/webhooks/target.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { Backend } from '../../storage/backend.js'
+import { webhookConversion } from './conversion.js'
+import { convertingBackend } from './converting-backend.js'
 import { isServed } from './names.js'
 
 interface Installed {
+  /** The type of the storage version. */
   readonly type: ResourceType
   /** Equal for definitions that serve the same. */
   readonly fingerprint: string
+  readonly remove: () => void
 }
 
 export class InstalledTypes {
   readonly #resources: ResourceRegistry
+  readonly #caller: HookCaller
+  readonly #closing = new AbortController()
   /** By the name of the definition. */
   readonly #types = new Map<string, Installed>()
 
-  constructor (resources: ResourceRegistry) { this.#resources = resources }
+  /** @param caller of conversion webhooks */
+  constructor (resources: ResourceRegistry, caller: HookCaller) {
+    this.#resources = resources
+    this.#caller = caller
+  }
 
   /** Whether a type is that of a definition. */
   holds (type: ResourceType): boolean { return [...this.#types.values()].some(installed => installed.type === type) }
@@ -26,24 +38,36 @@ export class InstalledTypes {
 
   /** Serves what a definition says now. */
   install (definition: CustomResourceDefinition): void {
-    const { metadata: { name = '', uid, generation, deletionTimestamp }, spec, status } = definition
+    const { metadata: { name = '', uid, generation, deletionTimestamp }, status: { acceptedNames, storedVersions } } = definition
     if (!isServed(definition)) return this.remove(name)
-    const fingerprint = JSON.stringify([uid, generation, deletionTimestamp === undefined, status.acceptedNames])
+    const fingerprint = JSON.stringify([uid, generation, deletionTimestamp === undefined, acceptedNames, storedVersions])
     if (this.#types.get(name)?.fingerprint === fingerprint) return
-    const type = customResource(definition)
+    const [type, ...apart] = customResources(definition)
     this.remove(name)
     if (type === undefined || this.#resources.find(type.group, type.plural) !== undefined) return // damaged, or a built-in resource
-    this.#resources.add(type)
-    for (const representation of type.representations) {
-      if (spec.versions?.some(({ name, served }) => served && name === representation.version) === true) this.#resources.serve(representation)
-    }
-    this.#types.set(name, { type, fingerprint })
+    const removals = this.#serve(definition, type, apart)
+    this.#types.set(name, { type, fingerprint, remove: () => { for (const remove of removals) remove() } })
   }
 
   remove (name: string): void {
     const installed = this.#types.get(name)
-    if (installed === undefined) return
     this.#types.delete(name)
-    this.#resources.remove(installed.type)
+    installed?.remove()
+  }
+
+  /** Ends conversions that are on their way. */
+  close (): void { this.#closing.abort() }
+
+  #serve (definition: CustomResourceDefinition, type: ResourceType, apart: readonly ResourceType[]): Array<() => void> {
+    const { spec: { versions = [] }, status: { storedVersions = [] } } = definition
+    const isOn = (version: string): boolean => versions.some(({ name, served }) => served && name === version)
+    const through = apart.length === 0
+      ? undefined
+      : (shown: string) => (backend: Backend) => convertingBackend(backend, webhookConversion(definition, this.#caller, this.#closing.signal), { shown, stored: type.stored.apiVersion })
+    // Objects that may be stored in another version have to be converted, so they are not cached.
+    this.#resources.add(type, storedVersions.some(version => version !== type.stored.version) ? through?.(type.stored.apiVersion) : undefined)
+    for (const representation of type.representations) if (isOn(representation.version)) this.#resources.serve(representation)
+    const others = apart.filter(({ stored }) => isOn(stored.version)).map(other => this.#resources.serveApart(other, backend => through?.(other.stored.apiVersion)(backend) ?? backend))
+    return [() => { this.#resources.remove(type) }, ...others]
   }
 }

@@ -101,6 +101,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
 
   fastify.orch.resources = resources
   fastify.orch.services = allocation
+  fastify.orch.conversionCaller = (await callers.webhooks(undefined)).caller
   fastify.orch.knowsPath = info => {
     const store = info.isResourceRequest ? resources.lookup(info) : undefined
     return store !== undefined && (store.type.namespaced || info.namespace === '' || info.namespace === info.name) &&

@@ -1,6 +1,6 @@
 /**
- * The resource type of a CustomResourceDefinition: the same kind of value as a built-in one. The storage version is stored; objects
- * of the others are converted by their schemas alone (strategy None): pruned, and given the defaults of the version.
+ * The resource type of a CustomResourceDefinition: the same kind of value as a built-in one. The storage version is stored; with
+ * strategy None, objects of the others are converted by their schemas alone: pruned, and given the defaults of the version.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/customresourcedefinitions.js'
 import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
@@ -27,11 +27,21 @@ interface Version {
   readonly subresources: readonly Subresource[]
 }
 
-/** The type of a definition whose names are accepted; undefined if no version is stored. All its versions, served or not. */
-export function customResource ({ metadata, spec, status }: CustomResourceDefinition): ResourceType | undefined {
+/**
+ * The types of a definition whose names are accepted, that of the storage version first; none if no version is stored. One type with
+ * all versions, served or not, or with conversion by a webhook a type for each version.
+ */
+export function customResources (definition: CustomResourceDefinition): ResourceType[] {
+  const { spec: { versions = [], conversion } } = definition
+  const storage = versions.find(({ storage }) => storage)
+  if (storage === undefined) return []
+  const others = versions.filter(one => one !== storage)
+  if (conversion?.strategy !== 'Webhook') return [customResource(definition, storage, others)]
+  return [storage, ...others].map(one => customResource(definition, one, []))
+}
+
+function customResource ({ metadata, spec, status }: CustomResourceDefinition, storage: CustomResourceDefinitionVersion, others: readonly CustomResourceDefinitionVersion[]): ResourceType {
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
-  const storage = spec.versions?.find(({ storage }) => storage)
-  if (storage === undefined) return undefined
   const version = (one: CustomResourceDefinitionVersion): Version => versionOf(spec.group, kind, one)
   const stored = version(storage)
   return resource(stored.message, {
@@ -42,7 +52,7 @@ export function customResource ({ metadata, spec, status }: CustomResourceDefini
     categories: categories ?? [],
     namespaced: spec.scope === 'Namespaced',
     protobuf: false,
-    anyStoredVersion: true, // the storage version may have changed
+    ...(spec.conversion?.strategy === 'Webhook' ? {} : { anyStoredVersion: true }), // the storage version may have changed
     anyFinalizer: true,
     notOnUpdate: ['generateName'],
     unconditionalUpdate: false,
@@ -50,7 +60,7 @@ export function customResource ({ metadata, spec, status }: CustomResourceDefini
     generation: ({ metadata: _metadata, kind: _kind, apiVersion: _version, ...desired }) => desired,
     ...(metadata.deletionTimestamp === undefined ? {} : { verbs: OF_TERMINATING }),
     ...stored,
-    others: (spec.versions ?? []).filter(one => one !== storage).map(one => convertedBy(stored.message, version(one)))
+    others: others.map(one => convertedBy(stored.message, version(one)))
   })
 }
 

@@ -49,7 +49,7 @@ export async function hookServer (t: Test, answer: Answer = allow): Promise<Hook
       self.asked.push({ ...review, path: request.url ?? '', headers: request.headers, caller: String((request.socket as TLSSocket).getPeerCertificate()?.subject?.CN) })
       Promise.resolve(self.answer(review, reply, request)).then(response => {
         if (response === undefined) return
-        reply.setHeader('content-type', 'application/json').end(JSON.stringify({ apiVersion: review.apiVersion, kind: 'AdmissionReview', response: { uid: review.request.uid, ...response } }))
+        reply.setHeader('content-type', 'application/json').end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, response: { uid: review.request.uid, ...response } }))
       }, () => { reply.destroy() })
     })
   })

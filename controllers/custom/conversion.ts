@@ -1,0 +1,111 @@
+/**
+ * Conversion by a webhook: objects are sent in batches, and what returns is held to what a conversion may change. Nothing of metadata
+ * but labels and annotations is taken from the webhook.
+ */
+import { randomUUID } from 'node:crypto'
+import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+import { parseExactly, rawJson } from '../../schemas/index.js'
+import { labelValue, qualifiedName } from '../../schemas/names.js'
+import { unexplained } from '../../schemas/status.js'
+import { HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
+
+const TIMEOUT_MS = 30_000
+const MAX_BATCH_OBJECTS = 500
+const MAX_BATCH_BYTES = 2 * 1024 * 1024
+const VERSIONS = ['v1', 'v1beta1']
+
+export interface PlainObject { apiVersion?: unknown, kind?: unknown, metadata?: Record<string, unknown>, [member: string]: unknown }
+
+/** Converts objects to a version; those that are of that version already are left alone. @throws StatusError 500 */
+export type Convert = (objects: readonly PlainObject[], apiVersion: string) => Promise<PlainObject[]>
+
+export function webhookConversion ({ spec: { group, names: { kind }, conversion } }: CustomResourceDefinition, caller: HookCaller, signal: AbortSignal): Convert {
+  const { clientConfig, conversionReviewVersions = [] } = conversion?.webhook ?? {}
+  const version = conversionReviewVersions.find(one => VERSIONS.includes(one))
+  const target = clientConfig === undefined ? undefined : targetOf(clientConfig)
+  const fail = (why: string, from: unknown): never => { throw unexplained(`conversion webhook for ${String(from)}, Kind=${kind} failed: ${why}`) }
+
+  const convertBatch = async (objects: readonly PlainObject[], desiredAPIVersion: string): Promise<PlainObject[]> => {
+    const from = objects[0]?.apiVersion
+    if (target === undefined || version === undefined) return fail('the definition names no webhook that can be asked', from)
+    const uid = randomUUID()
+    const body = rawJson({ kind: 'ConversionReview', apiVersion: `apiextensions.orch.io/${version}`, request: { uid, desiredAPIVersion, objects } })
+    try {
+      return answered(await caller.call({ target, body, timeout: TIMEOUT_MS, signal }), uid, version, objects, desiredAPIVersion, kind)
+    } catch (error) {
+      if (error instanceof HookFailure) return fail(error.message.replace('failed to call webhook: ', ''), from)
+      if (error instanceof ConversionError) return fail(error.message, from)
+      throw error
+    }
+  }
+  return async (objects, apiVersion) => {
+    const result = [...objects]
+    const others = objects.map((object, index) => ({ object, index })).filter(({ object }) => object.apiVersion !== apiVersion)
+    for (const { object } of others) if (typeof object.apiVersion !== 'string' || !object.apiVersion.startsWith(`${group}/`)) fail('the stored object is of another group', object.apiVersion)
+    for (const batch of batches(others)) {
+      const converted = await convertBatch(batch.map(({ object }) => object), apiVersion)
+      batch.forEach(({ index }, at) => { result[index] = converted[at] as PlainObject }) // as many as were sent
+    }
+    return result
+  }
+}
+
+function * batches<T extends { readonly object: PlainObject }> (all: readonly T[]): Generator<T[]> {
+  let [batch, bytes] = [[] as T[], 0]
+  for (const one of all) {
+    const size = rawJson(one.object).length
+    if (batch.length > 0 && (batch.length >= MAX_BATCH_OBJECTS || bytes + size > MAX_BATCH_BYTES)) {
+      yield batch
+      ;[batch, bytes] = [[], 0]
+    }
+    batch.push(one)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}
+
+class ConversionError extends Error {}
+
+function answered (body: Uint8Array, uid: string, version: string, sent: readonly PlainObject[], apiVersion: string, kind: string): PlainObject[] {
+  const review = parsed(body)
+  if (!isObject(review) || review['kind'] !== 'ConversionReview' || review['apiVersion'] !== `apiextensions.orch.io/${version}`) throw new ConversionError(`it did not answer with a ConversionReview of apiextensions.orch.io/${version}`)
+  const { response } = review
+  if (!isObject(response)) throw new ConversionError('its answer has no response')
+  if (response['uid'] !== uid) throw new ConversionError('its answer has another uid than the request')
+  const { result, convertedObjects = [] } = response
+  if (!isObject(result) || result['status'] !== 'Success') throw new ConversionError(isObject(result) && typeof result['message'] === 'string' ? result['message'] : 'it reported no success')
+  if (!Array.isArray(convertedObjects) || convertedObjects.length !== sent.length) throw new ConversionError(`it returned ${Array.isArray(convertedObjects) ? convertedObjects.length : 'no'} objects, expected ${sent.length}`)
+  return sent.map((object, index) => checked(object, convertedObjects[index], index, apiVersion, kind))
+}
+
+function parsed (body: Uint8Array): unknown {
+  try {
+    return parseExactly(body)
+  } catch {
+    throw new ConversionError('its answer is no JSON')
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function checked (sent: PlainObject, converted: unknown, index: number, apiVersion: string, kind: string): PlainObject {
+  const invalid = (why: string): never => { throw new ConversionError(`it returned an invalid converted object at index ${index}: ${why}`) }
+  if (!isObject(converted)) return invalid('it is no object')
+  if (converted['apiVersion'] !== apiVersion) invalid(`invalid groupVersion (expected ${apiVersion}, received ${String(converted['apiVersion'])})`)
+  if (converted['kind'] !== kind) invalid(`invalid kind (expected ${kind}, received ${String(converted['kind'])})`)
+  const { metadata } = converted
+  if (!isObject(metadata)) return invalid('it has no metadata')
+  for (const name of ['name', 'namespace', 'uid']) if ((metadata[name] ?? '') !== (sent.metadata?.[name] ?? '')) invalid(`metadata.${name} must not change`)
+  const { labels: _labels, annotations: _annotations, ...kept } = sent.metadata ?? {}
+  const texts = { labels: textsOf(metadata['labels'], true), annotations: textsOf(metadata['annotations'], false) }
+  for (const [name, value] of Object.entries(texts)) if (value === undefined) invalid(`metadata.${name} are invalid`)
+  return { ...converted, metadata: { ...kept, ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && Object.keys(value).length > 0)) } }
+}
+
+/** Undefined for what labels or annotations cannot be. */
+function textsOf (value: unknown, areLabels: boolean): Record<string, string> | undefined {
+  if (value === undefined || value === null) return {}
+  if (!isObject(value)) return undefined
+  const isValid = ([key, text]: [string, unknown]): boolean => typeof text === 'string' && qualifiedName(areLabels ? key : key.toLowerCase()).length === 0 && (!areLabels || labelValue(text).length === 0)
+  return Object.entries(value).every(isValid) ? value as Record<string, string> : undefined
+}
