@@ -1,10 +1,12 @@
 // The one linter, which is also the formatter. Beside the style it holds the layers of
 // docs/architecture.md, in build/layers.js; test/lint.test.ts proves that they bite.
-import neostandard, { plugins } from 'neostandard'
 import layers from './build/layers.js'
+import { importTestPackage } from './build/test-packages.js'
+
+const { default: neostandard, plugins } = await importTestPackage('neostandard')
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist/**', 'node_modules/**', '.cache/**', '.tap/**'] }),
+  ...neostandard({ ts: true, ignores: ['dist/**', '**/node_modules/**', '.cache/**', '.tap/**'] }),
   {
     files: ['**/*.ts'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

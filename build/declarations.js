@@ -3,11 +3,12 @@
  * with what the entry exports and what that needs. The augmentation of Fastify (`plugins/context.ts`) is no part of it: a host
  * never sees our decorators.
  */
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './bundling.js'
+import { importTestPackage } from './test-packages.js'
 
+const { Extractor, ExtractorConfig } = await importTestPackage('@microsoft/api-extractor')
 const dist = join(root, 'dist')
 const { compilerOptions: { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes } } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
 const compilerOptions = { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes, skipLibCheck: true, typeRoots: [join(root, 'node_modules/@types')] }

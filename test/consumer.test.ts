@@ -183,7 +183,7 @@ t.test('the packed package compiles and runs in a strict project of somebody els
   const copy = join(folder, 'product')
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
   for (const file of files) cpSync(join(root, file), join(copy, file), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  for (const packages of ['node_modules', 'test/node_modules']) symlinkSync(join(root, packages), join(copy, packages))
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy, env })
   const [{ filename, files: packed }] = JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1)) as [{ filename: string, files: Array<{ path: string }> }]
 
@@ -202,7 +202,7 @@ t.test('the packed package compiles and runs in a strict project of somebody els
   const project = join(folder, 'project')
   mkdirSync(project)
   const write = (name: string, text: string): void => { writeFileSync(join(project, name), text) }
-  const versionOf = (name: string): string => (JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version
+  const versionOf = (name: string): string => (JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`${name}/package.json`)), 'utf8')) as { version: string }).version
   const others = ['fastify', '@kubernetes/client-node', '@types/node'].map(name => [name, versionOf(name)])
   // The client library needs types of ws that it does not bring along.
   write('package.json', JSON.stringify({ type: 'module', dependencies: { 'orch-apiserver': `file:../${filename}`, '@types/ws': '^8', ...Object.fromEntries(others) } }))
