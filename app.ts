@@ -5,6 +5,8 @@
  *     await fastify.register(orch, { prefix: '/cluster' })
  *
  * Not wrapped by fastify-plugin, so that decorators, parsers and the error handler stay out of the host.
+ *
+ * @packageDocumentation
  */
 import type { FastifyPluginAsync } from 'fastify'
 import { checkOptions } from './config/checks/index.js'
@@ -48,6 +50,8 @@ export type { UserInfo } from './schemas/meta/user-info.js'
 export { pluginFor } from './registry/admission.js'
 export type { AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest } from './registry/admission.js'
 export { StatusError } from './schemas/status.js'
+export type { Backend } from './storage/backend.js'
+export { StorageError } from './storage/errors.js'
 
 /** The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened. */
 const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, options = {}) {

@@ -1,10 +1,12 @@
 // The linter, which also formats. It enforces the style and the layers of docs/architecture.md
 // (build/layers.js); test/lint.test.ts tests both.
-import neostandard, { plugins } from 'neostandard'
 import layers from './build/layers.js'
+import { importTestPackage } from './build/test-packages.js'
+
+const { default: neostandard, plugins } = await importTestPackage('neostandard')
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist/**', 'node_modules/**', '.cache/**', '.tap/**'] }),
+  ...neostandard({ ts: true, ignores: ['dist/**', '**/node_modules/**', '.cache/**', '.tap/**'] }),
   {
     files: ['**/*.ts'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

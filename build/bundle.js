@@ -1,7 +1,7 @@
 /**
  * Last step of `npm run build`: bundles the launcher and the plugin with their packages into a few files, because start time depends on the
  * number of files. Modules for hosts share chunks, so that each module exists once per process; the launcher is one script, which V8 can
- * cache (`bin.ts`). The compiler's output stays beside the bundle for tests and types.
+ * cache (`bin.ts`). The compiler's output stays beside the bundle for tests.
  */
 import { build } from 'esbuild'
 import { execFile } from 'node:child_process'

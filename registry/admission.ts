@@ -3,7 +3,7 @@
  * what will be written. Mutating plugins run first, in catalogue order; validating plugins run after validation.
  */
 import type { UserInfo } from '../schemas/meta/user-info.js'
-import type { ApiObject, Representation, ResourceType } from '../schemas/index.js'
+import type { ApiObject } from '../schemas/index.js'
 import type { Span } from './trace.js'
 import type { Backend, Revision } from '../storage/backend.js'
 
@@ -35,7 +35,7 @@ export interface AdmissionRequest {
   readonly subresource: string
   readonly kind: string
   /** The representation that the request used. */
-  readonly requested: Pick<Representation, 'group' | 'version' | 'kind' | 'plural'>
+  readonly requested: { readonly group: string, readonly version: string, readonly kind: string, readonly plural: string }
   readonly namespace: string
   /** '' on CREATE until the name is generated. */
   readonly name: string
@@ -133,8 +133,8 @@ export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 
   validate?: (request: TypedRequest<T>) => void | Promise<void>
 }
 
-/** A plugin for one resource type, with statically typed objects. */
-export function pluginFor<T extends ApiObject> ({ group, plural }: ResourceType, plugin: TypedPlugin<T>): AdmissionPlugin {
+/** A plugin for one resource type, with statically typed objects: `pluginFor<Lease>({ group: 'coordination.orch.io', plural: 'leases' }, …)`. */
+export function pluginFor<T extends ApiObject> ({ group, plural }: { readonly group: string, readonly plural: string }, plugin: TypedPlugin<T>): AdmissionPlugin {
   const { operations, subresources = [''], ...rest } = plugin
   const resources = subresources.map(subresource => subresource === '' ? plural : `${plural}/${subresource}`)
   // The rules below admit only objects of this type.

@@ -10,6 +10,8 @@
  *
  * A schema describes an object after defaulting; Fastify applies the defaults. Fastify parses bodies with JSON.parse, which rounds
  * integers beyond 2^53; `parseJson` here keeps them.
+ *
+ * @packageDocumentation
  */
 export * as admissionV1 from './api/admission/v1.js'
 export * as admissionregistrationV1 from './api/admissionregistration/v1.js'

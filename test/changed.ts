@@ -1,24 +1,22 @@
 /** Which test files a change may break: those that import a changed file, directly or not. */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 const IMPORTS = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)\.js'/g
 /** Sources of everything: their change is a change of all. */
-const OF_ALL = /^(?:build\/|package(?:-lock)?\.json$|tsconfig\.json$|eslint\.config\.js$)/
+const OF_ALL = /^(?:build\/|(?:test\/)?(?:package(?:-lock)?|tsconfig)\.json$|eslint\.config\.js$)/
+
+const git = (root: string, ...args: string[]): string[] => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(line => line !== '')
 
 /** Files that differ from the last commit, or are new. */
 export function changedFiles (root: string): string[] {
-  const git = (...args: string[]): string[] => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(line => line !== '')
-  return [...git('diff', '--name-only', 'HEAD'), ...git('ls-files', '--others', '--exclude-standard')]
+  return [...git(root, 'diff', '--name-only', 'HEAD'), ...git(root, 'ls-files', '--others', '--exclude-standard')]
 }
 
 /** Every module and test, by path relative to the root, with what it imports. */
 export function importGraph (root: string): ReadonlyMap<string, readonly string[]> {
-  const files = readdirSync(root, { withFileTypes: true })
-    .filter(({ name }) => !/^(?:node_modules|dist|\.)/.test(name))
-    .flatMap(entry => entry.isDirectory() ? readdirSync(join(root, entry.name), { recursive: true, encoding: 'utf8' }).map(file => posix.join(entry.name, file)) : [entry.name])
-    .filter(file => file.endsWith('.ts'))
+  const files = git(root, 'ls-files', '--cached', '--others', '--exclude-standard', '*.ts').filter(file => existsSync(join(root, file)))
   return new Map(files.map(file => [file, [...readFileSync(join(root, file), 'utf8').matchAll(IMPORTS)].map(([, path = '']) => `${posix.join(posix.dirname(file), path)}.ts`)]))
 }
 

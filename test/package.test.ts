@@ -1,11 +1,15 @@
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8')
 const manifest = JSON.parse(read('package.json')) as { version: string, license: string, scripts: { start: string }, bin: Record<string, string>, dependencies: Record<string, string>, devDependencies: Record<string, string>, peerDependencies: Record<string, string> }
+
+const forTests = JSON.parse(read('test/package.json')) as { dependencies: Record<string, string> }
+interface Lock { packages: Record<string, { dev?: boolean, version: string, integrity?: string, optional?: boolean }> }
 
 /** What the system makes of the first line of a script: a program and at most one argument. */
 const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('build/bin.ts')) ?? []
@@ -23,14 +27,14 @@ t.test('the command starts the way its first line says', async t => {
   t.match(out, `orch-apiserver ${manifest.version}`)
 })
 
-t.test('the package holds what serves and nothing else', async t => {
+t.test('the package holds what serves and nothing else; test/consumer.test.ts has its declarations', async t => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const [{ files }] = JSON.parse(out) as [{ files: Array<{ path: string }> }]
   const paths = files.map(({ path }) => path)
   const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path = '']) => path)
   t.same(links.filter(path => !paths.includes(path)), [], 'no link of the README is dead in the package')
-  for (const needed of ['dist/bundle/app.js', 'dist/app.d.ts', 'dist/plugins/server.d.ts', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/schemas/public.d.ts', 'dist/bundle/text-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
-  t.strictSame(paths.filter(path => /^dist\/(?:test|examples|\.)|\.map$|(?<!\.d)\.ts$|^dist\/(?!bundle\/).*\.js$/.test(path)), [])
+  for (const needed of ['dist/bundle/app.js', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/bundle/text-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
+  t.strictSame(paths.filter(path => /^dist\/(?!bundle\/|types\/)|\.map$/.test(path)), [])
 })
 
 /** The packages that are part of the bundle. */
@@ -79,7 +83,7 @@ t.test('a host that embeds the plugin loads nothing of the launcher', async t =>
 })
 
 t.test('an audit of the dependencies sees every package that runs', async t => {
-  const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean, version: string }> }
+  const lock = JSON.parse(read('package-lock.json')) as Lock
   for (const name of bundled()) {
     t.notOk(Object.hasOwn(manifest.devDependencies, name), name)
     const copies = Object.entries(lock.packages).filter(([path]) => path.endsWith(`node_modules/${name}`))
@@ -91,11 +95,46 @@ t.test('an audit of the dependencies sees every package that runs', async t => {
 t.test('docs/architecture.md gives a reason for each dependency and for no other package', async t => {
   const [, table = ''] = /^## Dependencies\n([^]*?)(?:\n## |$(?![^]))/m.exec(read('docs/architecture.md')) ?? []
   const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) => names.split(', ')).filter(name => name !== 'Package' && !name.startsWith('-'))
-  t.strictSame(named.sort(), [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].sort())
+  t.strictSame(named.sort(), [manifest.dependencies, manifest.devDependencies, forTests.dependencies].flatMap(Object.keys).sort())
 })
 
 t.test('the image is built from everything that the package is', async t => {
   const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
   const copied = [...read('Containerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '))
-  t.strictSame(include.filter(name => name !== 'test' && name !== 'examples' && !copied.includes(name)), [])
+  t.strictSame(include.filter(name => name !== 'examples' && !copied.includes(name)), [])
+})
+
+t.test('the tests use the packages of the product in the versions that it runs with', async t => {
+  const [product, tests] = [read('package-lock.json'), read('test/package-lock.json')].map(text => (JSON.parse(text) as Lock).packages) as [Lock['packages'], Lock['packages']] // one for each
+  const shared = [manifest.dependencies, manifest.devDependencies].flatMap(Object.keys).map(name => `node_modules/${name}`).filter(path => path in tests)
+  t.ok(shared.includes('node_modules/@types/node'))
+  for (const path of shared) t.equal(tests[path]?.version, product[path]?.version, path)
+})
+
+t.test('the packages of the tests are installed again when their lock has changed, and only then', async t => {
+  const folder = t.testdir({ test: { node_modules: {} } })
+  for (const file of ['bundling.js', 'test-packages.js']) cpSync(`${root}build/${file}`, join(folder, 'build', file))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const text = read('test/package-lock.json')
+  const there = read('test/node_modules/.package-lock.json')
+  const { installed } = await import(`${folder}/build/test-packages.js`) as { installed: () => boolean }
+  const lock = (text: string): void => { writeFileSync(join(folder, 'test/package-lock.json'), text) }
+  lock(text)
+  t.notOk(installed(), 'nothing is there')
+  writeFileSync(join(folder, 'test/node_modules/.package-lock.json'), there)
+  t.ok(installed(), 'all is there')
+  const changed = (change: (packages: Lock['packages']) => void): string => {
+    const copy = JSON.parse(text) as Lock
+    change(copy.packages)
+    return JSON.stringify(copy)
+  }
+  const { 'node_modules/tap': tap = { version: '' } } = (JSON.parse(text) as Lock).packages
+  lock(changed(packages => { packages['node_modules/tap'] = { ...tap, version: '0.0.1' } }))
+  t.notOk(installed(), 'another version')
+  lock(changed(packages => { packages['node_modules/new'] = tap }))
+  t.notOk(installed(), 'one more')
+  lock(changed(packages => { packages['node_modules/elsewhere'] = { ...tap, optional: true } }))
+  t.ok(installed(), 'one for another system')
+  lock(changed(packages => { delete packages['node_modules/tap'] }))
+  t.notOk(installed(), 'one less')
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -68,6 +68,10 @@ t.test('a clone, its one command, and the session that follows', { timeout: 590_
   })
   t.match(output, /serving on https:\/\/127\.0\.0\.1:6443, store: embedded in orch-data, authorization: RBAC/)
 
+  const megabytes = Number(execFileSync('du', ['-sm', join(folder, 'node_modules')], { encoding: 'utf8' }).split('\t')[0])
+  t.ok(megabytes < 160, `what it needs to be built and to run is ${megabytes} MB`)
+  t.notOk(existsSync(join(folder, 'test/node_modules')), 'and nothing that only tests need')
+
   // A newcomer types slower than a loaded machine starts.
   paste('until curl -skf https://localhost:6443/readyz; do sleep 0.1; done', folder)
   const session = paste(labelled('session'), folder)
@@ -92,6 +96,10 @@ console.log(await answer.text())
 await fastify.close()
 `)
   t.match(paste('node embed.mjs', folder), /"major":"1","minor":"24"/)
+
+  // The quick ones, so that other programs are not fetched again.
+  const tested = paste('npm run test:quick -- storage/turns', folder)
+  t.match(tested, /installing what the tests need[^]*ok +dist\/test\/storage\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'the tests get what they need by themselves')
 
   if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')
   await ended

@@ -14,7 +14,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, posix } from 'node:path'
+import { join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { batchesOf, FILES, QUICK, silentOf, type Batch } from './batches.js'
@@ -39,7 +39,8 @@ const option = { type: 'boolean', default: false } as const
 const { values: { quick, changed, coverage }, positionals: chosen } = parseArgs({ options: { quick: option, changed: option, coverage: option }, allowPositionals: true })
 const all = !quick && !changed && chosen.length === 0
 const affected = changed ? new Set(testsOf(changedFiles(root), importGraph(root))) : undefined
-const files = readdirSync(join(root, 'dist/test'), { recursive: true, encoding: 'utf8' })
+const files = readdirSync(join(root, 'dist/test'), { recursive: true, withFileTypes: true }) // so it follows no link
+  .map(({ parentPath, name }) => relative(join(root, 'dist/test'), join(parentPath, name)))
   // What was built from a file that is gone is no test.
   .filter(file => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
   .filter(file => chosen.length === 0 || chosen.some(part => file.includes(part)))
@@ -62,7 +63,7 @@ if (!quick) {
 }
 
 if (all) {
-  const lint = spawnSync(process.execPath, ['node_modules/eslint/bin/eslint.js', '.'], { cwd: root, stdio: 'inherit' })
+  const lint = spawnSync(process.execPath, ['test/node_modules/eslint/bin/eslint.js', '.'], { cwd: root, stdio: 'inherit' })
   if (lint.status !== 0) process.exit(1)
 }
 

@@ -1,6 +1,6 @@
 /** What tools of others make of the documents: a validator finds no fault, and a typed client is generated, compiles and lists pods. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -52,7 +52,8 @@ t.test('a client that is generated from the document of the core group compiles 
   const { default: generate, astToString } = await tool<Generator>('openapi-typescript')
   const { json } = await server.get('/openapi/v3/api/v1')
   mkdirSync(join(root, '.cache'), { recursive: true })
-  const folder = mkdtempSync(join(root, '.cache/typed-client-')) // where the packages are found from
+  const folder = mkdtempSync(join(root, '.cache/typed-client-'))
+  symlinkSync(join(root, 'test/node_modules'), join(folder, 'node_modules'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] }
   const write = (name: string, text: string): void => { writeFileSync(join(folder, name), text) }

@@ -1,0 +1,64 @@
+/**
+ * `npm pack` and `npm publish` run this after the build: bundles the declarations of each entry of the package into one file in `dist/types/`,
+ * with what the entry exports and what that needs. The augmentation of Fastify (`plugins/context.ts`) is no part of it: a host
+ * never sees our decorators.
+ */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './bundling.js'
+import { importTestPackage } from './test-packages.js'
+
+const { Extractor, ExtractorConfig } = await importTestPackage('@microsoft/api-extractor')
+const dist = join(root, 'dist')
+const { compilerOptions: { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes } } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
+const compilerOptions = { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes, skipLibCheck: true, typeRoots: [join(root, 'node_modules/@types')] }
+
+/** @param entry path of its declarations @returns those of everything it exports */
+function bundled (entry, into) {
+  const quiet = { default: { logLevel: 'none' } }
+  const { succeeded } = Extractor.invoke(ExtractorConfig.prepare({
+    packageJsonFullPath: join(root, 'package.json'),
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: entry,
+      newlineKind: 'lf',
+      compiler: { overrideTsconfig: { compilerOptions, files: [entry] } },
+      dtsRollup: { enabled: true, untrimmedFilePath: into },
+      apiReport: { enabled: false },
+      docModel: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: { compilerMessageReporting: { default: { logLevel: 'error' } }, extractorMessageReporting: quiet, tsdocMessageReporting: quiet }
+    }
+  }), { localBuild: true, messageCallback: message => { if (message.messageId.startsWith('console-')) message.handled = message.logLevel !== 'error' } })
+  if (!succeeded) throw new Error(`the declarations of ${entry} were not bundled`)
+  return readFileSync(into, 'utf8')
+}
+
+/** Types that are derived from a declaration are written out in its place, so that the plugin's types need none of the declaration language. */
+function writtenOut (text) {
+  for (const [line, name] of text.matchAll(/^export type (\w+) = Static<typeof \1>;\n/gm)) {
+    const [declared, type = ''] = new RegExp(`^export declare const ${name}: (?:import\\("\\S+"\\)\\.)?Message<(.*|[^]*?\\n\\S.*)>;\\n`, 'm').exec(text) ?? []
+    if (type !== '' && !/^\S.*, \w+: /m.test(type)) text = text.replace(line, '').replace(declared, () => `export type ${name} = ${type};\n`)
+  }
+  return text
+}
+
+const work = mkdtempSync(join(dist, 'declarations-'))
+try {
+  const plain = join(work, 'plain')
+  for (const folder of readdirSync(dist, { withFileTypes: true })) {
+    if (!/^(?:test|examples|types|bundle|dev|declarations-.*)$/.test(folder.name)) cpSync(join(dist, folder.name), join(plain, folder.name), { recursive: true, filter: path => !/\.\w+$/.test(path) || path.endsWith('.d.ts') })
+  }
+  for (const file of readdirSync(plain, { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.d.ts')) writeFileSync(join(plain, file), writtenOut(readFileSync(join(plain, file), 'utf8')))
+  }
+  const made = join(work, 'types')
+  for (const [name, entry] of Object.entries({ app: join(plain, 'app.d.ts'), schemas: join(dist, 'schemas/public.d.ts') })) {
+    const into = join(made, `${name}.d.ts`)
+    writeFileSync(into, `/// <reference types="node" />\n\n${bundled(entry, into)}`)
+  }
+  rmSync(join(dist, 'types'), { recursive: true, force: true })
+  renameSync(made, join(dist, 'types'))
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}

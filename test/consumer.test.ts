@@ -1,0 +1,228 @@
+/**
+ * The package as a project of somebody else gets it: packed by `npm pack`, installed, compiled with the strictest options, and run by
+ * node:test, whose process ends only when nothing of the servers is left.
+ */
+import t from 'tap'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const run = promisify(execFile)
+
+/** What a host may use, each with what the compiler must refuse. */
+const HOST = `
+import Fastify, { type FastifyInstance } from 'fastify'
+import orch, { pluginFor, StatusError, StorageError, type AdmissionPlugin, type Authenticator, type Authorizer, type Backend, type ServerOptions } from 'orch-apiserver'
+import { coordinationV1, coreV1, toJson, type Static } from 'orch-apiserver/schemas'
+
+export type Lease = coordinationV1.Lease
+type ConfigMap = Static<typeof coreV1.ConfigMap>
+
+const clerks: Authenticator = {
+  name: 'clerks',
+  authenticate: ({ headers }) => typeof headers['x-clerk'] === 'string' ? { username: headers['x-clerk'], uid: '', groups: ['clerks'], extra: {} } : undefined
+}
+const nights: Authorizer = { name: 'nights', authorize: ({ user, info }) => info.verb === 'delete' && user.username === 'night' ? { decision: 'Deny', reason: 'not at night' } : { decision: 'NoOpinion' } }
+const labels: AdmissionPlugin = pluginFor<ConfigMap>({ group: '', plural: 'configmaps' }, {
+  name: 'labels',
+  operations: ['CREATE'],
+  mutate: ({ object, user }) => { if (object !== undefined) object.metadata.labels = { owner: user?.groups.at(-1)?.replace('system:', '') ?? '' } },
+  validate: ({ object }) => { if (object?.data?.['forbidden'] !== undefined) throw new StatusError('Forbidden', 'not here') }
+})
+
+export async function host (storage: NonNullable<ServerOptions['storage']>): Promise<FastifyInstance> {
+  const options: ServerOptions = { storage, authentication: { authenticators: [clerks] }, authorization: { authorizers: [nights] }, admission: { plugins: [labels] }, limits: { requestTimeout: 30_000 } }
+  const fastify = Fastify()
+  await fastify.register(orch, { prefix: '/cluster', ...options })
+  return fastify
+}
+
+/** A host's own store, of which reads fail while it is away. */
+export const away = (backend: Backend): Backend => ({ ...backend, get: async () => { throw new StorageError('Unavailable', 'it is away') } })
+
+export const text = (map: ConfigMap): string => toJson(coreV1.ConfigMap, map)
+
+// @ts-expect-error -- a member that there is not
+export const unknownMember: ServerOptions = { storge: { kind: 'memory' } }
+// @ts-expect-error -- a kind that there is not
+export const unknownKind: ServerOptions = { storage: { kind: 'memry' } }
+// @ts-expect-error -- a member that may be missing, but is not undefined
+export const undefinedMember: ServerOptions = { storage: undefined }
+// @ts-expect-error -- the decorators of the server stay inside
+export const decorators = (fastify: FastifyInstance): unknown => fastify.orch
+// @ts-expect-error -- metadata is no number
+export const wrong: Lease = { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata: 1 }
+`
+
+const TEST = `
+import { CoreV1Api, CustomObjectsApi, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node'
+import type { FastifyInstance } from 'fastify'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { host, type Lease } from './host.js'
+
+async function configOf (fastify: FastifyInstance): Promise<KubeConfig> {
+  await fastify.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = fastify.server.address() as AddressInfo
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ name: 'cluster', server: \`http://127.0.0.1:\${port}/cluster\`, skipTLSVerify: true }, { name: 'user' })
+  return config
+}
+
+async function until (what: string, holds: () => boolean): Promise<void> {
+  for (const started = Date.now(); !holds();) {
+    assert.ok(Date.now() - started < 30_000, \`waited in vain for \${what}\`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+const LEASE = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespace: 'default', name: 'leader' }
+const TERM = 1000
+
+/** Holds a Lease while it renews it; takes it when its holder has not renewed it for a term. */
+class Candidate {
+  leads = false
+  #timer: NodeJS.Timeout | undefined
+  #asking = Promise.resolve()
+  #seen = { version: '', at: 0 }
+
+  constructor (readonly name: string, readonly api: CustomObjectsApi) {}
+
+  start (): void {
+    this.#asking = this.#ask().then(leads => { this.leads = leads }, error => {
+      if (![404, 409].includes((error as { code: number }).code)) throw error
+      this.leads = false // another was faster
+    }).then(() => { this.#timer = setTimeout(() => { this.start() }, TERM / 10) })
+  }
+
+  async #ask (): Promise<boolean> {
+    const spec = { holderIdentity: this.name, leaseDurationSeconds: TERM / 1000, renewTime: new Date().toISOString().replace('Z', '000Z') }
+    const lease = await this.api.getNamespacedCustomObject(LEASE).catch(error => {
+      if ((error as { code: number }).code !== 404) throw error
+    }) as Lease | undefined
+    if (lease === undefined) {
+      await this.api.createNamespacedCustomObject({ ...LEASE, body: { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata: { name: LEASE.name }, spec } })
+      return true
+    }
+    const version = lease.metadata.resourceVersion ?? ''
+    if (version !== this.#seen.version) this.#seen = { version, at: Date.now() }
+    if (lease.spec?.holderIdentity !== this.name && Date.now() - this.#seen.at < TERM) return false
+    await this.api.replaceNamespacedCustomObject({ ...LEASE, body: { ...lease, spec } })
+    return true
+  }
+
+  async stop (): Promise<void> {
+    await this.#asking
+    clearTimeout(this.#timer)
+    this.leads = false
+  }
+}
+
+let ended = 0
+after(() => { ended = Date.now() })
+process.once('beforeExit', () => { console.log(\`nothing was left after \${Date.now() - ended} ms\`) })
+
+test('two servers in one process, an informer on each, and an election', { timeout: 60_000 }, async t => {
+  const servers = [await host({ kind: 'memory' }), await host({ kind: 'embedded', directory: 'data' })] as const
+  const configs = [await configOf(servers[0]), await configOf(servers[1])] as const
+  const informers = configs.map(config => {
+    const api = config.makeApiClient(CoreV1Api)
+    return makeInformer<V1ConfigMap>(config, '/api/v1/namespaces/default/configmaps', async () => await api.listNamespacedConfigMap({ namespace: 'default' }))
+  })
+  const seen = informers.map(informer => {
+    const names = new Set<string>()
+    informer.on('add', ({ metadata }) => { names.add(metadata?.name ?? '') })
+    return names
+  })
+  for (const informer of informers) await informer.start()
+
+  await t.test('each informer sees what is in its server', async () => {
+    for (const [index, config] of configs.entries()) {
+      const map = await config.makeApiClient(CoreV1Api).createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: \`of-\${index}\` }, data: { a: 'b' } } })
+      assert.equal(map.metadata?.labels?.['owner'], 'unauthenticated')
+    }
+    await until('the events', () => seen.every((names, index) => names.has(\`of-\${index}\`)))
+    assert.ok(!seen[0]?.has('of-1') && !seen[1]?.has('of-0'))
+  })
+
+  await t.test('one of two candidates leads, and the other when it is gone', async () => {
+    const candidates = ['ann', 'bob'].map(name => new Candidate(name, configs[0].makeApiClient(CustomObjectsApi)))
+    for (const candidate of candidates) candidate.start()
+    const leaders = () => candidates.filter(({ leads }) => leads)
+    await until('a leader', () => leaders().length > 0)
+    assert.equal(leaders().length, 1)
+    const [first] = leaders()
+    await first?.stop()
+    await until('the other', () => leaders().length > 0)
+    assert.notEqual(leaders()[0], first)
+    await Promise.all(candidates.map(candidate => candidate.stop()))
+  })
+
+  for (const informer of informers) await informer.stop()
+  for (const server of servers) {
+    const closed = once(server.server, 'close')
+    await server.close()
+    await closed
+  }
+})
+`
+
+t.test('the packed package compiles and runs in a strict project of somebody else', { timeout: 590_000 }, async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-consumer-'))
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+
+  // Packing builds, which would take the ground from under the tests that run beside.
+  const copy = join(folder, 'product')
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  for (const file of files) cpSync(join(root, file), join(copy, file), { recursive: true })
+  for (const packages of ['node_modules', 'test/node_modules']) symlinkSync(join(root, packages), join(copy, packages))
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy, env })
+  const [{ filename, files: packed }] = JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1)) as [{ filename: string, files: Array<{ path: string }> }]
+
+  await t.test('each entry has one file of declarations, which says what it exports and nothing else', async t => {
+    t.strictSame(packed.map(({ path }) => path).filter(path => /\.[cm]?ts$/.test(path)).sort(), ['dist/types/app.d.ts', 'dist/types/schemas.d.ts'])
+    for (const file of ['app.d.ts', 'schemas.d.ts']) {
+      const text = readFileSync(join(copy, 'dist/types', file), 'utf8')
+      t.notOk(/declare module|from ['"]\.|import\(['"]\./.test(text), `${file} needs no other file of ours and changes no type of others`)
+      t.ok(/^\/\/\/ <reference types="node" \/>\n\n\/\*\*\n \* \S/.test(text), `${file} begins with what it is for`)
+    }
+    const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
+    t.notOk(/OrchServer|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
+    t.ok(plugin.split('\n').length < 1500)
+  })
+
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  const write = (name: string, text: string): void => { writeFileSync(join(project, name), text) }
+  const versionOf = (name: string): string => (JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`${name}/package.json`)), 'utf8')) as { version: string }).version
+  const others = ['fastify', '@kubernetes/client-node', '@types/node'].map(name => [name, versionOf(name)])
+  // The client library needs types of ws that it does not bring along.
+  write('package.json', JSON.stringify({ type: 'module', dependencies: { 'orch-apiserver': `file:../${filename}`, '@types/ws': '^8', ...Object.fromEntries(others) } }))
+  write('tsconfig.json', JSON.stringify({ compilerOptions: { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, module: 'nodenext', target: 'es2022' }, include: ['*.ts'] }))
+  write('host.ts', HOST)
+  write('host.test.ts', TEST)
+  await run('npm', ['install', '--no-package-lock'], { cwd: project, env })
+  t.notOk(readdirSync(join(project, 'node_modules/orch-apiserver')).includes('node_modules'), 'it shares the packages of the project')
+
+  for (const compiler of ['typescript', 'typescript-native']) {
+    const compiled = await run(process.execPath, [join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc'), '--project', project]).catch((error: unknown) => error as { stdout: string })
+    t.equal(compiled.stdout, '', `it compiles with ${compiler} ${versionOf(compiler)}`)
+  }
+
+  const child = spawn(process.execPath, ['host.test.js'], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => { output += text.toString() })
+  const [code] = await once(child, 'close') as [number | null]
+  t.equal(code, 0, code === 0 ? 'its tests pass' : output)
+  t.match(output, /^# pass 3$|^ℹ pass 3$/m)
+  const [, left = ''] = /nothing was left after (\d+) ms/.exec(output) ?? []
+  t.ok(left !== '' && Number(left) < 5000, `it ends by itself: ${left} ms`)
+})
