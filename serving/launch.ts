@@ -7,7 +7,7 @@ import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
 import { configuration, storeText } from '../config/options.js'
 import type { ServerOptions } from '../config/server-options.js'
-import { verbosity } from '../config/verbosity.js'
+import { Verbosity } from '../config/verbosity.js'
 import { followAuthorities } from './authorities.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
@@ -42,8 +42,8 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   const { options: tls, chain, notes, trusting } = tlsSetup(parsed)
   const { options, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
-  const verbosityOf = verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity: values.v, verbosityOf, format: values['logging-format'] })
+  const verbosity = new Verbosity(values.v, values.vmodule)
+  const log = createLog({ verbosity, format: values['logging-format'] })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
@@ -82,7 +82,7 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   let scope: FastifyInstance | undefined
   await root.register(async instance => {
     scope = instance
-    await orch(instance, { ...options, ...requestLog(verbosityOf('request-log')), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+    await orch(instance, { ...options, ...observed(options, verbosity), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
@@ -104,8 +104,12 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   return { root, scope, listener, log }
 }
 
-/** Request lines, from -v=3. */
-const requestLog = (level: number): Pick<ServerOptions, 'requestLog'> => level < 3 ? {} : { requestLog: { verbosity: Math.min(level, 10), safe: loggable } }
+/** Request lines, from -v=3. Without profiling the verbosity cannot change, and requests are not even asked about it. */
+function observed ({ profiling }: ServerOptions, verbosity: Verbosity): Pick<ServerOptions, 'profiling' | 'requestLog'> {
+  const level = (): number => Math.min(verbosity.of('request-log'), 10)
+  if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
+  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v) } } }
+}
 
 const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
