@@ -13,6 +13,7 @@ import { throttled, roomForConnections, watchDescriptors } from './descriptors.j
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
 import { runtimeWarnings } from './runtime.js'
+import { reportReadiness } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
 import { tlsSetup } from './tls.js'
 
@@ -161,6 +162,11 @@ function survive (log: FastifyBaseLogger): void {
   process.on('unhandledRejection', reason => log.error({ err: reason }, 'unhandled promise rejection'))
   process.on('uncaughtException', error => log.error({ err: error }, 'uncaught exception'))
   process.stderr.on('error', () => {}) // a closed log reader must not end the process
+}
+
+/** Tells systemd, if it started this process and waits for it. */
+export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
+  reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
 /** SIGUSR1 logs a diagnostic report. SIGHUP, which a closing terminal sends, is ignored. */
