@@ -52,7 +52,7 @@ async function main (args: readonly string[]): Promise<void> {
       return
     }
     const [{ endOnSignals, reportOnSignals, reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/launch.js'), import('./app.js')])
-    const running = await start(parsed, orch)
+    const running = await start(parsed, orch, fail)
     endOnSignals(running)
     reportOnSignals(running)
     reportToServiceManager(running)

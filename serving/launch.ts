@@ -34,8 +34,11 @@ export interface Running {
 /** The plugin of `app.ts`, a higher layer. */
 type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
 
-/** @throws any start-up error; the launcher reports it in one line */
-export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
+/**
+ * @param fail ends the process with one line, for errors that come at any time
+ * @throws any start-up error; the launcher reports it in one line
+ */
+export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never): Promise<Running> {
   const { values } = parsed
   await refuseUsedPort(values)
   const administrator = localAdministrator(parsed)
@@ -83,7 +86,7 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   let scope: FastifyInstance | undefined
   await root.register(async instance => {
     scope = instance
-    await orch(instance, { ...options, ...observed(options, verbosity), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
@@ -103,6 +106,11 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   announce(log, parsed)
   if (administrator !== undefined) log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
   return { root, scope, listener, log }
+}
+
+/** A store that this release cannot read ends the process as soon as it is known, which is after the start if etcd was away. */
+function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never): Pick<ServerOptions, 'storage'> {
+  return storage !== undefined && 'servers' in storage ? { storage: { ...storage, refused: fail } } : {}
 }
 
 /** Request lines, from -v=3. Without profiling the verbosity cannot change, and requests are not even asked about it. */
