@@ -6,13 +6,11 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import { printable } from './flag.js'
-import type { Verbosity } from './verbosity.js'
+import { Verbosity } from './verbosity.js'
 
 export interface LogOptions {
-  /** `-v`: 0 to 3 is info, 4 and 5 debug, more trace. */
-  readonly verbosity: number
-  /** Verbosity per module; a module logs with a child logger whose `module` is its name. Default `verbosity`. */
-  readonly verbosityOf?: Verbosity | undefined
+  /** 0 to 3 is info, 4 and 5 debug, more trace. A module logs with a child logger whose `module` is its name; there is one for each module. */
+  readonly verbosity: number | Verbosity
   /** Default text. */
   readonly format?: 'text' | 'json'
   /** Writes a line. Default to standard error. */
@@ -32,14 +30,18 @@ export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbo
 /** Removes secrets from a URL. */
 export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
-export function createLog ({ verbosity, verbosityOf = () => verbosity, format = 'text', write = toStandardError }: LogOptions): FastifyBaseLogger {
+export function createLog ({ verbosity, format = 'text', write = toStandardError }: LogOptions): FastifyBaseLogger {
   const render = format === 'json' ? jsonLine : textLine
-  return pino({
-    level: logLevel(verbosity),
+  const levels = typeof verbosity === 'number' ? new Verbosity(verbosity) : verbosity
+  const log = pino({
+    level: logLevel(levels.v),
     base: null,
     onChild: child => {
       const { module } = child.bindings()
-      if (typeof module === 'string') child.level = logLevel(verbosityOf(module)) as typeof child.level // without custom levels
+      if (typeof module !== 'string') return
+      const adjust = (): void => { child.level = logLevel(levels.of(module)) as typeof child.level } // without custom levels
+      adjust()
+      levels.follow(adjust)
     },
     serializers: {
       err: describeError,
@@ -48,6 +50,8 @@ export function createLog ({ verbosity, verbosityOf = () => verbosity, format = 
       res: (reply: { statusCode?: unknown }) => reply.statusCode
     }
   }, { write: line => { write(render(line)) } })
+  levels.follow(() => { log.level = logLevel(levels.v) })
+  return log
 }
 
 /** Message, causes and stack frames of an error; a string for other values. */

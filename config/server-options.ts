@@ -78,8 +78,8 @@ export interface ServerOptions {
   identityLease?: IdentitySettings
   /** Connections to node agents, and proxy destinations. */
   connections?: ConnectionOptions
-  /** Serves profiles at `/debug/pprof/`. Default off. */
-  profiling?: Pick<ProfilingOptions, 'contention'>
+  /** Serves profiles at `/debug/pprof/`, and `/debug/flags/v` with `setVerbosity`. Default off. */
+  profiling?: Pick<ProfilingOptions, 'contention' | 'setVerbosity'>
   /** Exports spans of requests. Default off. */
   tracing?: TracingOptions
   /** Logs requests, by `-v`. Default off. */

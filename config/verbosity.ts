@@ -1,6 +1,6 @@
 /**
  * Log verbosity by module: `-v`, or more if a `--vmodule` pattern matches. A module is a source file without its extension; the first
- * matching pattern counts.
+ * matching pattern counts. `-v` can be changed while the server runs, the patterns stay.
  * @see interface, 'Server start-up options': --vmodule
  */
 
@@ -13,9 +13,6 @@ interface Rule {
   readonly level: number
 }
 
-/** The verbosity of a module. */
-export type Verbosity = (module: string) => number
-
 const RULE = /^([^=,\s]+)=(\d{1,9})$/
 
 /** Describes an invalid rule; undefined if valid. */
@@ -26,10 +23,38 @@ export function ruleProblem (text: string): string | undefined {
   return undefined
 }
 
-/** @param texts valid rules */
-export function verbosity (v: number, texts: readonly string[]): Verbosity {
-  const rules = rulesOf(texts)
-  return module => Math.max(v, rules.find(({ matches }) => matches.test(module))?.level ?? 0)
+export class Verbosity {
+  readonly #rules: readonly Rule[]
+  /** Levels of modules that were asked for, because some are asked for at each request. */
+  readonly #known = new Map<string, number>()
+  readonly #followers: Array<() => void> = []
+  #v: number
+
+  /** @param texts valid rules */
+  constructor (v: number, texts: readonly string[] = []) {
+    this.#v = v
+    this.#rules = rulesOf(texts)
+  }
+
+  get v (): number { return this.#v }
+
+  of (module: string): number {
+    let level = this.#known.get(module)
+    if (level === undefined) {
+      level = Math.max(this.#v, this.#rules.find(({ matches }) => matches.test(module))?.level ?? 0)
+      this.#known.set(module, level)
+    }
+    return level
+  }
+
+  set (v: number): void {
+    this.#v = v
+    this.#known.clear()
+    for (const follow of this.#followers) follow()
+  }
+
+  /** Calls `then` after each change, as long as the server runs. */
+  follow (then: () => void): void { this.#followers.push(then) }
 }
 
 /** Warnings about rules that match no module. */

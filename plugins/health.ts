@@ -31,6 +31,8 @@ export interface Health {
    * `livezGracePeriod` after start-up.
    */
   postStart: (name: string, work: PromiseLike<unknown>) => void
+  /** True if all checks of readyz pass. Logs nothing. */
+  ready: () => Promise<boolean>
 }
 
 export interface HealthOptions {
@@ -102,7 +104,8 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
       register(`poststarthook/${name}`, () => {
         if (problem !== undefined) throw problem
       }, {}, endpoint => endpoint === 'livez' && !finished && now() - started < livezGracePeriod)
-    }
+    },
+    ready: async () => (await Promise.all(of('readyz').map(problemOf))).every(problem => problem === undefined)
   }
   register('ping', () => {})
   register('log', () => {})
@@ -119,26 +122,33 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     else fastify.log.info({ check: check.name }, 'a health check passes again')
   }
 
-  const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
-    if (check.isExcused(endpoint)) return true
+  const of = (endpoint: HealthEndpoint): Registered[] => [...checks.values()].filter(check => check.endpoints.has(endpoint))
+
+  /** Undefined if the check passes. */
+  const problemOf = async (check: Registered): Promise<unknown> => {
     try {
       if (check.pending === undefined) {
         const outcome = check.run()
         if (isPromiseLike(outcome)) check.pending = within(check.timeout, outcome).finally(() => { check.pending = undefined })
       }
       await check.pending
+      return undefined
     } catch (error) {
-      logChange(check, error ?? 'no reason given')
-      return false
+      return error ?? 'no reason given'
     }
-    logChange(check, undefined)
-    return true
+  }
+
+  const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
+    if (check.isExcused(endpoint)) return true
+    const problem = await problemOf(check)
+    logChange(check, problem)
+    return problem === undefined
   }
 
   const answer = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query } = request.orch
     const excluded = excludedNames(query.getAll('exclude'))
-    const mine = [...checks.values()].filter(check => check.endpoints.has(endpoint))
+    const mine = of(endpoint)
     const results = await Promise.all(mine.map(async check => {
       const state = excluded.has(check.name) ? 'excluded' : await run(check, endpoint) ? 'ok' : 'failed'
       return { name: check.name, state } satisfies CheckResult

@@ -1,6 +1,6 @@
 /**
  * Logs one line per request, depending on `-v`: from 3 method and status, from 8 also headers, at 9 and 10 also objects, cut to 1,000 and
- * 10,000 characters. Never logs credentials, secrets, or tokens that are reviewed or issued.
+ * 10,000 characters. With a verbosity that may change it is registered below 3 too; a request then costs a comparison. Never logs credentials, secrets, or tokens that are reviewed or issued.
  * @see interface, 'Server start-up options': -v
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
@@ -9,12 +9,13 @@ import fp from 'fastify-plugin'
 import type { ObjectRecorder, RequestContext } from './context.js'
 
 export interface RequestLogOptions {
-  /** 3 to 10. */
-  readonly verbosity: number
+  /** 0 to 10. A function is called for each request. */
+  readonly verbosity: number | (() => number)
   /** Removes secrets from a URL. */
   readonly safe: (url: string) => string
 }
 
+const WITH_LINES = 3
 const WITH_HEADERS = 8
 /** Maximum object characters by verbosity. */
 const MAX_LENGTHS: Readonly<Record<number, number>> = { 9: 1000, 10: 10_000 }
@@ -25,15 +26,17 @@ const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 
 interface Kept { request?: string, response?: string }
 
-export default fp<RequestLogOptions>(async (fastify, { verbosity, safe }) => {
-  const longest = MAX_LENGTHS[verbosity] ?? 0
+export default fp<RequestLogOptions>(async (fastify, { verbosity: given, safe }) => {
+  const verbosity = typeof given === 'number' ? () => given : given
   const bodies = new WeakMap<FastifyRequest, Kept>()
 
   fastify.addHook('onRequest', (request, reply, done) => {
+    const level = verbosity()
+    if (level < WITH_LINES) return done()
     const { method, raw: { url = '' } } = request
     const ip = request.ip.replace(/^::ffff:(?=\d+\.)/, '')
     const since = performance.now()
-    const sent = verbosity >= WITH_HEADERS ? masked(request.headers) : undefined
+    const sent = level >= WITH_HEADERS ? masked(request.headers) : undefined
     reply.raw.once('close', () => {
       const { request: body, response } = bodies.get(request) ?? {}
       request.log.info({
@@ -50,9 +53,9 @@ export default fp<RequestLogOptions>(async (fastify, { verbosity, safe }) => {
     })
     done()
   })
-  if (longest === 0) return
   fastify.addHook('preHandler', (request, _reply, done) => {
-    if (!isSecret(request.orch)) request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
+    const longest = MAX_LENGTHS[verbosity()]
+    if (longest !== undefined && !isSecret(request.orch)) request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
     done()
   })
 }, { name: 'orch/request-log', fastify: '5.x' })

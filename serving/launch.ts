@@ -7,12 +7,13 @@ import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
 import { configuration, storeText } from '../config/options.js'
 import type { ServerOptions } from '../config/server-options.js'
-import { verbosity } from '../config/verbosity.js'
+import { Verbosity } from '../config/verbosity.js'
 import { followAuthorities } from './authorities.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
 import { runtimeWarnings } from './runtime.js'
+import { reportReadiness } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
 import { tlsSetup } from './tls.js'
 
@@ -33,8 +34,11 @@ export interface Running {
 /** The plugin of `app.ts`, a higher layer. */
 type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
 
-/** @throws any start-up error; the launcher reports it in one line */
-export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
+/**
+ * @param fail ends the process with one line, for errors that come at any time
+ * @throws any start-up error; the launcher reports it in one line
+ */
+export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never): Promise<Running> {
   const { values } = parsed
   await refuseUsedPort(values)
   const administrator = localAdministrator(parsed)
@@ -42,8 +46,8 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   const { options: tls, chain, notes, trusting } = tlsSetup(parsed)
   const { options, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
-  const verbosityOf = verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity: values.v, verbosityOf, format: values['logging-format'] })
+  const verbosity = new Verbosity(values.v, values.vmodule)
+  const log = createLog({ verbosity, format: values['logging-format'] })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
@@ -82,7 +86,7 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   let scope: FastifyInstance | undefined
   await root.register(async instance => {
     scope = instance
-    await orch(instance, { ...options, ...requestLog(verbosityOf('request-log')), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
@@ -104,8 +108,17 @@ export async function start (parsed: Parsed, orch: Orch): Promise<Running> {
   return { root, scope, listener, log }
 }
 
-/** Request lines, from -v=3. */
-const requestLog = (level: number): Pick<ServerOptions, 'requestLog'> => level < 3 ? {} : { requestLog: { verbosity: Math.min(level, 10), safe: loggable } }
+/** A store that this release cannot read ends the process as soon as it is known, which is after the start if etcd was away. */
+function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never): Pick<ServerOptions, 'storage'> {
+  return storage !== undefined && 'servers' in storage ? { storage: { ...storage, refused: fail } } : {}
+}
+
+/** Request lines, from -v=3. Without profiling the verbosity cannot change, and requests are not even asked about it. */
+function observed ({ profiling }: ServerOptions, verbosity: Verbosity): Pick<ServerOptions, 'profiling' | 'requestLog'> {
+  const level = (): number => Math.min(verbosity.of('request-log'), 10)
+  if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
+  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v) } } }
+}
 
 const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
@@ -157,6 +170,11 @@ function survive (log: FastifyBaseLogger): void {
   process.on('unhandledRejection', reason => log.error({ err: reason }, 'unhandled promise rejection'))
   process.on('uncaughtException', error => log.error({ err: error }, 'uncaught exception'))
   process.stderr.on('error', () => {}) // a closed log reader must not end the process
+}
+
+/** Tells systemd, if it started this process and waits for it. */
+export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
+  reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
 /** SIGUSR1 logs a diagnostic report. SIGHUP, which a closing terminal sends, is ignored. */

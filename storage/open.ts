@@ -1,5 +1,7 @@
 /** Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on demand, to keep the start fast. */
 import type { Backend } from './backend.js'
+import type { StorageError } from './errors.js'
+import type { EtcdOptions } from './etcd/backend.js'
 
 export type BackendOptions =
   | { readonly kind?: 'memory' }
@@ -9,7 +11,7 @@ export type BackendOptions =
     readonly directory: string
     /** Bytes of its disk that stay free: below, values are refused. 64 MiB by default. */
     readonly minFree?: number
-    /** Receives notes for the operator about the opening. Default ignored. */
+    /** Receives notes for the operator about the opening and the format. Default ignored. */
     readonly note?: (text: string) => void
   }
   | {
@@ -26,6 +28,11 @@ export type BackendOptions =
     readonly key?: string | Uint8Array
     /** Timeout of `status()` in milliseconds; 2,000 by default. */
     readonly healthcheckTimeout?: number
+    /**
+     * Called once if the store is of a newer format than this release reads, as soon as etcd answers, at the start or later. All calls
+     * fail then, and a server's start if it is not over. Default: the log says so.
+     */
+    readonly refused?: (error: Error) => void
   }
 
 /**
@@ -43,7 +50,7 @@ type BackEndKind = NonNullable<BackendOptions['kind']>
 const OPENERS: { readonly [K in BackEndKind]: (options: Extract<BackendOptions, { readonly kind?: K }>) => Promise<Backend> } = {
   memory: async () => (await import('./embedded/memory.js')).openMemory(),
   embedded: async options => await (await import('./embedded/lmdb.js')).openEmbedded(options.directory, options),
-  etcd: async options => (await import('./etcd/backend.js')).openEtcd(options)
+  etcd: async (options: EtcdOptions) => (await import('./etcd/backend.js')).openEtcd(options)
 }
 
 /** Values of `kind`. */
@@ -62,20 +69,41 @@ export interface Store {
 export interface Stores {
   readonly all: readonly Store[]
   readonly of: (group: string, plural: string) => Backend
+  /** Set once a store proved to be of a newer format. */
+  readonly refusal: () => StorageError | undefined
   /** Closes the back ends that were opened here, not one supplied by the host. */
   readonly close: () => Promise<void>
 }
 
 export const isBackend = (options: BackendOptions | Backend): options is Backend => 'watch' in options && typeof options.watch === 'function'
 
+export interface CommonOptions {
+  /** The prefix of all keys. */
+  readonly prefix: string
+  /** Receives notes for the operator, unless the back end's options have a receiver. */
+  readonly note: (text: string, level?: 'info' | 'warn') => void
+  /** As the option of an etcd, which replaces it. */
+  readonly refused: (error: Error) => void
+}
+
 /**
+ * Opens back ends that check the format of what they find.
  * @param given the host's own back end, or options to open one
- * @param common the prefix of all keys, and where notes go unless `given` says otherwise
  * @throws StorageError as `openBackend`
  */
-export async function openStores (given: BackendOptions | Backend, common: { readonly prefix: string, readonly note: (text: string) => void }): Promise<Stores> {
-  if (isBackend(given)) return { all: [{ backend: given, name: given.name, endpoint: undefined }], of: () => given, close: async () => {} }
-  const options: BackendOptions = Object.assign({ note: common.note }, given, { prefix: common.prefix })
+export async function openStores (given: BackendOptions | Backend, common: CommonOptions): Promise<Stores> {
+  let refusal: StorageError | undefined
+  if (isBackend(given)) return { all: [{ backend: given, name: given.name, endpoint: undefined }], of: () => given, refusal: () => refusal, close: async () => {} }
+  const { refused } = given.kind === 'etcd' && given.refused !== undefined ? { refused: given.refused } : common
+  const format: EtcdOptions['format'] = {
+    note: common.note,
+    refused: error => {
+      if (refusal !== undefined) return // of another etcd of this server
+      refusal = error
+      refused(error)
+    }
+  }
+  const options: BackendOptions = Object.assign({ note: common.note }, given, { prefix: common.prefix, ...(given.kind === 'etcd' ? { format } : {}) })
   const main = await openBackend(options)
   const all: Store[] = [{ backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }]
   const overrideBackends = new Map<string, Backend>()
@@ -89,6 +117,7 @@ export async function openStores (given: BackendOptions | Backend, common: { rea
   return {
     all,
     of: (group, plural) => overrideBackends.get(`${group}/${plural}`) ?? main,
+    refusal: () => refusal,
     close: async () => { await Promise.all(all.map(({ backend }) => backend.close())) }
   }
 }

@@ -10,7 +10,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, as, callback, checkMembers, each, members, milliseconds, needed, object, option, record, secretString, string, whole, type Table } from '../option.js'
+import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, record, secretString, string, whole, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import type { ServerOptions } from '../server-options.js'
 import { audit } from './audit.js'
@@ -83,12 +83,12 @@ const OPTIONS: Table<ServerOptions> = {
     }),
     nearby: boolean
   }),
-  profiling: members<Group<'profiling'>>({ contention: as(observability['contention-profiling']) }),
+  profiling: members<Group<'profiling'>>({ contention: as(observability['contention-profiling']), setVerbosity: callback() }),
   tracing: members<Group<'tracing'>>({
     receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(), samplingRatePerMillion: whole({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
     passOn: boolean
   }),
-  requestLog: members<Group<'requestLog'>>({ verbosity: needed(whole({ min: 3, max: 10 })), safe: needed(callback()) }),
+  requestLog: members<Group<'requestLog'>>({ verbosity: needed(either(callback<() => number>(), as(observability.v))), safe: needed(callback()) }),
   securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
   api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string() }),
   health: members<Group<'health'>>({ livezGracePeriod: as(health['livez-grace-period']) }),

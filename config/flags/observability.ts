@@ -22,7 +22,7 @@ export const observability = {
   'disabled-metrics': list([], 'names of metrics to disable', metricName),
   'show-hidden-metrics-for-version': text('', 'previous minor version whose hidden metrics are shown; none are hidden in this release', previousVersion),
   'tracing-config-file': path('file with the TracingConfiguration: where spans of requests are sent, and of how many'),
-  profiling: bool(true, 'serve profiles at /debug/pprof/'),
+  profiling: bool(true, 'serve profiles at /debug/pprof/, and PUT /debug/flags/v, which changes -v'),
   'contention-profiling': bool(false, 'measure the delay of the event loop, shown at /debug/pprof/block')
 }
 

@@ -1,16 +1,10 @@
 /**
  * For clients that were built with the public project's names: a proxy on this machine that speaks those to them and ours to the server.
- * README.md says what it is for and what it is not.
- *
- *     node dist/examples/stock-names/proxy.js --certificate-authority=orch-data/certs/apiserver.crt \
- *       --tls-cert-file=orch-data/certs/apiserver.crt --tls-private-key-file=orch-data/certs/apiserver.key
+ * README.md says what it is for and what it is not; `cli.ts` is the command.
  */
-import { readFileSync } from 'node:fs'
 import { type IncomingMessage, type RequestListener, request as requestHttp, type ServerResponse } from 'node:http'
-import { Agent, createServer, request as requestHttps } from 'node:https'
+import { Agent, request as requestHttps } from 'node:https'
 import { pipeline, Readable } from 'node:stream'
-import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
 import { isDecodeError } from '../../schemas/public.js'
 import { renamePath, TO_OURS, TO_PUBLIC } from './names.js'
 import { jsonOf } from './protobuf.js'
@@ -73,14 +67,4 @@ export function stockNames (server: URL, ca?: string): RequestListener {
     if (hasBody) body.pipe(new RenamedJson(TO_OURS)).on('error', failed).pipe(onward)
     else onward.end()
   }
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const file = { type: 'string' } as const
-  const { values } = parseArgs({ options: { server: { type: 'string', default: 'https://localhost:6443' }, port: { type: 'string', default: '6444' }, 'certificate-authority': file, 'tls-cert-file': file, 'tls-private-key-file': file } })
-  const read = (path?: string): string | undefined => path === undefined ? undefined : readFileSync(path, 'utf8')
-  // Clients send their tokens over TLS alone.
-  const pair = { cert: read(values['tls-cert-file']), key: read(values['tls-private-key-file']) }
-  const proxy = createServer(pair, stockNames(new URL(values.server), read(values['certificate-authority'])))
-  proxy.listen(Number(values.port), '127.0.0.1', () => { console.log(`https://localhost:${values.port} speaks stock names for ${values.server}`) })
 }

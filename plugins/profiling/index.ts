@@ -1,17 +1,21 @@
 /**
- * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. Authorized like any path.
+ * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. `/debug/flags/`: the verbosity of the log.
+ * Authorized like any path.
  * @see interface, `--profiling`, `--contention-profiling`
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { badRequest, StatusError } from '../../schemas/status.js'
+import { debugFlags } from './flags.js'
 import { stateOf, stateText } from '../../registry/state.js'
 import type { ProfileKind } from './profiles.js'
 
 export interface ProfilingOptions {
   /** Measures the event loop delay, `--contention-profiling`. Default false. */
   readonly contention?: boolean
+  /** Changes the verbosity of the log to 0 to 10, as `-v` has it. Default none: `/debug/flags/` is not served. */
+  readonly setVerbosity?: (v: number) => void
   /** Maximum duration of a request, and thus of a profile, in milliseconds. Default 60,000. */
   readonly requestTimeout?: number | undefined
 }
@@ -29,7 +33,7 @@ const PAGES = {
   cmdline: 'the command line'
 }
 
-export default fp(async (fastify, { contention = false, requestTimeout = 60_000 }: ProfilingOptions) => {
+export default fp(async (fastify, { contention = false, setVerbosity, requestTimeout = 60_000 }: ProfilingOptions) => {
   let busy = false
   const delay = contention ? monitorEventLoopDelay({ resolution: 10 }) : undefined
   delay?.enable()
@@ -58,6 +62,7 @@ export default fp(async (fastify, { contention = false, requestTimeout = 60_000 
   fastify.get(`${ROOT}/goroutine`, (_request, reply) => text(reply, stateText(stateOf(fastify.orch.resources))))
   fastify.get(`${ROOT}/block`, (_request, reply) => text(reply, delay === undefined ? 'the delay of the event loop is not measured; start with --contention-profiling\n' : delayText(delay)))
   fastify.get(`${ROOT}/cmdline`, (_request, reply) => text(reply, process.argv.join('\0')))
+  if (setVerbosity !== undefined) debugFlags(fastify, setVerbosity)
 }, { name: 'orch/profiling', fastify: '5.x', dependencies: ['orch/storage'] })
 
 /** @throws StatusError 400 */

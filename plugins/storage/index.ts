@@ -2,6 +2,7 @@
  * Opens the back end and the resource registry, to which routes add their types; compacts the history periodically. Starts before the
  * routes, and loads the watch caches after all of them are registered.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { loadPlugins } from '../../admission/catalogue.js'
@@ -60,12 +61,25 @@ export interface StoragePluginOptions {
 
 const MINUTE = 60_000
 const TRIM_EVERY = MINUTE / 2
+/** Milliseconds that a start waits for etcd, to end before it serves if the store there is too new. Without an answer it goes on. */
+const FORMAT_WAIT = 500
 
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {
   const { prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection } = storage
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
-  const stores = await openStores(storage, { prefix, note: text => { fastify.log.warn(text) } })
+  const stores = await openStores(storage, {
+    prefix,
+    note: (text, level = 'warn') => { fastify.log[level](text) },
+    refused: error => { fastify.log.error(error.message) } // a start that is not over fails too
+  })
   const backends = stores.all.map(({ backend }) => backend)
+  if ('servers' in storage) {
+    fastify.addHook('onReady', async () => {
+      await Promise.race([Promise.allSettled(backends.map(backend => backend.revision())), sleep(FORMAT_WAIT, undefined, { ref: false })])
+      const refusal = stores.refusal()
+      if (refusal !== undefined) throw refusal
+    })
+  }
 
   const { rbac, authorizer } = fastify.orch
   const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, warn: text => { fastify.log.warn(text) } })

@@ -33,12 +33,12 @@ const TRACEPARENT_LENGTH = 55
 
 async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: TracingOptions): Promise<void> {
   const log = fastify.log.child({ module: 'tracing' })
-  const everything = log.level === 'debug' || log.level === 'trace'
   const failed = occasionally((reason: string) => { log.warn(`traces cannot be sent to ${reason}`) }, MINUTE)
   const spans = receiver === undefined ? undefined : new (await import('./open-telemetry.js')).OpenTelemetry(receiver, `orch-apiserver-${randomUUID()}`, failed)
 
   // An overloaded server is slow with every request and must not log each one.
   const logSlow = atMost(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
+    const everything = log.level === 'debug' || log.level === 'trace' // the level may have changed since the start
     log.info(slowLine(request.orch.trace, nameOf(request), fieldsOf(request), everything))
     if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MAX_SLOW_PER_SECOND} in a second`)
   })

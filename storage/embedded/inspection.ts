@@ -85,7 +85,7 @@ class Reader {
     const text = value.toString('latin1')
     if (key.equals(metaKey('format'))) {
       this.#format = text
-      if (text !== FORMAT && text !== FIRST_FORMAT) this.problem(`it is of the format '${text.slice(0, 40)}', this program reads '${FORMAT}'`)
+      if (text !== FORMAT && text !== FIRST_FORMAT) this.problem(`it is of the format '${text.slice(0, 40)}', this program reads '${FORMAT}': use the release that wrote it, or a newer one`)
     } else if (key.equals(metaKey('compacted'))) {
       if (!/^\d{1,16}$/.test(text)) this.problem('the revision it is compacted to can not be read')
     } else this.problem(`it has a record of the unknown name ${JSON.stringify(key.toString('latin1', 1, 41))}`)

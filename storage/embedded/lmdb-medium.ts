@@ -12,7 +12,7 @@ import type { Version } from './history.js'
 import type { DirectoryLock } from './lock.js'
 import type { Change, Medium, StoredLease, StoredState, StoredVersion } from './medium.js'
 import {
-  addKey, CHECKED, faultOfTally, FORMAT, formatTally, LEASES_START, leaseIdOf, leaseKey, metaKey, parseLease, parseTally, parseVersionKey, seal, TALLY_KEY, type Tally, UNCHECKED, unseal, VERSIONS_END, VERSIONS_START, versionKey
+  addKey, CHECKED, faultOfTally, FIRST_FORMAT, FORMAT, formatTally, LEASES_START, leaseIdOf, leaseKey, metaKey, parseLease, parseTally, parseVersionKey, seal, TALLY_KEY, type Tally, UNCHECKED, unseal, VERSIONS_END, VERSIONS_START, versionKey
 } from './record.js'
 import { DEFAULT_MIN_FREE, freeBytesOf, Space } from './space.js'
 
@@ -26,7 +26,7 @@ export interface EmbeddedOptions extends EngineOptions {
   readonly minFree?: number
   /** Returns the free bytes of the disk; by default from the file system. */
   readonly freeBytes?: () => number
-  /** Receives notes for the operator about the opening. */
+  /** Receives notes for the operator about the opening and the format. */
   readonly note?: (text: string) => void
 }
 
@@ -59,11 +59,13 @@ export class LmdbMedium implements Medium {
   #tally: Tally = { revision: 0, versions: 0, keys: 0 }
   /** Whether the store is still marked with the first format. */
   #firstFormat: boolean
+  readonly #note: EmbeddedOptions['note']
 
   /** @param first whether the store is in the first format; the first batch upgrades it */
   constructor (table: Table, file: string, lock: DirectoryLock, first: boolean, options: EmbeddedOptions) {
     this.#table = table
     this.#firstFormat = first
+    this.#note = options.note
     this.#file = file
     this.#lock = lock
     this.#pageSize = pageCounts(table).size
@@ -147,7 +149,7 @@ export class LmdbMedium implements Medium {
     try {
       if (await this.#table.batch(() => this.#applyAll(changes, tally))) {
         this.#tally = tally
-        this.#firstFormat = false
+        this.#noteUpgrade()
         return
       }
     } catch (error) {
@@ -221,6 +223,12 @@ export class LmdbMedium implements Medium {
     for (const change of changes) this.#apply(writer, change)
     if (this.#firstFormat) writer.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
     if (this.#firstFormat || tally.versions !== this.#tally.versions || tally.revision !== this.#tally.revision) writer.put(TALLY_KEY, formatTally(tally))
+  }
+
+  #noteUpgrade (): void {
+    if (!this.#firstFormat) return
+    this.#firstFormat = false
+    this.#note?.(`the store ${this.#file} is of the format '${FORMAT}' from now on, it was '${FIRST_FORMAT}': releases that know only '${FIRST_FORMAT}' can read it no longer; to go back to one, restore a backup from before`)
   }
 
   #apply (writer: Writer, change: Change): void {

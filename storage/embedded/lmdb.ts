@@ -118,7 +118,7 @@ async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: 
   const format = table.getBinary(metaKey('format'))?.toString('latin1')
   if (format === FORMAT || format === FIRST_FORMAT) return format === FIRST_FORMAT
   if (format !== undefined) {
-    throw new StorageError('Corrupt', `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}'`)
+    throw new StorageError('Corrupt', `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}': start the release that wrote it, or a newer one, or name another --data-dir`)
   }
   if ([...table.getKeys({ limit: 1 })].length > 0) {
     throw new StorageError('Corrupt', `the directory ${directory} holds the data of another program: no format of ours stands in it`)

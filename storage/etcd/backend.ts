@@ -5,6 +5,7 @@ import type {
 import { StorageError } from '../errors.js'
 import { checkGuard, checkKey, rangeOf, wholeSeconds } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
+import { CheckedConnection, type FormatOptions } from './format.js'
 import { CallError, closedError, failureOf, isDenied } from './failures.js'
 import { SharedRead } from './shared-read.js'
 import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
@@ -16,6 +17,8 @@ export interface EtcdOptions extends ConnectionOptions {
   readonly prefix?: string
   /** Timeout of `status()` in milliseconds; 2,000 by default. */
   readonly healthcheckTimeout?: number
+  /** Checks the format before anything else. Default off. */
+  readonly format?: Omit<FormatOptions, 'prefix'>
 }
 
 /** Items per message: a page is decoded in one event loop turn. */
@@ -30,7 +33,7 @@ const PROGRESS_KEY = '.progress'
 
 class EtcdBackend implements Backend {
   readonly name = 'etcd'
-  readonly #connection: Connection
+  readonly #connection: Connection | CheckedConnection
   readonly #scope: { readonly start: string, readonly end: string }
   readonly #progressKey: Buffer
   readonly #healthTimeout: number
@@ -44,7 +47,8 @@ class EtcdBackend implements Backend {
   #closed = false
 
   constructor (options: EtcdOptions) {
-    this.#connection = new Connection(options)
+    const connection = new Connection(options)
+    this.#connection = options.format === undefined ? connection : new CheckedConnection(connection, { prefix: options.prefix ?? '', ...options.format })
     const path = `${options.prefix ?? ''}/`
     this.#scope = rangeOf(path)
     this.#progressKey = bytesOf(path + PROGRESS_KEY)

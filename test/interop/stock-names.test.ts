@@ -1,4 +1,4 @@
-/** kubectl's `auth` commands, which know the public project's names alone, through examples/stock-names, on roles and bindings of ours. */
+/** kubectl's `auth` commands, which know the public project's names alone, through the command of examples/stock-names, as the package has it, on roles and bindings of ours. */
 import t from 'tap'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import type { Json, Test } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
 import { ask, freePort, launch, RunningServer, until } from './server.js'
 
-const PROXY = fileURLToPath(new URL('../../examples/stock-names/proxy.js', import.meta.url))
+const PROXY = fileURLToPath(new URL('../../bundle/stock-names.js', import.meta.url))
 const STOCK = 'rbac.authorization.k8s.io'
 const OURS = 'rbac.authorization.orch.io'
 

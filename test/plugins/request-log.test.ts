@@ -8,9 +8,9 @@ import { client, type Client } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-async function start (t: Test, verbosity: number): Promise<{ server: Client, lines: () => string[] }> {
+async function start (t: Test, verbosity: number | (() => number)): Promise<{ server: Client, lines: () => string[] }> {
   const log: string[] = []
-  const logger = createLog({ verbosity, write: line => { log.push(line) } })
+  const logger = createLog({ verbosity: 0, write: line => { log.push(line) } })
   const app: FastifyInstance = Fastify({ childLoggerFactory: () => logger, logController: new LogController({ disableRequestLogging: true }) })
   t.teardown(() => app.close())
   await app.register(orch, { requestLog: { verbosity, safe: loggable }, authentication: { tokens: 'sesame-token,ann,1\n' } })
@@ -53,4 +53,17 @@ t.test('at 9 and 10 it has what was sent and answered, cut, and nothing of secre
     t.equal(lines().length, 5)
     t.notMatch(lines().slice(1).join(''), /sesame|c2VzYW1l|eyJ|Object=/)
   }
+})
+
+t.test('a verbosity that changes is that of the next request', async t => {
+  let level = 0
+  const { server, lines } = await start(t, () => level)
+  await server.get('/version')
+  t.strictSame(lines(), [])
+  level = 9
+  await server.get(`${CONFIGS}/none`)
+  t.match(lines(), [/ url=\/api\/v1\/namespaces\/default\/configmaps\/none status=404 .*responseObject=/])
+  level = 2
+  await server.get('/version')
+  t.equal(lines().length, 1)
 })

@@ -252,9 +252,13 @@ t.test('a store of the first format opens, is gone on with, and is checked from 
   await backend.close()
   t.match(await inspect(fileOf(directory)), { problems: [], values: [], versions: 4, keys: 1 }, 'reading has changed nothing')
 
-  backend = await openEmbedded(directory)
+  const notes: string[] = []
+  backend = await openEmbedded(directory, { note: text => { notes.push(text) } })
+  t.strictSame(notes, [])
   const updated = done(await backend.update('/a', Buffer.from('{"a":3}'), 4))
   done(await backend.create('/c', Buffer.from('{"c":1}')))
+  t.match(notes, [/^the store \S+ is of the format 'orch-store 2' from now on, it was 'orch-store 1': releases that know only 'orch-store 1' can read it no longer; to go back to one, restore a backup from before$/])
+  t.equal(notes.length, 1)
   await backend.compact(updated)
   await backend.close()
   backend = await openEmbedded(directory)

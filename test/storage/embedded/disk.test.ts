@@ -234,7 +234,7 @@ t.test('directories that hold no store of ours are refused by name and left as t
   const future = openLmdb({ path: path.join(newer, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
   await future.put(bytes('\0format'), bytes('orch-store 999'))
   await future.close()
-  await refuses(newer, /orch-store 999/)
+  await refuses(newer, /holds a store of the format 'orch-store 999', this server reads 'orch-store 2': start the release that wrote it, or a newer one, or name another --data-dir$/)
 
   // The refusals held no lock.
   await rm(path.join(cut, 'data.mdb'))

@@ -1,0 +1,111 @@
+/**
+ * The format of what is stored below the prefix of an etcd, as a number in a key of its own, so that a release that is too old does not
+ * misread or damage a store. Nothing is sent before the number is known: the first answer of etcd decides, whenever it comes. The key is
+ * read, and written only if it is absent or older, in a transaction that compares it, so that servers may start together.
+ */
+import type { KeyValue } from '../backend.js'
+import { StorageError } from '../errors.js'
+import type { Connection } from './connection.js'
+import { CallError, failureOf } from './failures.js'
+
+/** Raise it when this release writes what earlier ones would misread. The embedded store has a format of its own. */
+const FORMAT = 1
+/** Below the prefix. No resource begins with a dot. */
+const FORMAT_KEY = '.format'
+
+export interface FormatOptions {
+  /** The path above all keys. */
+  readonly prefix: string
+  /** Receives what an operator should know: once for each change of the key. */
+  readonly note: (text: string, level: 'info' | 'warn') => void
+  /** Called once, before anything else learns of it, if the format is newer. */
+  readonly refused: (error: StorageError) => void
+  /** The newest format that is known here. Default that of this release. */
+  readonly known?: number
+}
+
+type Calls = Pick<Connection, 'range' | 'size' | 'mark' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
+
+/** A connection whose calls wait for the format. They fail as the check does, and for good if the format is newer: with 'Unavailable'. */
+export class CheckedConnection implements Calls {
+  readonly #connection: Calls
+  readonly #options: FormatOptions
+  readonly #key: Buffer
+  readonly #known: number
+  #checked = false
+  #checking: Promise<void> | undefined
+  #refusal: StorageError | undefined
+
+  constructor (connection: Calls, options: FormatOptions) {
+    this.#connection = connection
+    this.#options = options
+    this.#key = Buffer.from(`${options.prefix}/${FORMAT_KEY}`, 'latin1')
+    this.#known = options.known ?? FORMAT
+    // At once, beside the rest of the start. The first call repeats it if it fails.
+    this.#check().catch(() => {})
+  }
+
+  get failingSince (): number | undefined { return this.#connection.failingSince }
+
+  readonly range: Calls['range'] = (...args) => this.#checked ? this.#connection.range(...args) : this.#check().then(() => this.#connection.range(...args))
+  readonly size: Calls['size'] = (...args) => this.#checked ? this.#connection.size(...args) : this.#check().then(() => this.#connection.size(...args))
+  readonly mark: Calls['mark'] = (...args) => this.#checked ? this.#connection.mark(...args) : this.#check().then(() => this.#connection.mark(...args))
+  readonly txn: Calls['txn'] = (...args) => this.#checked ? this.#connection.txn(...args) : this.#check().then(() => this.#connection.txn(...args))
+  readonly watchStream: Calls['watchStream'] = (...args) => this.#checked ? this.#connection.watchStream(...args) : this.#check().then(() => this.#connection.watchStream(...args))
+
+  async other<Answer> (...args: Parameters<Calls['other']>): Promise<Answer> {
+    await this.#check()
+    return await this.#connection.other<Answer>(...args)
+  }
+
+  close (): void { this.#connection.close() }
+
+  #check (): Promise<void> {
+    if (this.#checked) return Promise.resolve()
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal)
+    this.#checking ??= this.#look().then(() => { this.#checked = true }).finally(() => { this.#checking = undefined })
+    return this.#checking
+  }
+
+  /** @throws StorageError */
+  async #look (): Promise<void> {
+    let mark = (await this.#connection.range({ key: this.#key })).kvs[0]
+    for (;;) {
+      const found = formatOf(mark)
+      if (found === this.#known) return
+      if (found === undefined || found > this.#known) throw this.#refuse(mark)
+      try {
+        const { succeeded, kv } = await this.#connection.txn({ key: this.#key, expected: mark?.modRevision ?? 0, value: Buffer.from(String(this.#known)), lease: undefined })
+        if (succeeded) return this.#noteChange(found)
+        mark = kv // another server was faster
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error
+        if (error.transient) throw failureOf(error, this.#connection.failingSince)
+        // Reads go on where etcd is full, or the user may not write.
+        this.#options.note(`the format of the store could not be written to ${this.#key.toString('latin1')} in etcd, the next start tries again: ${error.message}`, 'warn')
+        return
+      }
+    }
+  }
+
+  #noteChange (before: number): void {
+    const { prefix, note } = this.#options
+    if (before === 0) note(`the store below ${prefix} in etcd is marked as format ${this.#known}: releases that know only older formats end their start there`, 'info')
+    else note(`the store below ${prefix} in etcd is of format ${this.#known} from now on, it was of format ${before}: releases that know only format ${before} can read it no longer; end those that still run`, 'warn')
+  }
+
+  #refuse (mark: KeyValue | undefined): StorageError {
+    const { prefix, refused } = this.#options
+    const format = Buffer.from(mark?.value ?? []).toString('latin1').slice(0, 40)
+    this.#refusal = new StorageError('Unavailable', `the store below --etcd-prefix=${prefix} is of format ${format}, this release reads up to format ${this.#known}: start the release that wrote it, or a newer one, or name another --etcd-prefix`)
+    refused(this.#refusal)
+    return this.#refusal
+  }
+}
+
+/** 0 without a mark; undefined for anything but a number. */
+function formatOf (mark: KeyValue | undefined): number | undefined {
+  if (mark === undefined) return 0
+  const text = Buffer.from(mark.value).toString('latin1')
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+}
