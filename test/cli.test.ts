@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { authority } from './serving/authority.js'
+import { freePort } from './ports.js'
 
 const CLI = fileURLToPath(new URL('../bundle/cli.js', import.meta.url))
 
@@ -34,16 +35,6 @@ function launch (test: { teardown: (end: () => unknown) => void }, ...args: stri
     await ended
   })
   return { process: child, err: () => err, ended }
-}
-
-async function freePort (): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 interface Answer { status: number, body: string, headers: IncomingMessage['headers'] }

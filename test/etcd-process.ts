@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { etcdProgram } from './tools.js'
+import { freePorts } from './ports.js'
 
 const START_TIME = 20_000
 
@@ -218,15 +219,4 @@ export class Line {
     if (this.#stalled) server.pause()
     else client.resume()
   }
-}
-
-async function freePorts (count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => net.createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map(server => once(server, 'listening')))
-  const ports = servers.map(server => {
-    const address = server.address()
-    return address === null || typeof address === 'string' ? 0 : address.port
-  })
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
-  return ports
 }

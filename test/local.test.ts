@@ -8,17 +8,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { certify } from '../serving/certify.js'
 import { kubectlPrograms } from './tools.js'
+import { freePort } from './ports.js'
 
 const CLI = fileURLToPath(new URL('../bundle/cli.js', import.meta.url))
-
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // it listens on TCP
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 interface Local { readonly port: number, readonly folder: string, readonly log: () => string, readonly end: () => Promise<void> }
 

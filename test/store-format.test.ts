@@ -9,7 +9,8 @@ import orch from '../app.js'
 import { openBackend } from '../storage/open.js'
 import { startEtcd } from './etcd-process.js'
 import Fastify from './fastify.js'
-import { freePort, launch, nodeFlags, RunningServer, until } from './interop/server.js'
+import { launch, nodeFlags, RunningServer, until } from './interop/server.js'
+import { freePort } from './ports.js'
 
 const LAUNCHER = fileURLToPath(new URL('../bundle/cli.js', import.meta.url))
 const REFUSAL = /^orch-apiserver: --etcd-servers=\S+: the store below --etcd-prefix=\/registry is of format 2, this release reads up to format 1: start the release that wrote it, or a newer one, or name another --etcd-prefix$/

@@ -30,13 +30,13 @@ function releaseOptions (release: string, folder: string): string[] {
 }
 
 /**
- * The path of a program of a Debian package, of that release if one is named.
+ * The folder of an unpacked Debian package, of that release if one is named.
+ * @param content a path below it that must be there
  * @throws Error with one line that says what to install when it can't be had
  */
-export function debianProgram (packageName: string, program: string, release?: string): string {
+function debianPackage (packageName: string, content: string, release?: string): string {
   const folder = join(cache, release === undefined ? packageName : `${packageName}-${release}`)
-  const path = join(folder, 'usr/bin', program)
-  if (existsSync(path)) return path
+  if (existsSync(join(folder, content))) return folder
   mkdirSync(cache, { recursive: true })
   const work = mkdtempSync(join(cache, 'fetch-'))
   try {
@@ -50,17 +50,20 @@ export function debianProgram (packageName: string, program: string, release?: s
     if (!download.ok || archive === undefined) throw new Error(download.output.split('\n').at(-1))
     const unpacked = run('dpkg', ['-x', archive, 'unpacked'], work)
     if (!unpacked.ok) throw new Error(unpacked.output)
-    if (!existsSync(path)) {
+    if (!existsSync(join(folder, content))) {
       rmSync(folder, { recursive: true, force: true })
       renameSync(join(work, 'unpacked'), folder)
     }
-    return path
+    return folder
   } catch (error) {
-    throw new Error(`the tests need ${program} of Debian's package ${packageName}: install it, or run them where apt-get download works (${String((error as Error).message)})`)
+    throw new Error(`the tests need ${content} of Debian's package ${packageName}: install it, or run them where apt-get download works (${String((error as Error).message)})`)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
+
+/** The path of a program of a Debian package. @throws Error as `debianPackage` */
+export const debianProgram = (packageName: string, program: string, release?: string): string => join(debianPackage(packageName, `usr/bin/${program}`, release), 'usr/bin', program)
 
 export const etcdProgram = (): string => onPath('etcd') ?? debianProgram('etcd-server', 'etcd')
 export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('etcd-client', 'etcdctl')
@@ -69,6 +72,15 @@ export const kubectlPrograms = (): [string, string] => [debianProgram('kubernete
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
+/** systemd's programs, and the environment that they need where they are not installed. */
+export function systemdProgram (program: 'systemd-analyze' | 'systemd-notify'): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
+  const installed = onPath(program)
+  if (installed !== undefined) return { path: installed, env: {} }
+  const folder = join('usr/lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`, 'systemd')
+  const path = program === 'systemd-notify' ? `bin/${program}` : `usr/bin/${program}`
+  return { path: join(debianPackage('systemd', path), path), env: { LD_LIBRARY_PATH: join(debianPackage('libsystemd-shared', folder), folder) } }
+}
+
 /** Gets everything before the first test, and ends the process with one line when something can't be had. */
 export function ensureTools (): void {
   try {
@@ -76,6 +88,7 @@ export function ensureTools (): void {
     etcdctlProgram()
     kubectlPrograms()
     promtoolProgram()
+    systemdProgram('systemd-analyze')
   } catch (error) {
     console.error((error as Error).message)
     process.exit(1)

@@ -3,10 +3,10 @@ import { spawn, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../ports.js'
 
 export interface Child {
   readonly port: number
@@ -42,14 +42,6 @@ export async function settle (child: Child, pause: number): Promise<void> {
     before = cpu(child)
     await new Promise(resolve => { setTimeout(resolve, pause) })
   }
-}
-
-export async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 export const TOKEN = 'benchmark-token'

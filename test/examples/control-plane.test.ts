@@ -18,7 +18,8 @@ import { checkedFlags } from '../../config/options.js'
 import { fill, prepare, type Machine } from '../../examples/control-plane/prepare.js'
 import { binding, type Json } from '../build.js'
 import { EtcdProcess } from '../etcd-process.js'
-import { freePort, launch, nodeFlags, until } from '../interop/server.js'
+import { launch, nodeFlags, until } from '../interop/server.js'
+import { freePort } from '../ports.js'
 import { etcdProgram } from '../tools.js'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))

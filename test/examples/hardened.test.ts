@@ -10,7 +10,8 @@ import type { Pair } from '../../config/certificates.js'
 import { prepare } from '../../examples/control-plane/prepare.js'
 import { certify } from '../../serving/certify.js'
 import type { Json } from '../build.js'
-import { freePort, launch, nodeFlags, until } from '../interop/server.js'
+import { launch, nodeFlags, until } from '../interop/server.js'
+import { freePort } from '../ports.js'
 
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const DAY = 86_400_000

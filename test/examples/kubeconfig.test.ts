@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../serving/authority.js'
-import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
+import { ask, launch, nodeFlags, until } from '../interop/server.js'
+import { freePort } from '../ports.js'
 import { kubectlPrograms } from '../tools.js'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))

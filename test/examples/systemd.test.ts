@@ -1,6 +1,6 @@
 /**
- * The unit of examples/systemd/: checked by systemd-analyze where the machine has it, and its command run by a test that plays systemd,
- * over a real notify socket where python3 and systemd-notify are there, and with a stand-in for systemd-notify anywhere.
+ * The unit of examples/systemd/: checked by systemd-analyze, and its command run by a test that plays systemd, over a real notify socket
+ * and with a stand-in for systemd-notify.
  */
 import t from 'tap'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -11,19 +11,22 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
-import { ask, freePort, launch, nodeFlags, until } from '../interop/server.js'
-import { onPath } from '../tools.js'
+import { ask, launch, nodeFlags, until } from '../interop/server.js'
+import { freePort } from '../ports.js'
+import { systemdProgram } from '../tools.js'
 
 const UNIT = fileURLToPath(new URL('../../../examples/systemd/orch-apiserver.service', import.meta.url))
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const text = readFileSync(UNIT, 'utf8')
 const settings = (name: string): string[] => [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
 
+/** Perl is part of every Debian. */
 const RECEIVER = `
-import socket, sys
-received = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-received.bind(sys.argv[1])
-while True: print(received.recv(4096).decode(), flush=True)
+use Socket;
+socket(my $received, AF_UNIX, SOCK_DGRAM, 0) or die $!;
+bind($received, pack_sockaddr_un($ARGV[0])) or die $!;
+$| = 1;
+print "$_\\n" while defined recv($received, $_, 4096, 0);
 `
 
 function folder (t: Test): string {
@@ -46,12 +49,13 @@ interface Manager { readonly env: NodeJS.ProcessEnv, readonly received: () => st
 
 async function socketManager (t: Test): Promise<Manager> {
   const socket = join(folder(t), 'notify')
-  const child = spawn('python3', ['-c', RECEIVER, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('perl', ['-e', RECEIVER, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
   end(t, child)
   let out = ''
   child.stdout.on('data', (piece: Buffer) => { out += piece.toString() })
   await until('the notify socket', () => existsSync(socket))
-  return { env: { NOTIFY_SOCKET: socket }, received: () => out.split('\n').filter(line => line !== '' && line !== 'BARRIER=1') }
+  const { path, env } = systemdProgram('systemd-notify')
+  return { env: { ...env, NOTIFY_SOCKET: socket, PATH: `${dirname(path)}:${process.env.PATH ?? ''}` }, received: () => out.split('\n').filter(line => line !== '' && line !== 'BARRIER=1') }
 }
 
 async function standInManager (t: Test): Promise<Manager> {
@@ -87,11 +91,8 @@ async function stop ({ process }: Service): Promise<number | null> {
   return process.exitCode
 }
 
-const missing = ['python3', 'systemd-notify'].filter(program => onPath(program) === undefined)
-for (const [name, manager, skip] of [
-  ['a notify socket', socketManager, missing.length > 0 && `needs ${missing.join(' and ')}`], ['a stand-in for systemd-notify', standInManager, false]
-] as const) {
-  t.test(`systemd is told over ${name} when /readyz is ok, and of the end`, { skip, timeout: 120_000 }, async t => {
+for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in for systemd-notify', standInManager]] as const) {
+  t.test(`systemd is told over ${name} when /readyz is ok, and of the end`, { timeout: 120_000 }, async t => {
     const { env, received } = await manager(t)
     const etcd = await startEtcd(t)
     await etcd.kill()
@@ -136,11 +137,12 @@ t.test('the unit is hardened, and what it cannot have is said', async t => {
   }
 })
 
-t.test('systemd-analyze finds nothing wrong, and little exposed', { skip: onPath('systemd-analyze') === undefined && 'needs systemd-analyze' }, async t => {
+t.test('systemd-analyze finds nothing wrong, and little exposed', async t => {
   const unit = join(folder(t), 'orch-apiserver.service')
   writeFileSync(unit, text.replace('/usr/local/bin/orch-apiserver', process.execPath)) // it looks whether the program is there
   const analyze = (...args: string[]): { code: number | null, out: string } => {
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8', timeout: 60_000 })
+    const { path, env } = systemdProgram('systemd-analyze')
+    const { status, stdout, stderr } = spawnSync(path, args, { encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } })
     return { code: status, out: `${stdout}${stderr}` }
   }
   const { code, out } = analyze('--man=no', 'verify', unit)

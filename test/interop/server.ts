@@ -6,13 +6,13 @@ import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWi
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../serving/authority.js'
 import type { Test } from '../build.js'
+import { freePort } from '../ports.js'
 
 const MANIFEST = new URL('../../../package.json', import.meta.url)
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
@@ -20,15 +20,6 @@ const START_TIME = 60_000
 const PAUSE = 10
 
 export const TOKEN = 'interop-token'
-
-export async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // it listens on TCP
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** What `npm start` passes to Node. */
 export function nodeFlags (): string[] {

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Json, Test } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
-import { ask, freePort, launch, RunningServer, until } from './server.js'
+import { ask, launch, RunningServer, until } from './server.js'
+import { freePort } from '../ports.js'
 
 const PROXY = fileURLToPath(new URL('../../bundle/stock-names.js', import.meta.url))
 const STOCK = 'rbac.authorization.k8s.io'

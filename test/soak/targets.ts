@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startEtcd } from '../etcd-process.js'
-import { freePort } from '../interop/server.js'
+import { freePort } from '../ports.js'
 import { startTarget, type Protocol, type Target } from './target.js'
 
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))

@@ -1,0 +1,67 @@
+/**
+ * Ports for programs that cannot choose one: the secure port is never 0, and members of an etcd cluster name each other's before they start.
+ * They lie below those that the kernel gives to others, and each belongs to one process of the tests until it ends.
+ */
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const FIRST = 15_000
+/** The kernel's own begin at 32768. */
+const COUNT = 17_000
+
+const folder = join(tmpdir(), 'orch-test-ports')
+const own: string[] = []
+let next = Math.floor(Math.random() * COUNT)
+
+process.once('exit', () => { for (const claim of own) rmSync(claim, { force: true }) })
+
+/** A port that nobody listens on and no other test will be given. */
+export async function freePort (): Promise<number> {
+  mkdirSync(folder, { recursive: true })
+  for (;;) {
+    const port = FIRST + next++ % COUNT
+    if (claims(join(folder, String(port))) && await isFree(port)) return port
+  }
+}
+
+export async function freePorts (count: number): Promise<number[]> {
+  const ports: number[] = []
+  while (ports.length < count) ports.push(await freePort())
+  return ports
+}
+
+function claims (path: string): boolean {
+  try {
+    writeFileSync(path, String(process.pid), { flag: 'wx' })
+    own.push(path)
+    return true
+  } catch {
+    release(path)
+    return false
+  }
+}
+
+/** A process that was killed leaves its claims behind. */
+function release (path: string): void {
+  try {
+    process.kill(Number(readFileSync(path, 'utf8')), 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(path, { force: true })
+  }
+}
+
+async function isFree (port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    server.listen(port) // on all addresses
+    await once(server, 'listening')
+    return true
+  } catch {
+    return false
+  } finally {
+    server.close()
+  }
+}
