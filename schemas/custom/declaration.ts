@@ -103,7 +103,7 @@ class Builder {
       alternatives: undefined,
       structType: undefined,
       protobuf: false,
-      preserveUnknown: schema['x-orch-preserve-unknown-fields'] === true || schema.additionalProperties === true,
+      preserveUnknown: schema['x-orch-preserve-unknown-fields'] === true || schema.additionalProperties === true || undeclarable(schema),
       defaults: undefined,
       validate: undefined,
       validateCreate: undefined,
@@ -113,7 +113,7 @@ class Builder {
   }
 
   #fields ({ properties = {} }: JSONSchemaProps, at: string): Fields {
-    return Object.fromEntries(Object.entries(properties).sort(([a], [b]) => a < b ? -1 : 1).map(([name, property]) => [name, this.#field(property, `${at}_${name}`)]))
+    return Object.fromEntries(Object.entries(properties).filter(([name]) => !isInherited(name)).sort(([a], [b]) => a < b ? -1 : 1).map(([name, property]) => [name, this.#field(property, `${at}_${name}`)]))
   }
 
   #field (schema: JSONSchemaProps, at: string): Field {
@@ -148,6 +148,15 @@ class Builder {
 
 /** The metadata of an object that nobody has created yet. */
 const EmbeddedMeta = message('EmbeddedMeta', '', { ...ObjectMeta[Facts].fields, creationTimestamp: one(null, '', Time, { pointer: true }) })
+
+/** Members of every object in memory: reading one that was not sent would find it. */
+const isInherited = (name: string): boolean => name in Object.prototype
+
+/** Properties of such names are kept as they were sent, without pruning and defaults of their own; false if there are none. */
+function undeclarable ({ properties = {} }: JSONSchemaProps): false | ReadonlySet<string> {
+  const names = Object.keys(properties).filter(isInherited)
+  return names.length > 0 && new Set(names)
+}
 
 /** What an object within an object has, whether its schema says so or not. */
 const ofEmbedded = (): Fields => {

@@ -116,15 +116,16 @@ class Decoding {
       if (decoded !== undefined) target[field.name] = decoded
     }
     if (known !== Object.keys(source).length) {
-      if (plan.message.preserveUnknown) keepUnknown(plan, source, target)
-      else this.#reportUnknown(plan, source)
+      const { preserveUnknown } = plan.message
+      if (preserveUnknown !== false) keepUnknown(plan, source, target, preserveUnknown)
+      if (preserveUnknown !== true) this.#reportUnknown(plan, source, preserveUnknown)
     }
     return fillRequired(plan, target)
   }
 
-  #reportUnknown (plan: Plan, source: Plain): void {
+  #reportUnknown (plan: Plan, source: Plain, kept: false | ReadonlySet<string>): void {
     for (const name of Object.keys(source)) {
-      if (!isUnknown(plan, name)) continue
+      if (!isUnknown(plan, name) || (kept !== false && kept.has(name))) continue
       if (this.unknown.length >= MAX_UNKNOWN) return
       this.unknown.push(pathText([...this.#path, name]))
     }
@@ -222,8 +223,8 @@ class Decoding {
 const formOf = ({ shape, message }: PlannedField): string => shape === 'list' ? 'a list' : message === undefined ? 'true or false' : 'an object'
 
 /** Copies undeclared members. */
-function keepUnknown (plan: Plan, source: Plain, target: Plain): void {
-  for (const name of Object.keys(source)) if (isUnknown(plan, name)) setMember(target, name, source[name])
+function keepUnknown (plan: Plan, source: Plain, target: Plain, kept: true | ReadonlySet<string>): void {
+  for (const name of Object.keys(source)) if (isUnknown(plan, name) && (kept === true || kept.has(name))) setMember(target, name, source[name])
 }
 
 function isUnknown (plan: Plan, name: string): boolean {

@@ -184,7 +184,8 @@ export interface Declaration {
   readonly alternatives: Alternatives | undefined
   readonly structType: 'atomic' | 'granular' | undefined
   readonly protobuf: boolean
-  readonly preserveUnknown: boolean
+  /** Undeclared members that are kept: all, none, or these. */
+  readonly preserveUnknown: boolean | ReadonlySet<string>
   readonly defaults: ((object: Plain) => void) | undefined
   readonly validate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateCreate: ((object: Plain, at: string, report: Report) => void) | undefined

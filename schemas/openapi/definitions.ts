@@ -107,7 +107,7 @@ export class DefinitionSet<K = Plain> {
       ...(required.length > 0 ? { required } : {}),
       ...(Object.keys(properties).length > 0 ? { properties } : {}),
       ...(message.structType === 'atomic' ? extension('map-type', 'atomic') : {}),
-      ...(message.preserveUnknown ? extension('preserve-unknown-fields', true) : {}),
+      ...(message.preserveUnknown === true ? extension('preserve-unknown-fields', true) : {}),
       ...unions(fields),
       ...(this.#deprecated.has(message) ? this.#dialect.deprecated : {}),
       ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type)))

@@ -31,7 +31,7 @@ function write (plan: Plan, object: Plain, version?: string, isMetadata = false)
     const text = version === undefined ? fieldJson(field, object[field.name]) : versionedJson(field, object[field.name], version, isMetadata)
     if (text !== undefined) out += out === '' ? field.key + text : `,${field.key}${text}`
   }
-  if (plan.message.preserveUnknown) {
+  if (plan.message.preserveUnknown !== false) {
     for (const name of sortedKeys(object)) {
       if (plan.byName.has(name) || object[name] === undefined || (type !== undefined && (name === 'kind' || name === 'apiVersion'))) continue
       out += `${out === '' ? '' : ','}${quote(name)}:${rawJson(object[name])}`
