@@ -12,6 +12,7 @@ import { fairness } from './benchmarks/fairness.js'
 import { crowd } from './benchmarks/crowd.js'
 import { documents } from './benchmarks/documents.js'
 import { growth } from './benchmarks/growth.js'
+import { custom } from './benchmarks/custom.js'
 import { hooks } from './benchmarks/hooks.js'
 import { listing } from './benchmarks/lists.js'
 import { memoryUse } from './benchmarks/memory.js'
@@ -30,7 +31,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, hooks, watching, writes, structured, owners, documents, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, hooks, custom, watching, writes, structured, owners, documents, memoryUse, growth, crowd })) {
   t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
     lines.length = 0
     shown.length = 0

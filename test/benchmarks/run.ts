@@ -24,6 +24,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   structured: async () => (await import('./structured.js')).structured,
   admission: async () => (await import('./admission.js')).admission,
   hooks: async () => (await import('./hooks.js')).hooks,
+  custom: async () => (await import('./custom.js')).custom,
   tenants: async () => (await import('./tenants.js')).tenants,
   documents: async () => (await import('./documents.js')).documents,
   owners: async () => (await import('./owners.js')).owners,

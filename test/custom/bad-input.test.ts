@@ -57,10 +57,10 @@ t.test('a definition that clashes with a built-in resource is never established,
 t.test('a definition is deleted while many clients write its objects: nothing is left behind', async t => {
   const server = await build(t)
   await install(server, definition())
-  let writing = true
+  const load = { on: true }
   let written = 0
   const writers = Array.from({ length: 100 }, async (_, client) => {
-    for (let at = 0; writing; at++) {
+    for (let at = 0; load.on; at++) {
       const { code } = await server.post(WIDGETS, widget(`w${client}-${at}`))
       if (code === 201) written++
       else if (![404, 405, 410].includes(code)) t.fail(`a write ended with ${code}`)
@@ -70,7 +70,7 @@ t.test('a definition is deleted while many clients write its objects: nothing is
   await until(async () => written > 300)
   await server.delete(`${DEFINITIONS}/widgets.example.com`)
   await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
-  writing = false
+  load.on = false
   await Promise.all(writers)
   await install(server, definition())
   t.same((await server.get(WIDGETS)).json['items'], [])

@@ -1,0 +1,113 @@
+/** Custom resources beside ConfigMaps of the same size, and what definitions cost to install, to keep and to start with. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { FastifyInstance } from 'fastify'
+import Fastify from '../fastify.js'
+import orch, { type ServerOptions } from '../../app.js'
+import { report } from './report.js'
+import type { Scale } from './scale.js'
+
+const DEFINITIONS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
+const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets0'
+const CONFIGS = '/api/v1/namespaces/default/configmaps'
+const DATA = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`key${at}`, 'some value '.repeat(6)]))
+const PATCH = 'application/merge-patch+json'
+
+/** As large as that of a small operator. */
+const SPEC = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, [
+  { type: 'string', description: 'Something that an operator would like to know about this field.' },
+  { type: 'integer', minimum: 0 },
+  { type: 'object', properties: { name: { type: 'string' }, list: { type: 'array', items: { type: 'object', properties: { key: { type: 'string' }, on: { type: 'boolean' } } } } } }
+][at % 3]]))
+const SCHEMA = { type: 'object', properties: { spec: { type: 'object', properties: SPEC }, data: { type: 'object', additionalProperties: { type: 'string' } } } }
+
+const definition = (at: number): object => ({
+  metadata: { name: `widgets${at}.example.com` },
+  spec: { group: 'example.com', scope: 'Namespaced', names: { plural: `widgets${at}`, kind: `Widget${at}` }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA } }] }
+})
+
+async function serving (storage: NonNullable<ServerOptions['storage']>): Promise<FastifyInstance> {
+  const app = Fastify()
+  await app.register(async scope => { await orch(scope, { storage }) })
+  await app.ready()
+  while ((await app.inject('/readyz')).statusCode !== 200) await sleep(1)
+  return app
+}
+
+async function call (app: FastifyInstance, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Promise<number> {
+  const { statusCode } = await app.inject({ method, url, ...(payload === undefined ? {} : { payload, headers: { 'content-type': method === 'PATCH' ? PATCH : 'application/json' } }) })
+  return statusCode
+}
+
+async function cost (count: number, work: (at: number) => Promise<number>): Promise<number> {
+  const before = process.cpuUsage()
+  for (let at = 0; at < count; at++) if (await work(at) >= 300) throw new Error('a request was refused')
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / count
+}
+
+async function installed (app: FastifyInstance, at: number): Promise<void> {
+  while (await call(app, 'GET', `/apis/example.com/v1/widgets${at}`) !== 200) await new Promise(resolve => { setImmediate(resolve) })
+}
+
+/** Of what is left after a collection. */
+function heap (): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
+
+export async function custom (scale: Scale): Promise<void> {
+  const count = Math.ceil(scale.writes / 10)
+  const app = await serving({ kind: 'memory' })
+  await call(app, 'POST', DEFINITIONS, definition(0))
+  await installed(app, 0)
+  const work: ReadonlyArray<readonly [string, number, (url: string, round: number) => (at: number) => Promise<number>]> = [
+    ['create', 1.5, (url, round) => at => call(app, 'POST', url, { metadata: { name: `o${round}-${at}` }, data: DATA })],
+    ['update', 1.5, (url, round) => at => call(app, 'PATCH', `${url}/o${round}-${at}`, { data: { key1: 'other' } })],
+    ['GET', 1.05, (url, round) => at => call(app, 'GET', `${url}/o${round}-${at}`)],
+    ['LIST of all', 1.05, url => at => at % 100 === 0 ? call(app, 'GET', url) : Promise.resolve(200)]
+  ]
+  for (const [name, bound, request] of work) {
+    const [ours, limit]: [number[], number[]] = [[], []]
+    for (let round = 0; round <= scale.rounds; round++) {
+      const [theirs, own] = [await cost(count, request(CONFIGS, round)), await cost(count, request(WIDGETS, round))]
+      if (round === 0) continue
+      ours.push(own)
+      limit.push(theirs)
+    }
+    report({ work: `${name} of a custom object, beside a ConfigMap of the same size`, unit: 'µs of CPU a request', ours, limit, most: bound })
+  }
+  await app.close()
+  await definitions(scale)
+}
+
+async function definitions (scale: Scale): Promise<void> {
+  const count = Math.ceil(scale.objects / 5)
+  const folder = mkdtempSync(join(tmpdir(), 'orch-bench-custom-'))
+  const storage = { kind: 'embedded', directory: folder } as const
+  const first = await serving(storage)
+  await call(first, 'POST', DEFINITIONS, definition(0))
+  await installed(first, 0)
+  const since = performance.now()
+  await call(first, 'POST', DEFINITIONS, definition(1))
+  await installed(first, 1)
+  report({ work: 'a definition, from its create to served', unit: 'ms', ours: [performance.now() - since], bound: 50 })
+  const before = heap()
+  const each = await cost(count, at => call(first, 'POST', DEFINITIONS, definition(at + 2)))
+  await installed(first, count + 1)
+  report({ work: `each of ${count} definitions, its create and its status included`, unit: 'ms of CPU', ours: [each / 1000] })
+  await sleep(1000)
+  report({ work: 'a definition that is idle', unit: 'KB of heap', ours: [(heap() - before) / count / 1024], bound: 60 })
+  await first.close()
+  const started = performance.now()
+  const second = await serving(storage)
+  await installed(second, count + 1)
+  report({ work: `start in process with ${count} definitions`, unit: 'ms', ours: [performance.now() - started], bound: 3000 })
+  await second.close()
+  rmSync(folder, { recursive: true, force: true })
+}
