@@ -31,10 +31,18 @@ export function creation (one: Representation, index = 0): { readonly url: strin
   return { url: urlOf(source), body: { ...body, metadata: { name: nameOf(one.group, one.plural, index), labels: { of: 'sample', ...body?.['metadata']?.labels } } } }
 }
 
-/** Creates the sample. */
+/** Deleted in two steps: a controller of the server empties it first. */
+export const isEmptied = ({ plural }: Representation): boolean => plural === 'namespaces' || plural === 'customresourcedefinitions'
+
+/** Creates the sample, and waits until the server has written its status. */
 export async function create (server: Client, one: Representation, index = 0): Promise<Json> {
   const { url, body } = creation(one, index)
   const { code, json } = await server.post(url, body)
   if (code !== 201) throw new Error(`${url}: ${code} ${JSON.stringify(json)}`)
-  return json
+  if (one.plural !== 'customresourcedefinitions') return json
+  for (;;) {
+    const { json: now } = await server.get(`${url}/${String(json['metadata'].name)}`)
+    if (now['status'].conditions?.some(({ type }: Json) => type === 'Established') === true) return now
+    await new Promise(resolve => { setImmediate(resolve) })
+  }
 }
