@@ -16,7 +16,7 @@ import { type BackendOptions, openStores } from '../../storage/open.js'
 import type { ServiceRanges } from '../../registry/services/allocation.js'
 import { ResourceRegistry } from '../../registry/resource-registry.js'
 import { withoutRepeats } from './repeated-failures.js'
-import type { StorageMediaType } from '../../registry/resource-store.js'
+import type { ResourceStore, StorageMediaType } from '../../registry/resource-store.js'
 import { observeAdmission } from './admission-metrics.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
@@ -136,13 +136,16 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
       }
     }, { healthz: false, livez: false })
   }
+  // Types that are defined later load beside the others, which serve meanwhile.
+  let atStart: readonly ResourceStore[] = []
   health.add('informer-sync', () => {
-    for (const { cache, type } of resources.all()) if (cache?.loaded === false) throw new Error(`${type.plural} are not loaded yet`)
+    for (const { cache, type } of atStart) if (cache?.loaded === false) throw new Error(`${type.plural} are not loaded yet`)
   }, { healthz: false, livez: false })
 
   observeCaches(metrics, resources)
   if (allocation !== undefined) observeRanges(metrics, allocation)
   fastify.addHook('onReady', done => {
+    atStart = resources.all()
     health.postStart('start-watch-caches', resources.open())
     for (const store of resources.all()) {
       const { start, end } = store.range('')

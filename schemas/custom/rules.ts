@@ -15,14 +15,26 @@ export interface CustomRules {
   readonly validate: (object: object, old: object | undefined, report: Report) => Steps<void>
 }
 
-/** Compiles patterns when they first match; each version has its own. */
+interface Known {
+  readonly patterns: ObjectPatterns
+  /** Whether there are objects within objects. */
+  readonly embeds: boolean
+  /** Whether items of some list are unique. */
+  readonly keyed: boolean
+}
+
+const knownOf = (schema: JSONSchemaProps): Known => ({
+  patterns: new ObjectPatterns(),
+  embeds: someSchema(schema, part => part['x-orch-embedded-resource'] === true),
+  keyed: someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
+})
+
+/** Looks through the schema with the first object. */
 export function customRules (schema: JSONSchemaProps): CustomRules {
-  let patterns: ObjectPatterns | undefined
-  const embeds = someSchema(schema, part => part['x-orch-embedded-resource'] === true)
-  const keyed = someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
+  let known: Known | undefined
   return {
     validate: function * (object, old, report) {
-      patterns ??= new ObjectPatterns()
+      const { patterns, embeds, keyed } = known ??= knownOf(schema)
       yield * new ValueJudge(patterns, true).validating(schema, object, '', report)
       if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
       // An object that had repeated items before they were forbidden may keep them.
