@@ -22,6 +22,8 @@ import { isTrue, judgeNames, withCondition } from './names.js'
 import { NameIndex } from './used-names.js'
 
 const GROUP = 'apiextensions.orch.io'
+/** Creates of objects end on every server within this time after a definition was marked; timestamps have whole seconds. */
+const OTHERS_SEE_MS = 3000
 
 export interface DefinitionsOptions extends ControllerOptions {
   /** Calls conversion webhooks. */
@@ -135,6 +137,9 @@ export class Definitions implements Controller {
         return 'later'
       }
       if (seen > 0) return 'again' // only an empty list after the mark is final
+      // Other servers of the store may not have seen the mark yet.
+      const isShared = objects.backend.revisionNow() === undefined
+      if (isShared && Date.now() - Date.parse(definition.metadata.deletionTimestamp ?? '') < OTHERS_SEE_MS) return 'later'
     }
     await change(store, { namespace: '', name }, context, base => {
       const object = base.copy()
