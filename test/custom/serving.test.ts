@@ -77,7 +77,7 @@ t.test('status and scale are subresources where the definition says so', async t
   await install(server, definition({ versions: [version('v1', { subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' } } })] }))
   const created = await server.post(WIDGETS, widget('a', { size: 1 }, { status: { replicas: 5 } }))
   t.notOk('status' in created.json)
-  t.equal((await server.get(`${WIDGETS}/a/scale`)).code, 500, 'there is nothing to scale')
+  t.match((await server.get(`${WIDGETS}/a/scale`)).json, { code: 500, message: 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist' }, 'there is nothing to scale')
   await server.patch(`${WIDGETS}/a`, { spec: { replicas: 2 }, status: { replicas: 7 } })
   const status = await server.patch(`${WIDGETS}/a/status`, { spec: { size: 99 }, status: { replicas: 1, selector: 'a=b' }, metadata: { labels: { no: 'no' } } })
   t.match(status.json, { metadata: { generation: 2, labels: undefined }, spec: { size: 1 }, status: { replicas: 1, selector: 'a=b' } })
