@@ -3,8 +3,9 @@ import type { JSONPathQuery } from 'json-p3'
 import type * as JsonP3 from 'json-p3'
 import type { CustomResourceColumnDefinition } from '../api/apiextensions/customresourcedefinitions.js'
 import { isNumber } from '../api/apiextensions/plain-values.js'
-import { stringify } from '../codec/json/exact.js'
+import { sortedJson } from '../codec/json/escape.js'
 import { ageOf, name } from '../columns.js'
+import { parseTime } from '../meta/time.js'
 import { onDemand } from '../on-demand.js'
 import type { ApiObject, Cell, Column } from '../resource.js'
 
@@ -43,13 +44,21 @@ function finder (path: string): (object: ApiObject) => unknown {
   return object => query.match(object as never)?.value // a plain object
 }
 
-/** Kubernetes' dialect escapes dots in names: `.metadata.annotations.example\.com/size`. */
-const standardPath = (path: string): string => path.replace(/\.((?:[^.\\[\]]|\\.)*\\\.(?:[^.\\[\]]|\\.)*)/g, (_, escaped: string) => `[${JSON.stringify(escaped.replaceAll('\\.', '.'))}]`)
+/**
+ * Kubernetes' dialect ends names at few characters and escapes dots in them: `.metadata.annotations.example\.com/size`. Quoted in
+ * brackets, they are read in the same way. Filters stay as they are.
+ */
+const standardPath = (path: string): string => path.replace(/\[\?\(.*?\)\]|\['([^']*)'\]|\.((?:[^\\.,[\]$@{}\s]|\\.)+)/g, (part, quoted?: string, name?: string) =>
+  quoted !== undefined ? namesIn(quoted).map(quotedName).join('') : name === undefined || PLAIN.test(name) ? part : quotedName(name))
+
+const PLAIN = /^(?:\*|[A-Za-z_][\w-]*)$/
+const namesIn = (text: string): readonly string[] => text.match(/(?:[^\\.]|\\.)+/g) ?? []
+const quotedName = (name: string): string => `[${JSON.stringify(name.replaceAll('\\', ''))}]`
 
 function cellOf (type: string, value: unknown, now: number): Cell {
-  if (value === undefined || value === null) return null
+  if (value === undefined || (value === null && type !== 'string')) return null
   switch (type) {
-    case 'string': return typeof value === 'object' ? stringify(value) ?? null : String(value as Cell)
+    case 'string': return value === null ? '<no value>' : typeof value === 'object' ? sortedJson(value) : String(value as Cell)
     case 'integer': return isNumber(value) ? (typeof value === 'bigint' ? value : Math.trunc(value)) : null
     case 'number': return isNumber(value) ? value : null
     case 'boolean': return typeof value === 'boolean' ? value : null
@@ -57,4 +66,5 @@ function cellOf (type: string, value: unknown, now: number): Cell {
   }
 }
 
-const dateOf = (text: string, now: number): Cell => Number.isNaN(Date.parse(text)) ? '<invalid>' : ageOf(text, now)
+/** No text is the zero time, whose age is unknown. */
+const dateOf = (text: string, now: number): Cell => text !== '' && parseTime(text) === undefined ? '<invalid>' : ageOf(text, now)

@@ -44,7 +44,7 @@ export function customScale ({ specReplicasPath, statusReplicasPath, labelSelect
         } as ApiObject
       },
       check: object => {
-        if (numberAt(object, specReplicasPath) === undefined) throw new StatusError('InternalError', `Internal error occurred: the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+        if (numberAt(object, specReplicasPath) === undefined) throw new StatusError('InternalError', `Internal error occurred: the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`) // not a fault of the server
       },
       write: (object, wanted) => { putAt(object as unknown as Record<string, unknown>, pathOf(specReplicasPath), (wanted as Scale).spec.replicas ?? 0) },
       validate: (wanted, report) => {

@@ -77,7 +77,7 @@ t.test('status and scale are subresources where the definition says so', async t
   await install(server, definition({ versions: [version('v1', { subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' } } })] }))
   const created = await server.post(WIDGETS, widget('a', { size: 1 }, { status: { replicas: 5 } }))
   t.notOk('status' in created.json)
-  t.equal((await server.get(`${WIDGETS}/a/scale`)).code, 500, 'there is nothing to scale')
+  t.match((await server.get(`${WIDGETS}/a/scale`)).json, { code: 500, message: 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist' }, 'there is nothing to scale')
   await server.patch(`${WIDGETS}/a`, { spec: { replicas: 2 }, status: { replicas: 7 } })
   const status = await server.patch(`${WIDGETS}/a/status`, { spec: { size: 99 }, status: { replicas: 1, selector: 'a=b' }, metadata: { labels: { no: 'no' } } })
   t.match(status.json, { metadata: { generation: 2, labels: undefined }, spec: { size: 1 }, status: { replicas: 1, selector: 'a=b' } })
@@ -98,13 +98,20 @@ t.test('tables have the columns of the definition', async t => {
     { name: 'Made', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     { name: 'Tags', type: 'string', jsonPath: '.spec.tags' },
     { name: 'Bad', type: 'string', jsonPath: '.spec[' },
-    { name: 'Mismatch', type: 'boolean', jsonPath: '.spec.size' }
+    { name: 'Mismatch', type: 'boolean', jsonPath: '.spec.size' },
+    { name: 'Quoted', type: 'string', jsonPath: ".metadata.annotations['example\\.com/note']" },
+    { name: 'Steps', type: 'string', jsonPath: ".spec['free.deep']" },
+    { name: 'Slash', type: 'string', jsonPath: '.spec.free.a/b' },
+    { name: 'Object', type: 'string', jsonPath: '.spec.free' },
+    { name: 'Null', type: 'string', jsonPath: '.spec.note' },
+    { name: 'Day', type: 'date', jsonPath: '.spec.free.day' },
+    { name: 'Empty', type: 'date', jsonPath: '.spec.free.empty' }
   ]
   await install(server, definition({ versions: [version('v1', { additionalPrinterColumns: columns })] }))
-  await server.post(WIDGETS, { ...widget('a', { size: 3, tags: ['x'] }, { status: { conditions: [{ type: 'Other', status: 'False' }, { type: 'Ready', status: 'True' }] } }), metadata: { name: 'a', annotations: { 'example.com/note': 'hi' } } })
+  await server.post(WIDGETS, { ...widget('a', { size: 3, tags: ['x'], note: null, free: { deep: '<', day: '2024-05-06', 'a/b': 1, empty: '' } }, { status: { conditions: [{ type: 'Other', status: 'False' }, { type: 'Ready', status: 'True' }] } }), metadata: { name: 'a', annotations: { 'example.com/note': 'hi' } } })
   const table = (await server.get(WIDGETS, { accept: TABLE })).json
-  t.same(table['columnDefinitions'].map(({ name, priority }: Json) => `${name as string} ${priority as number}`), ['Name 0', 'Size 0', 'Ready 1', 'Note 0', 'Made 0', 'Tags 0', 'Bad 0', 'Mismatch 0'])
-  t.match(table['rows'][0].cells, ['a', 3, 'True', 'hi', /s$/, '["x"]', null, null])
+  t.same(table['columnDefinitions'].map(({ name, priority }: Json) => `${name as string} ${priority as number}`), ['Name 0', 'Size 0', 'Ready 1', 'Note 0', 'Made 0', 'Tags 0', 'Bad 0', 'Mismatch 0', 'Quoted 0', 'Steps 0', 'Slash 0', 'Object 0', 'Null 0', 'Day 0', 'Empty 0'])
+  t.match(table['rows'][0].cells, ['a', 3, 'True', 'hi', /s$/, '["x"]', null, null, 'hi', '<', '1', '{"a/b":1,"day":"2024-05-06","deep":"\\u003c","empty":""}', '<no value>', '<invalid>', '<unknown>'])
   await install(server, definition({}, { plural: 'gadgets', kind: 'Gadget' }))
   await server.post('/apis/example.com/v1/namespaces/default/gadgets', { metadata: { name: 'g' }, spec: { size: 1 } })
   t.match((await server.get('/apis/example.com/v1/namespaces/default/gadgets', { accept: TABLE })).json, { columnDefinitions: [{ name: 'Name' }, { name: 'Age' }], rows: [{ cells: ['g', /s$/] }] })

@@ -1,0 +1,86 @@
+/** Definitions as widely used ones are, all on one server, and what people do with their objects. */
+import t, { type Test } from 'tap'
+import type { Json } from '../build.js'
+import { DEFINITIONS, OBJECTS, definitionOf, definitions, objects, pathOf, playOf } from './custom-plays.js'
+import { Kubectl, programs } from './kubectl.js'
+import { RunningServer, until } from './server.js'
+
+/** Kinds played at a time: kubectl waits as much as it works. */
+const AT_ONCE = 4
+const escape = (text: string): string => text.replace(/[.[\]]/g, '\\$&')
+/** Lists are replaced. */
+const merged = (base: Json, over: Json): Json => ({ ...base, ...Object.fromEntries(Object.entries(over).map(([name, value]) => [name, isObject(value) && isObject(base[name]) ? merged(base[name], value) : value as unknown])) })
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const lines = (out: string, ending: string): string[] => out.split('\n').filter(line => line.endsWith(ending))
+
+/** The object with the status that its controller would write. */
+async function report (server: RunningServer, object: Json, status: Json): Promise<void> {
+  const path = `${pathOf(object)}/one`
+  const { versions } = definitionOf(object['kind'] as string)['spec']
+  const place = versions[0].subresources?.status === undefined ? path : `${path}/status`
+  const { code, body } = await server.ask(place, 'PUT', { ...JSON.parse((await server.ask(path)).body) as Json, status })
+  if (code !== 200) throw new Error(body)
+}
+
+async function play (t: Test, server: RunningServer, kubectl: Kubectl, object: Json): Promise<void> {
+  const kind = object['kind'] as string
+  const { explain: [field, type], status, row, edit: [from, to], conflict: [spec, conflicting], scale } = playOf(kind)
+  const { names } = definitionOf(kind)['spec']
+  // With its version: kubectl takes the first part of a group for one, and asks for everything again when it finds none.
+  const [group, version] = (object['apiVersion'] as string).split('/')
+  const resource = [names.plural, version, group].join('.')
+
+  t.match(await kubectl.ok('explain', `${names.plural as string}.${field}`), new RegExp(`^(?:FIELD|RESOURCE): +${field.split('.').at(-1)} <${escape(type)}>`, 'm'))
+  if (status !== undefined) await report(server, object, status)
+  const watching = kubectl.begin(t, 'get', resource, 'one', '--watch', '--output-watch-events', '--output=wide')
+  await watching.shows(new RegExp(`^ADDED +one +${escape(row).replaceAll(' ', ' +')}$`, 'm'))
+  const editor = kubectl.file(`edit-${names.singular as string}`, `#!/bin/sh\nexec sed -i '/last-applied/,+1!s|${from}$|${to}|' "$1"\n`, 0o755)
+  t.match(await kubectl.run(['edit', resource, 'one'], { EDITOR: editor }), { code: 0, out: /one edited/ }, `${kind} is edited`)
+  await watching.shows(/^MODIFIED +one/m)
+
+  const { apiVersion } = object
+  const file = kubectl.file(`${kind}.json`, { ...object, spec: merged(object['spec'] as Json, spec) })
+  const apply = ['apply', '--server-side', '--field-manager=other', '--validate=false', `--filename=${file}`]
+  const refused = await kubectl.refused(...apply)
+  t.match(refused, new RegExp(`conflicts? with "kubectl-(?:client-side-apply|edit)"[^]*${escape(`${apiVersion as string}`)}[^]*${escape(conflicting)}$`, 'm'), kind)
+  t.match(await kubectl.json(...apply, '--force-conflicts'), { spec }, `${kind} is applied`)
+
+  if (scale !== undefined) {
+    const [from, to, place] = scale
+    t.match(await kubectl.refused('scale', resource, 'one', `--replicas=${to}`, '--current-replicas=99'), new RegExp(`Expected replicas to be 99, was ${from}`))
+    t.match(await kubectl.ok('scale', resource, 'one', `--replicas=${to}`, `--current-replicas=${from}`), /one scaled/)
+    t.equal(await kubectl.ok('get', resource, 'one', `--output=jsonpath={.${place}}`), String(to))
+  }
+
+  const deleting = kubectl.begin(t, 'delete', resource, 'one')
+  await until(`${kind} to be marked`, async () => (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].deletionTimestamp !== undefined)
+  t.match(await kubectl.ok('patch', resource, 'one', '--type=json', '--patch=[{"op":"remove","path":"/metadata/finalizers"}]'), /one patched/)
+  t.equal(await deleting.end(), 0, deleting.err)
+  await watching.shows(/^DELETED +one/m)
+  await watching.stop()
+}
+
+for (const program of programs()) {
+  t.test(`${definitions.length} definitions with kubectl ${program.version}`, async t => {
+    const server = await RunningServer.start(t)
+    const kubectl = new Kubectl(t, program, server.tokenConfig())
+    const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion])))
+
+    t.equal(lines(await kubectl.ok('apply', `--filename=${DEFINITIONS}`), ' created').length, definitions.length)
+    t.equal(lines(await kubectl.ok('wait', '--for=condition=Established', 'crd', '--all'), ' condition met').length, definitions.length)
+    t.equal(lines(await kubectl.ok('apply', `--filename=${DEFINITIONS}`), ' unchanged').length, definitions.length)
+
+    t.equal(lines(await kubectl.ok('apply', `--filename=${OBJECTS}`), ' created').length, definitions.length)
+    const before = await versions()
+    t.notMatch(await kubectl.ok('apply', `--filename=${OBJECTS}`), / created/)
+    t.strictSame(await versions(), before, 'nothing is left to apply')
+
+    const left = [...objects]
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+      for (let object = left.shift(); object !== undefined; object = left.shift()) await play(t, server, kubectl, object)
+    }))
+
+    t.equal(lines(await kubectl.ok('delete', `--filename=${DEFINITIONS}`), ' deleted').length, definitions.length)
+    t.equal(await kubectl.ok('api-resources', '--api-group=certificates.example.org', '--no-headers'), '')
+  })
+}
