@@ -9,7 +9,7 @@ import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Clock } from '../storage/clock.js'
 import { CATCH_ALL, MANDATORY_LEVELS, MANDATORY_SCHEMAS } from './defaults.js'
 import { inOrder, Matcher } from './matching.js'
-import { QueueSet, type QueueObserver, type QueueSettings } from './queue-set.js'
+import { QueueSet, type QueueObserver, type QueueSettings, type Turns } from './queue-set.js'
 
 export interface Level {
   readonly name: string
@@ -40,6 +40,8 @@ export interface FlowControlOptions {
   readonly observe?: (level: string) => QueueObserver
   /** Receives the seats of a level, 0 on removal. */
   readonly limited?: (level: string, seats: number) => void
+  /** For tests. */
+  readonly turns?: Turns
 }
 
 export class FlowControl {
@@ -92,11 +94,11 @@ export class FlowControl {
       Object.assign(level, { uid, shares, quiescing: false })
       return
     }
-    const { clock, waitLimit, observe } = this.#options
+    const { clock, waitLimit, observe, turns } = this.#options
     const observer = observe?.(name) ?? {}
     const queues = limited === undefined
       ? undefined
-      : new QueueSet(clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit }, { ...observer, idle: () => { this.#removeIfIdle(name) } })
+      : new QueueSet(clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit }, { ...observer, idle: () => { this.#removeIfIdle(name) } }, turns)
     this.#levels.set(name, { name, uid, queues, shares, quiescing: false })
   }
 

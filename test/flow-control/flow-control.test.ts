@@ -3,15 +3,19 @@ import { setImmediate } from 'node:timers/promises'
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from '../../flow-control/defaults.js'
 import { distinguisher, FlowControl } from '../../flow-control/flow-control.js'
+import { startLater } from '../../storage/turns.js'
 import { FakeClock } from '../storage/fake-clock.js'
 import { enter, type NotedTicket } from './tickets.js'
 
 const ALICE = { username: 'alice', uid: '', groups: ['system:authenticated'], extra: {} }
 const PODS = { path: '', isResourceRequest: true, verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'here', name: '' }
 
+/** However slow the machine is. */
+const ENDLESS = { isOver: () => false, next: startLater }
+
 function build (seats = 600) {
   const limits = new Map<string, number>()
-  const control = new FlowControl({ clock: new FakeClock(), seats, waitLimit: 1000, limited: (level, limit) => { limits.set(level, limit) } })
+  const control = new FlowControl({ clock: new FakeClock(), seats, waitLimit: 1000, turns: ENDLESS, limited: (level, limit) => { limits.set(level, limit) } })
   return { control, limits }
 }
 
