@@ -6,7 +6,8 @@ import { finish, type Steps } from '../../steps.js'
 import type { Patterns } from './patterns.js'
 import { isObject, STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
-import { hasFormat, numberWords, typeMismatch } from './rules/scalars.js'
+import { hasFormat } from './rules/formats.js'
+import { numberWords, typeMismatch } from './rules/scalars.js'
 
 /** The budget: values times the schemas they are validated against. Long strings count for more. */
 const MAX_STEPS = 20_000

@@ -1,0 +1,38 @@
+import t from 'tap'
+import { hasFormat } from '../../../../schemas/api/apiextensions/rules/formats.js'
+
+const CASES: ReadonlyArray<readonly [format: string, valid: readonly string[], invalid: readonly string[]]> = [
+  ['uri', ['https://a.example.com:80/x?y#z', '/path', 'mailto:a@b', 'urn:x:y', 'http://[::1]:8080/', 'http://user:pw@host/'], ['host', '', 'a b', 'http://a b/', 'http://a/%zz', '1:x', 'http://a:port/']],
+  ['email', ['a@b.c', 'a.b+c@example.com', 'Some One <a@b>', '"x, y" <a@b>'], ['a', 'a@', '@b', 'a@b@c', 'a b@c']],
+  ['hostname', ['a', 'a.example.com', 'A-1.b', '9.b'], ['', '-a', 'a-', 'a..b', 'a_b', 'a'.repeat(64), 'a.'.repeat(128)]],
+  ['duration', ['1s', '1h30m', '1.5h', '-2ms', '0', '3 days', '1w', '5 hours'], ['', 'soon', '5', 's', '5 parsecs']],
+  ['date', ['2020-02-29'], ['2021-02-29', '2020-2-9', 'x']],
+  ['date-time', ['2020-01-01T00:00:00Z', '2020-01-01t00:00:00.5+01:00'], ['2020-01-01', '2020-01-01T25:00:00Z']],
+  ['bsonobjectid', ['507f1f77bcf86cd799439011'], ['507f']],
+  ['hexcolor', ['#fff', 'a0b1c2'], ['#ffff', 'red']],
+  ['rgbcolor', ['rgb(1, 2,255)'], ['rgb(1,2)', 'rgb(256,0,0)']],
+  ['ssn', ['123-45-6789', '123456789'], ['12-345-6789']],
+  ['isbn', ['0-306-40615-2', '978-0-306-40615-7'], ['0-306-40615-3', '9780306406158']],
+  ['creditcard', ['4111 1111 1111 1111', '378282246310005'], ['4111111111111112', '1234']],
+  ['byte', ['', 'YQ==', 'YWJj'], ['YQ', 'a']],
+  ['ipv4', ['1.2.3.4'], ['1.2.3', '::1']],
+  ['password', ['anything'], []],
+  ['int32', ['anything'], []]
+]
+
+for (const [format, valid, invalid] of CASES) {
+  t.test(format, async t => {
+    for (const text of valid) t.ok(hasFormat(format, text), text)
+    for (const text of invalid) t.notOk(hasFormat(format, text), JSON.stringify(text))
+  })
+}
+
+t.test('a long string costs one look at each character', async t => {
+  for (const [format] of CASES) {
+    for (const piece of ['1', ' ', 'a', 'a@', '/', '1s', '%41']) {
+      const started = process.cpuUsage()
+      hasFormat(format, piece.repeat(1_000_000 / piece.length))
+      t.ok(process.cpuUsage(started).user < 500_000, `${format} of ${JSON.stringify(piece)}`)
+    }
+  }
+})
