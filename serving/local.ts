@@ -3,7 +3,7 @@
  * everything, so they are readable for their owner alone.
  */
 import { X509Certificate } from 'node:crypto'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { checkPair, type Pair } from '../config/certificates.js'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
@@ -30,6 +30,7 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
     if (kept !== undefined && Date.parse(new X509Certificate(kept.certificate).validTo) - now.getTime() > RENEWAL) return kept
     makeFolder(values['data-dir'])
     makeFolder(values['cert-dir'])
+    makeFolder(dirname(files.key))
     const pair = certify({
       commonName: 'local-admin', organizations: ['system:masters'], uses: ['client'], authority: true, from: new Date(now.getTime() - DAY), until: new Date(now.getTime() + LIFETIME)
     })

@@ -4,14 +4,15 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
-import { parseExactly, rawJson } from '../../schemas/index.js'
+import { countValues, parseExactly, rawJson, UNBOUNDED } from '../../schemas/index.js'
+import { MAX_VALUES } from '../../schemas/limits.js'
 import { labelValue, qualifiedName } from '../../schemas/names.js'
 import { unexplained } from '../../schemas/status.js'
 import { HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
 
 const TIMEOUT_MS = 30_000
 const MAX_BATCH_OBJECTS = 500
-const MAX_BATCH_BYTES = 2 * 1024 * 1024
+const MAX_BATCH_BYTES = 512 * 1024
 const VERSIONS = ['v1', 'v1beta1']
 
 export interface PlainObject { apiVersion?: unknown, kind?: unknown, metadata?: Record<string, unknown>, [member: string]: unknown }
@@ -66,8 +67,11 @@ function * batches<T extends { readonly object: PlainObject }> (all: readonly T[
 
 class ConversionError extends Error {}
 
+/** Values of the objects that were sent. */
+const valuesOf = (sent: readonly PlainObject[]): number => sent.reduce((sum, object) => sum + countValues(Buffer.from(rawJson(object)), UNBOUNDED).values, 0)
+
 function answered (body: Uint8Array, uid: string, version: string, sent: readonly PlainObject[], apiVersion: string, kind: string): PlainObject[] {
-  const review = parsed(body)
+  const review = parsed(body, valuesOf(sent))
   if (!isObject(review) || review['kind'] !== 'ConversionReview' || review['apiVersion'] !== `apiextensions.orch.io/${version}`) throw new ConversionError(`it did not answer with a ConversionReview of apiextensions.orch.io/${version}`)
   const { response } = review
   if (!isObject(response)) throw new ConversionError('its answer has no response')
@@ -78,11 +82,12 @@ function answered (body: Uint8Array, uid: string, version: string, sent: readonl
   return sent.map((object, index) => checked(object, convertedObjects[index], index, apiVersion, kind))
 }
 
-function parsed (body: Uint8Array): unknown {
+function parsed (body: Uint8Array, sent: number): unknown {
   try {
+    if (countValues(body, UNBOUNDED).values > Math.max(MAX_VALUES, 3 * sent)) throw new ConversionError(`its answer has more than ${Math.max(MAX_VALUES, 3 * sent)} values`)
     return parseExactly(body)
-  } catch {
-    throw new ConversionError('its answer is no JSON')
+  } catch (error) {
+    throw error instanceof ConversionError ? error : new ConversionError('its answer is no JSON')
   }
 }
 

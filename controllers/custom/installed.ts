@@ -1,4 +1,5 @@
 /** Adds the resource types of definitions to the registry, and removes them again. */
+import { setMaxListeners } from 'node:events'
 import { customResources } from '../../schemas/custom/resource.js'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import type { ResourceType } from '../../schemas/index.js'
@@ -28,6 +29,7 @@ export class InstalledTypes {
   constructor (resources: ResourceRegistry, caller: HookCaller) {
     this.#resources = resources
     this.#caller = caller
+    setMaxListeners(0, this.#closing.signal) // each conversion listens
   }
 
   /** Whether a type is that of a definition. */

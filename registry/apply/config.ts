@@ -1,11 +1,14 @@
 /** Applied configurations: only the fields that the client sent, in the form of the type. */
 import type { FieldError } from '../../schemas/index.js'
 import { setMember } from '../../schemas/language/values.js'
-import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
+import { nameOfType } from '../../schemas/language/decode-error.js'
+import { membersOf, memberOf, isObject, itemsOf, type Kind, type Shape } from './shape.js'
+
+const EXPECTED: Partial<Record<Kind, string>> = { items: 'a list', set: 'a list', struct: 'an object', entries: 'an object' }
 
 /** Restricts a decoded object to the members of the body. Decoding adds defaults and drops zeros, but an applier owns exactly what it sent, null included. */
 export function appliedValue (shape: Shape, body: unknown, decoded: unknown): unknown {
-  if (decoded === undefined) return body
+  if (decoded === undefined || !isOfKind(shape, body)) return body
   switch (shape.kind) {
     case 'struct': return appliedMembers(shape, membersOf(body), membersOf(decoded))
     case 'entries': return appliedMembers(shape, membersOf(body), membersOf(decoded))
@@ -25,9 +28,17 @@ function appliedMembers (shape: Shape, body: Readonly<Record<string, unknown>>, 
   return made
 }
 
-/** Reports list items without their keys and duplicate items. */
+/** False for values of another type, which decoding may have kept. */
+function isOfKind (shape: Shape, value: unknown): boolean {
+  const expected = EXPECTED[shape.kind]
+  if (!shape.anyType || expected === undefined || value === null || value === undefined) return true
+  return expected === 'a list' ? Array.isArray(value) : isObject(value)
+}
+
+/** Reports values that cannot be merged: of another type, list items without their keys, duplicate items. */
 export function validateConfig (shape: Shape, config: unknown, report: (error: FieldError) => void, at = ''): void {
   const below = (name: string): string => at === '' ? name : `${at}.${name}`
+  if (!isOfKind(shape, config)) return report({ type: 'FieldValueTypeInvalid', field: at, value: nameOfType(config), detail: `must be ${EXPECTED[shape.kind] ?? ''}` })
   switch (shape.kind) {
     case 'items':
     case 'set': return validateItems(shape, itemsOf(config), report, at)

@@ -29,6 +29,8 @@ export class Shape {
   readonly keys: readonly string[]
   /** Whether undeclared members are kept. */
   readonly open: boolean
+  /** Decoding kept values of another type. */
+  readonly anyType: boolean
   readonly #planned: PlannedField | undefined
   readonly #plan: (() => Plan) | undefined
   /** The value of an unset field. */
@@ -45,6 +47,7 @@ export class Shape {
     this.element = fieldElement(name)
     this.kind = kind
     this.#planned = planned
+    this.anyType = planned?.anyType === true
     this.#plan = kind === 'struct' ? plan : undefined
     this.#isItem = isItem
     this.open = kind === 'open' || (kind === 'struct' && plan?.().message.preserveUnknown === true)

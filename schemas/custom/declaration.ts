@@ -23,7 +23,10 @@ import { customRules } from './rules.js'
 export type StructuralSchema = JSONSchemaProps
 
 const { message, special } = apiPackage('', '', 'io.orch.apiextensions', { name: 'structural' })
-const scalar = (name: string, openapi: Plain): Message => special(name, '', {}, jsonValue(openapi))
+/** Numbers that JSON cannot write are refused, as they are when they are too large for the parser. */
+const hasFiniteNumbers = (value: unknown): boolean => typeof value === 'number' ? Number.isFinite(value) : typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers)
+const finite = (openapi: Plain): ReturnType<typeof jsonValue> => ({ ...jsonValue(openapi), decode: (value, refuse) => hasFiniteNumbers(value) ? value : refuse('a finite number') })
+const scalar = (name: string, openapi: Plain): Message => special(name, '', {}, finite(openapi))
 const Text = scalar('String', { type: 'string' })
 const SCALARS: Readonly<Record<string, Message>> = {
   string: Text,
@@ -31,9 +34,9 @@ const SCALARS: Readonly<Record<string, Message>> = {
   number: scalar('Number', { type: 'number' }),
   boolean: scalar('Boolean', { type: 'boolean' })
 }
-const IntOrString = special('IntOrString', '', {}, { ...jsonValue({}), schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] } })
-const AnyObject = special('Object', '', {}, { ...jsonValue({ type: 'object' }), open: true })
-const AnyValue = special('Value', '', {}, { ...jsonValue({}), open: true })
+const IntOrString = special('IntOrString', '', {}, { ...finite({}), schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] } })
+const AnyObject = special('Object', '', {}, { ...finite({ type: 'object' }), open: true })
+const AnyValue = special('Value', '', {}, { ...finite({}), open: true })
 
 /**
  * Declares the kind that the schema describes, with standard metadata and the rules of the schema.

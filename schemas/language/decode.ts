@@ -8,7 +8,7 @@ import { DecodeError, nameOfType } from './decode-error.js'
 import { OF_BODIES, tooManyEntries, tooManyValues, type ValueBounds } from '../codec/json/parse.js'
 import { pathText } from '../codec/json/repeated-keys.js'
 import { fillRequired, isOfType, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
-import { canonicalBase64, setMember } from './values.js'
+import { canonicalBase64, clone, setMember } from './values.js'
 
 const MAX_UNKNOWN = 100
 
@@ -151,7 +151,7 @@ class Decoding {
         const keys = Object.keys(source)
         if (keys.length === 0 && !field.pointer && !field.heardEmpty) return undefined
         for (const key of keys) {
-          if (source[key] === null && field.anyType && field.element?.nullable === false) continue
+          if (source[key] === null && field.anyType && field.element?.nullable === false && field.element.field.default === undefined) continue
           this.#path.push(key)
           this.#wellFormed(key, BAD_TEXT)
           target[key] = this.#element(field, source[key])
@@ -170,7 +170,11 @@ class Decoding {
   #element (field: PlannedField, value: unknown): unknown {
     if (++this.#values > this.#most.values) throw tooManyValues(this.#most.values)
     if (field.keyed && ++this.#entries > this.#most.entries) throw tooManyEntries(this.#most.entries)
-    if (field.element !== undefined) return value === null && field.element.nullable ? null : this.#field(field.element, value)
+    if (field.element !== undefined) {
+      if (value === null && field.element.nullable) return null
+      const { default: preset } = field.element.field
+      return value === null && preset !== undefined ? clone(preset) : this.#field(field.element, value)
+    }
     if (field.scalar !== undefined) return value === null || value === undefined ? field.zero : this.#scalar(field.scalar, value)
     if (value === null) return field.special !== undefined ? field.zero : field.alternatives ? undefined : fillRequired(field.plan, {})
     return this.#nested(field, value)

@@ -46,13 +46,13 @@ export function valueAt (object: unknown, path: string): unknown {
 export function putAt (object: Record<string, unknown>, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.')
   if (rest.length > 0) {
-    const inner = object[name]
+    const inner = Object.hasOwn(object, name) ? object[name] : undefined
     if (value === undefined && inner === undefined) return
     const copy = { ...inner as Record<string, unknown> | undefined } // paths go through messages only
     putAt(copy, rest.join('.'), value)
-    object[name] = copy
+    setMember(object, name, copy)
   } else if (value === undefined) delete object[name]
-  else object[name] = value
+  else setMember(object, name, value)
 }
 
 /** Sets a member of plain data, `__proto__` too. */

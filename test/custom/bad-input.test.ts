@@ -28,6 +28,40 @@ t.test('a pattern matches in linear time, and a string that is too long for it i
   for (const spec of [{ text: `${'a'.repeat(20_000)}!` }, { text: 'a'.repeat(1_000_000) }, { heavy: 'a'.repeat(100_000) }]) t.equal((await server.post(WIDGETS, widget('b', spec))).code, 422)
 })
 
+t.test('a pattern is matched with every string that it may have, and an invalid one is no fault of the server', async t => {
+  const server = await build(t)
+  const patterns = { long: '^[a-zA-Z0-9!@#$%^&*()_+=-]{1,1000}$', short: '^[a-z0-9]{1,1000}$', base64: '^[A-Za-z0-9+/=]{0,512}$', dns: '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\\.)*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', any: '^.+$', bad: '[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}(' }
+  await install(server, withSchema(object({ spec: object(Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [name, { type: 'string', pattern }]))) })))
+  const valid = { long: 'a', short: 'a'.repeat(1000), base64: 'a'.repeat(512), dns: `${'a'.repeat(60)}.`.repeat(20) + 'b', any: 'x'.repeat(300_000) }
+  for (const [name, text] of Object.entries(valid)) t.equal((await server.post(WIDGETS, widget(name, { [name]: text }))).code, 201, name)
+  t.match(await server.post(WIDGETS, widget('bad', { bad: 'a' })), { code: 422, json: { details: { causes: [{ field: 'spec.bad' }] } } })
+})
+
+t.test('numbers that JSON cannot write are refused', async t => {
+  const server = await build(t)
+  await install(server, withSchema(object({ spec: object({ n: { type: 'number' }, free: { type: 'object', 'x-orch-preserve-unknown-fields': true } }) })))
+  for (const spec of ['{"n":1e400}', '{"n":-1e400}', '{"free":{"a":[1e999]}}']) t.equal((await server.call('POST', WIDGETS, `{"metadata":{"name":"a"},"spec":${spec}}`)).code, 400, spec)
+})
+
+t.test('an applied value of another type is refused, and nothing is lost', async t => {
+  const server = await build(t)
+  const schema = object({ spec: object({ o: object({ a: { type: 'string' } }), m: { type: 'object', additionalProperties: object({ a: { type: 'string' } }) }, l: { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['k'], items: { type: 'object', required: ['k'], properties: { k: { type: 'string' } } } } }) })
+  await install(server, withSchema(schema))
+  const apply = (spec: unknown): ReturnType<typeof server.call> => server.call('PATCH', `${WIDGETS}/a?fieldManager=me`, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec }, { 'content-type': 'application/apply-patch+yaml' })
+  const spec = { o: { a: 'x' }, m: { k: { a: 'y' } }, l: [{ k: 'z' }] }
+  t.equal((await apply(spec)).code, 201)
+  for (const wrong of ['oops', { o: 'oops' }, { o: ['q'] }, { m: 'oops' }, { m: { k: 'oops' } }, { l: 'oops' }, { l: ['oops'] }]) t.equal((await apply(wrong)).code, 422, JSON.stringify(wrong))
+  t.same((await server.get(`${WIDGETS}/a`)).json['spec'], spec)
+})
+
+t.test('a null in a list or map has the default of its elements', async t => {
+  const server = await build(t)
+  await install(server, withSchema(object({ spec: object({ l: { type: 'array', items: { type: 'string', default: 'x' } }, lo: { type: 'array', items: { type: 'object', default: {}, properties: { a: { type: 'integer', default: 1 } } } }, m: { type: 'object', additionalProperties: { type: 'string', default: 'z' } }, plain: { type: 'object', additionalProperties: { type: 'string' } } }) })))
+  const made = await server.post(WIDGETS, widget('a', { l: [null, 'b'], lo: [null], m: { x: null }, plain: { x: null } }))
+  t.equal(made.code, 201)
+  t.same(made.json['spec'], { l: ['x', 'b'], lo: [{ a: 1 }], m: { x: 'z' }, plain: {} })
+})
+
 t.test('names that everything else uses are members like others', async t => {
   const server = await build(t)
   await install(server, withSchema(object({ spec: object({ constructor: { type: 'string' }, hasOwnProperty: { type: 'integer' }, toString: { type: 'string' } }), data: { type: 'object', additionalProperties: { type: 'string' } } })))

@@ -76,6 +76,7 @@ const LIES: ReadonlyArray<readonly [string, (review: Json) => Json, RegExp]> = [
   ['other kind', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, kind: 'Gadget' })) }), /invalid kind/],
   ['other name', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], name: 'z' } })) }), /metadata.name must not change/],
   ['bad labels', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], labels: { a: 1 } } })) }), /metadata.labels are invalid/],
+  ['too many values', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, spec: { ...one['spec'], more: Array.from({ length: 60_000 }, () => 1) } })) }), /more than 50000 values/],
   ['no objects', () => ({ result: { status: 'Success' }, convertedObjects: 'x' }), /returned no objects/],
   ['null', () => ({ result: null }), /no success/]
 ]
