@@ -2,6 +2,7 @@
 import { representations } from '../../schemas/resources.js'
 import type { Representation } from '../../schemas/resource.js'
 import type { Client, Json } from '../build.js'
+import { until } from '../custom/definitions.js'
 import { nameOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 
 export const stored = representations.filter(({ type }) => !type.virtual)
@@ -31,10 +32,20 @@ export function creation (one: Representation, index = 0): { readonly url: strin
   return { url: urlOf(source), body: { ...body, metadata: { name: nameOf(one.group, one.plural, index), labels: { of: 'sample', ...body?.['metadata']?.labels } } } }
 }
 
+/** The server writes whether the service of an APIService is there. */
+async function probed (server: Client, url: string): Promise<Json> {
+  let json: Json = {}
+  await until(async () => {
+    json = (await server.get(url)).json
+    return json['status'].conditions != null
+  })
+  return json
+}
+
 /** Creates the sample. */
 export async function create (server: Client, one: Representation, index = 0): Promise<Json> {
   const { url, body } = creation(one, index)
   const { code, json } = await server.post(url, body)
   if (code !== 201) throw new Error(`${url}: ${code} ${JSON.stringify(json)}`)
-  return json
+  return one.plural === 'apiservices' ? await probed(server, `${url}/${String(json['metadata'].name)}`) : json
 }
