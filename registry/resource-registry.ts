@@ -43,6 +43,7 @@ export class ResourceRegistry {
   /** Keyed by plural only: a key of all three would allocate a string per request. */
   readonly #served = new Map<string, ResourceStore[]>()
   #inOrder: readonly ResourceStore[] | undefined
+  readonly #listeners = new Set<() => void>()
   #opened = false
   #generation = 0
 
@@ -50,6 +51,12 @@ export class ResourceRegistry {
 
   /** Changes with the set of served types, so that derived documents can be rebuilt. */
   get generation (): number { return this.#generation }
+
+  /** Calls `listener` after each change of the served types; a type that is replaced causes several. @returns removes it */
+  onChange (listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => { this.#listeners.delete(listener) }
+  }
 
   /** Adds a type without serving it. @param through a back end of its own over that of the resource; nothing is then cached. @throws TypeError if it exists */
   add (type: ResourceType, through?: (backend: Backend) => Backend): ResourceStore {
@@ -177,5 +184,6 @@ export class ResourceRegistry {
   #changed (): void {
     this.#generation++
     this.#inOrder = undefined
+    for (const listener of this.#listeners) listener()
   }
 }

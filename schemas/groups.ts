@@ -1,14 +1,41 @@
 /** Names, stability levels and discovery order of API groups and versions. The set itself follows from `resources.ts`. */
 
-/** Discovery order. Other groups follow, by name. */
-const GROUPS: readonly string[] = [
-  'apiregistration.orch.io', '', 'apps', 'events.orch.io', 'authentication.orch.io', 'authorization.orch.io', 'autoscaling', 'batch', 'certificates.orch.io',
-  'networking.orch.io', 'policy', 'rbac.authorization.orch.io', 'storage.orch.io', 'admissionregistration.orch.io', 'apiextensions.orch.io', 'scheduling.orch.io',
-  'coordination.orch.io', 'node.orch.io', 'discovery.orch.io', 'flowcontrol.apiserver.orch.io', 'internal.apiserver.orch.io'
-]
+/** Priorities of groups in discovery, the highest first; other groups have that of custom resources. apiregistration comes first, without an APIService. */
+const GROUPS: Readonly<Record<string, number>> = {
+  'apiregistration.orch.io': 20000,
+  '': 18000,
+  apps: 17800,
+  'events.orch.io': 17750,
+  'authentication.orch.io': 17700,
+  'authorization.orch.io': 17600,
+  autoscaling: 17500,
+  batch: 17400,
+  'certificates.orch.io': 17300,
+  'networking.orch.io': 17200,
+  policy: 17100,
+  'rbac.authorization.orch.io': 17000,
+  'storage.orch.io': 16800,
+  'admissionregistration.orch.io': 16700,
+  'apiextensions.orch.io': 16700,
+  'scheduling.orch.io': 16600,
+  'coordination.orch.io': 16500,
+  'node.orch.io': 16300,
+  'discovery.orch.io': 16200,
+  'flowcontrol.apiserver.orch.io': 16100,
+  'internal.apiserver.orch.io': 16000
+}
+const CUSTOM = { group: 1000, version: 100 }
 
-/** Exceptions to the version order (most stable first, then the highest), kept for client compatibility. */
-const PREFERRED: Readonly<Record<string, readonly string[]>> = { autoscaling: ['v2', 'v1', 'v2beta1', 'v2beta2'] }
+/** Priorities of versions, where they are not those of their stage. Those of autoscaling differ from the version order, for compatibility. */
+const VERSIONS: Readonly<Record<string, number>> = {
+  v1: 1,
+  'events.orch.io/v1beta1': 5,
+  'autoscaling/v2': 30,
+  'autoscaling/v2beta2': 1,
+  'discovery.orch.io/v1beta1': 12,
+  'flowcontrol.apiserver.orch.io/v1beta2': 12
+}
+const BY_STAGE = { ga: 15, beta: 9, alpha: 1 } as const
 
 /** `v1` of the core group, `apps/v1`. */
 export const apiVersionOf = (group: string, version: string): string => group === '' ? version : `${group}/${version}`
@@ -18,21 +45,30 @@ export const STAGES = ['ga', 'beta', 'alpha'] as const
 
 export const stageOf = (apiVersion: string): (typeof STAGES)[number] => apiVersion.includes('alpha') ? 'alpha' : apiVersion.includes('beta') ? 'beta' : 'ga'
 
+/** Whether a group is the product's own. */
+export const isOwnGroup = (group: string): boolean => Object.hasOwn(GROUPS, group)
+
+/** What the APIService of a version that this server serves says. */
+export function prioritiesOf (group: string, version: string): { readonly group: number, readonly version: number } {
+  const known = Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined
+  if (known === undefined) return CUSTOM
+  const apiVersion = apiVersionOf(group, version)
+  return { group: known, version: (Object.hasOwn(VERSIONS, apiVersion) ? VERSIONS[apiVersion] : undefined) ?? BY_STAGE[stageOf(apiVersion)] }
+}
+
 /** Orders groups for discovery. */
 export function compareGroups (one: string, other: string): number {
-  const rank = (group: string): number => GROUPS.includes(group) ? GROUPS.indexOf(group) : GROUPS.length
-  return rank(one) - rank(other) || (one < other ? -1 : one === other ? 0 : 1)
+  const priority = (group: string): number => (Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined) ?? CUSTOM.group
+  return priority(other) - priority(one) || (one < other ? -1 : Number(one > other))
 }
 
 /** Orders the versions of a group, the preferred one first. */
 export function compareVersions (group: string, one: string, other: string): number {
-  const preferred = Object.hasOwn(PREFERRED, group) ? PREFERRED[group] ?? [] : []
-  const rank = (version: string): number => preferred.includes(version) ? preferred.indexOf(version) : preferred.length
-  return rank(one) - rank(other) || byStage(one, other)
+  return prioritiesOf(group, other).version - prioritiesOf(group, one).version || byStage(one, other)
 }
 
 /** `v10` before `v2` before `v1`, all of them before `v2beta2`, `v2beta1`, `v1beta3`, those before `v1alpha1`; other names last, by name. */
-function byStage (one: string, other: string): number {
+export function byStage (one: string, other: string): number {
   const [first, second] = [one, other].map(version => /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version))
   if (first == null || second == null) return first != null ? -1 : second != null ? 1 : one < other ? -1 : Number(one > other)
   const stage = ([, , name]: readonly string[]): number => name === undefined ? 0 : name === 'beta' ? 1 : 2

@@ -4,6 +4,7 @@
  */
 import fp from 'fastify-plugin'
 import type { Controller } from '../../controllers/controller.js'
+import { LocalServices } from '../../controllers/aggregation/local-services.js'
 import { Definitions } from '../../controllers/custom/definitions.js'
 import { NamespaceDefaults } from '../../controllers/namespace-defaults.js'
 import { NamespaceController } from '../../controllers/namespaces.js'
@@ -36,8 +37,8 @@ interface Started {
   /** Failure message for the log. */
   readonly task: string
   readonly controllers: readonly Controller[]
-  /** True if its objects need the system namespaces, which are created first. */
-  readonly inNamespaces?: boolean
+  /** Name of the post-start hook to await first. */
+  readonly after?: string
 }
 
 export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, identityLease, quotas = true }) => {
@@ -56,6 +57,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
     { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller })] },
+    { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
     { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
   ]
   const { signer, certificateAuthority } = fastify.orch.serviceAccountTokens
@@ -79,7 +81,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   const { publishedAuthentication } = fastify.orch
   if (publishedAuthentication !== undefined) {
     const { AuthenticationPublisher } = await import('../../controllers/published-authentication.js')
-    all.push({ name: 'start-cluster-authentication-info-controller', task: 'how clients are verified could not be published', inNamespaces: true, controllers: [new AuthenticationPublisher(options, publishedAuthentication)] })
+    all.push({ name: 'start-cluster-authentication-info-controller', task: 'how clients are verified could not be published', after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, publishedAuthentication)] })
   }
   if (allocation !== undefined) {
     const { ServiceRepair } = await import('../../controllers/services/repair.js')
@@ -107,11 +109,13 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   }
 
   fastify.addHook('onReady', done => {
-    let namespaces: Promise<void> | undefined
+    const hooks = new Map<string, Promise<void>>()
     for (const one of all) {
-      const started: Promise<void> = one.inNamespaces === true && namespaces !== undefined ? namespaces.then(() => start(one)) : start(one)
-      namespaces ??= started // the namespaces are the first entry
-      if (one.name !== undefined) health.postStart(one.name, started)
+      const before = hooks.get(one.after ?? '')
+      const started = before === undefined ? start(one) : before.then(() => start(one))
+      if (one.name === undefined) continue
+      hooks.set(one.name, started)
+      health.postStart(one.name, started)
     }
     done()
   })

@@ -34,15 +34,19 @@ export function creation (one: Representation, index = 0): { readonly url: strin
 /** Deleted in two steps: a controller of the server empties it first. */
 export const isEmptied = ({ plural }: Representation): boolean => plural === 'namespaces' || plural === 'customresourcedefinitions'
 
+/** The condition that the server writes about some kinds, after their create. */
+const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established' }
+
 /** Creates the sample, and waits until the server has written its status. */
 export async function create (server: Client, one: Representation, index = 0): Promise<Json> {
   const { url, body } = creation(one, index)
   const { code, json } = await server.post(url, body)
   if (code !== 201) throw new Error(`${url}: ${code} ${JSON.stringify(json)}`)
-  if (one.plural !== 'customresourcedefinitions') return json
+  const settled = SETTLED[one.plural]
+  if (settled === undefined) return json
   for (;;) {
     const { json: now } = await server.get(`${url}/${String(json['metadata'].name)}`)
-    if (now['status'].conditions?.some(({ type }: Json) => type === 'Established') === true) return now
+    if (now['status'].conditions?.some(({ type }: Json) => type === settled) === true) return now
     await new Promise(resolve => { setImmediate(resolve) })
   }
 }

@@ -1,6 +1,7 @@
 /** Interface, 'Watch' and 'Watch events', and what the resource version tables say of a watch. */
 import t from 'tap'
 import { TABLE, BINDINGS, Watch, types, listen, PROTOBUF, binding, type Json, type Listening } from '../build.js'
+import { until } from '../custom/definitions.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const open = (t: Parameters<typeof listen>[0], server: Listening, query: string, headers?: Record<string, string>, url = BINDINGS): Promise<Watch> => Watch.open(t, `${server.url}${url}?${query}`, headers)
@@ -147,8 +148,9 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
 
 t.test('a version to come may be waited for; only what comes after it is shown', async t => {
   const server = await listen(t)
-  const now = Number(await version(server))
   // The server itself may still be writing, into other collections.
+  await until(async () => (await server.get('/apis/apiregistration.orch.io/v1/apiservices')).json['items'].length === 29)
+  const now = Number(await version(server))
   const start = now + 15
   const watch = await open(t, server, `watch=1&resourceVersion=${start}`)
   const made: Json[] = []

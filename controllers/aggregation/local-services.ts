@@ -1,0 +1,186 @@
+/**
+ * Keeps an APIService for each group version that this server serves: creates what is missing, restores what was changed or deleted, and
+ * removes those of custom resources when nothing is served in their version any longer. Objects without the label are left to whoever made
+ * them. Several servers may do so concurrently.
+ */
+import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
+import { apiVersionOf, isOwnGroup, prioritiesOf } from '../../schemas/groups.js'
+import { sameValue } from '../../schemas/index.js'
+import { isStatusError } from '../../schemas/status.js'
+import { isStorageError } from '../../storage/errors.js'
+import { serverContext, type WriteContext } from '../../registry/operations/context.js'
+import { create } from '../../registry/operations/create.js'
+import { remove } from '../../registry/operations/delete.js'
+import { current } from '../../registry/operations/rewrite.js'
+import { change } from '../../registry/operations/update.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { Controller, ControllerOptions } from '../controller.js'
+import { Informer } from '../informer.js'
+import { WorkQueue, type Verdict } from '../work-queue.js'
+
+export const GROUP = 'apiregistration.orch.io'
+const MANAGED = 'kube-aggregator.orch.io/automanaged'
+/** Built-in group versions. One that this server does not serve may be served by another, so these are never removed. */
+const ON_START = 'onstart'
+const CUSTOM = 'true'
+
+const WORKERS = 16
+
+interface Served { readonly group: string, readonly version: string }
+
+export class LocalServices implements Controller {
+  readonly #options: ControllerOptions
+  readonly #queue: WorkQueue
+  readonly #closing = new AbortController()
+  /** By the name of the APIService. */
+  #served: ReadonlyMap<string, Served> = new Map()
+  /** Names that are to be created or removed; for all others an event is awaited. */
+  readonly #due = new Set<string>()
+  #informer: Informer | undefined
+  #unsubscribe: (() => void) | undefined
+  #scheduled = false
+  /** Names that `start` waits for. */
+  #missing = new Set<string>()
+  #settled: (() => void) | undefined
+
+  constructor (options: ControllerOptions) {
+    this.#options = options
+    this.#queue = new WorkQueue({
+      workers: WORKERS,
+      work: async name => {
+        const verdict = await this.#reconcile(name)
+        this.#due.delete(name)
+        this.#attempted(name)
+        return verdict
+      },
+      failed: (name, error) => {
+        this.#attempted(name)
+        if (!isStorageError(error, 'Closed')) options.log(`reconciling APIService ${name} failed, retrying`, error)
+      },
+      name: 'autoregister',
+      observe: options.observeQueue,
+      ...(options.clock === undefined ? {} : { clock: options.clock })
+    })
+  }
+
+  /** Resolves when every group version that is served has its APIService, or was refused it once. A start that finds all of them writes nothing. */
+  async start (): Promise<void> {
+    const { log, clock, resources } = this.#options
+    const store = this.#store
+    if (store === undefined) return
+    this.#stop()
+    const found = new Set<string>()
+    let listed = false
+    this.#informer = new Informer({
+      store,
+      log,
+      handlers: [{
+        changed: entry => {
+          if (!listed) found.add(entry.name)
+          this.#changed(store.readStored(entry) as APIService, listed) // APIServices only
+        },
+        deleted: ({ name }) => { if (this.#served.has(name)) this.#queue.add(name) }
+      }],
+      ...(clock === undefined ? {} : { clock })
+    })
+    this.#served = servedBy(this.#options)
+    await this.#informer.start()
+    listed = true
+    this.#unsubscribe = resources.onChange(() => { this.#schedule() })
+    this.#missing = new Set([...this.#served.keys()].filter(name => !found.has(name)))
+    for (const name of this.#missing) this.#add(name)
+    if (this.#missing.size > 0) await new Promise<void>(resolve => { this.#settled = resolve })
+  }
+
+  async close (): Promise<void> {
+    this.#closing.abort()
+    this.#stop()
+    this.#settled?.()
+    await this.#queue.close()
+  }
+
+  #stop (): void {
+    this.#unsubscribe?.()
+    this.#informer?.close()
+  }
+
+  get #store (): ResourceStore | undefined { return this.#options.resources.find(GROUP, 'apiservices') }
+
+  #attempted (name: string): void {
+    if (this.#missing.delete(name) && this.#missing.size === 0) this.#settled?.()
+  }
+
+  #add (name: string): void {
+    this.#due.add(name)
+    this.#queue.add(name)
+  }
+
+  /** @param listed false at the start, when what an earlier run left behind is removed; later that is up to the server whose types change */
+  #changed (service: APIService, listed: boolean): void {
+    const { metadata: { name = '', labels }, spec } = service
+    const served = this.#served.get(name)
+    const managed = labels?.[MANAGED]
+    if (served === undefined ? !listed && managed === CUSTOM : managed !== undefined && !sameValue(spec, desired(served).spec)) this.#add(name)
+  }
+
+  /** Once for all changes of a turn: a type that is replaced is away for a moment. */
+  #schedule (): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      const before = this.#served
+      this.#served = servedBy(this.#options)
+      for (const name of before.keys()) if (!this.#served.has(name)) this.#add(name)
+      for (const name of this.#served.keys()) if (!before.has(name)) this.#add(name)
+    })
+  }
+
+  async #reconcile (name: string): Promise<Verdict> {
+    const store = this.#store
+    if (store === undefined) return 'done'
+    const context = serverContext(this.#closing.signal)
+    const served = this.#served.get(name)
+    const entry = await current(store, store.key('', name))
+    if (entry === undefined) {
+      if (served !== undefined) await create(store, desired(served), { namespace: '', name: '' }, context).catch(ignore('AlreadyExists'))
+      return 'done'
+    }
+    const existing = store.readStored(entry) as APIService
+    const managed = existing.metadata.labels?.[MANAGED]
+    if (served === undefined) {
+      if (managed === CUSTOM && this.#due.has(name)) await this.#remove(store, existing, context)
+    } else if (managed !== undefined && !sameValue(existing.spec, desired(served).spec)) {
+      await change(store, { namespace: '', name }, context, base => Object.assign(base.copy() as APIService, { spec: desired(served).spec })).catch(ignore('NotFound', 'Conflict'))
+    }
+    return 'done'
+  }
+
+  async #remove (store: ResourceStore, { metadata: { name = '', uid } }: APIService, context: WriteContext): Promise<void> {
+    await remove(store, { namespace: '', name }, { preconditions: { uid } }, context).catch(ignore('NotFound', 'Conflict'))
+  }
+}
+
+/** Another server did it, or the next event tells what is to do. */
+const ignore = (...reasons: ReadonlyArray<'AlreadyExists' | 'NotFound' | 'Conflict'>) => (error: unknown): void => {
+  if (!reasons.some(reason => isStatusError(error, reason))) throw error
+}
+
+export const nameOf = (group: string, version: string): string => `${version}.${group}`
+
+function servedBy ({ resources }: Pick<ControllerOptions, 'resources'>): Map<string, Served> {
+  const all = new Map<string, Served>()
+  for (const { representation: { group, version } } of resources.served()) if (group !== GROUP) all.set(nameOf(group, version), { group, version })
+  return all
+}
+
+function desired ({ group, version }: Served): APIService {
+  const { group: groupPriorityMinimum, version: versionPriority } = prioritiesOf(group, version)
+  return {
+    kind: 'APIService',
+    apiVersion: apiVersionOf(GROUP, 'v1'),
+    metadata: { name: nameOf(group, version), labels: { [MANAGED]: isOwnGroup(group) ? ON_START : CUSTOM } },
+    spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum, versionPriority }, // as it is stored
+    status: {}
+  }
+}
