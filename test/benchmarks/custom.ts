@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { FastifyInstance } from 'fastify'
-import Fastify from '../fastify.js'
-import orch, { type ServerOptions } from '../../app.js'
+import { serving } from './in-process.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 
@@ -29,14 +28,6 @@ const definition = (at: number): object => ({
   metadata: { name: `widgets${at}.example.com` },
   spec: { group: 'example.com', scope: 'Namespaced', names: { plural: `widgets${at}`, kind: `Widget${at}` }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA } }] }
 })
-
-async function serving (storage: NonNullable<ServerOptions['storage']>): Promise<FastifyInstance> {
-  const app = Fastify()
-  await app.register(async scope => { await orch(scope, { storage }) })
-  await app.ready()
-  while ((await app.inject('/readyz')).statusCode !== 200) await sleep(1)
-  return app
-}
 
 async function call (app: FastifyInstance, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Promise<number> {
   const { statusCode } = await app.inject({ method, url, ...(payload === undefined ? {} : { payload, headers: { 'content-type': method === 'PATCH' ? PATCH : 'application/json' } }) })

@@ -1,5 +1,6 @@
 /** Start to the first 200 of /readyz, with nothing stored and with much. */
 import { rmSync } from 'node:fs'
+import { serving } from './in-process.js'
 import { cpu, launch } from './process.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
@@ -23,6 +24,20 @@ export async function start (scale: Scale): Promise<void> {
     report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
   }
   rmSync(folder, { recursive: true, force: true })
+  report({ work: 'a further server in memory in a process', unit: 'ms of CPU', ours: await furtherServers(scale) })
+}
+
+/** Each of some servers of this process, after the first one has loaded and compiled what they share. */
+async function furtherServers (scale: Scale): Promise<number[]> {
+  const found: number[] = []
+  for (let at = 0; at <= scale.starts; at++) {
+    const before = process.cpuUsage()
+    const app = await serving({ kind: 'memory' })
+    const { user, system } = process.cpuUsage(before)
+    if (at > 0) found.push((user + system) / 1000)
+    await app.close()
+  }
+  return found
 }
 
 /** Some starts on what is in the folder, of which the first does not count; without one, each from nothing. */
