@@ -74,8 +74,8 @@ export class AdmissionChain implements Admission {
     const again: Array<{ readonly plugin: AdmissionPlugin, readonly left: string | undefined }> = []
     const state = (): string | undefined => this.#reinvokes && request.object !== undefined ? stringify(request.object) : undefined
     const pass = new MutatingPass()
-    const asked = this.#pluginsFor(request)
-    for (const plugin of asked) {
+    const plugins = this.#pluginsFor(request)
+    for (const plugin of plugins) {
       if (!matchesPredicate(plugin, request)) continue
       if (request.dryRun && plugin.sideEffects === true) {
         throw badRequest(`admission plugin ${JSON.stringify(plugin.name)} has side effects and does not support dry run`)
@@ -87,7 +87,7 @@ export class AdmissionChain implements Admission {
     }
     if (pass.wanted) {
       pass.round = 1
-      for (const plugin of asked) if (plugin.mutate !== undefined && matchesPredicate(plugin, request)) await this.#mutateWith(plugin, request, pass)
+      for (const plugin of plugins) if (plugin.mutate !== undefined && matchesPredicate(plugin, request)) await this.#mutateWith(plugin, request, pass)
       return
     }
     if (again.length === 0) return

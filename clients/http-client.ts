@@ -200,7 +200,7 @@ export class HttpClient {
     }, status => isSuccess(status) ? maxResponseBytes : MAX_ERROR_BYTES, ending)
     if (!isSuccess(status)) throw this.#badStatus(status, headers, body)
     const encoding = headers['content-encoding'] ?? 'identity'
-    if (encoding !== 'identity') throw new ClientError('BadAnswer', `${this.#call}: the answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`)
+    if (encoding !== 'identity') throw new ClientError('BadAnswer', `${this.#call}: the answer is encoded as ${JSON.stringify(encoding)}, which was not requested`)
     if (body === undefined) throw new ClientError('TooLarge', `${this.#call}: the answer has more than ${maxResponseBytes} bytes`)
     return { status, headers, body }
   }

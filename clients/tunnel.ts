@@ -47,7 +47,7 @@ export function openTunnel (proxy: URL, target: string, call: string, timeout: n
       if (statusCode >= 200 && statusCode < 300 && head.length === 0) return resolve(socket)
       socket.on('error', () => {}).destroy()
       reject(statusCode >= 200 && statusCode < 300
-        ? new ClientError('BadAnswer', `${through}: it spoke before it was asked anything`)
+        ? new ClientError('BadAnswer', `${through}: it sent bytes before the request`)
         : new ClientError('Unreachable', `${through}: it answered CONNECT with ${statusCode}`))
     })
     request.end()

@@ -25,7 +25,7 @@ export function ruleProblem (text: string): string | undefined {
 
 export class Verbosity {
   readonly #rules: readonly Rule[]
-  /** Levels of modules that were asked for, because some are asked for at each request. */
+  /** Levels of the modules looked up so far, because some are looked up at each request. */
   readonly #known = new Map<string, number>()
   readonly #followers: Array<() => void> = []
   #v: number

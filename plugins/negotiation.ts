@@ -47,8 +47,8 @@ export default fp(async fastify => {
     const { info, query } = request.orch
     const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (available === undefined) return done()
-    const asked = query.size === 0 ? null : query.get('pretty')
-    const pretty = asked === null ? available !== STREAM && isBrowser(request.headers.accept) : indents(asked)
+    const given = query.size === 0 ? null : query.get('pretty')
+    const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : indents(given)
     let accept = choose(request.headers.accept, available, pretty)
     // Look up the resource only if the response would be protobuf.
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false

@@ -9,7 +9,7 @@ export type TimeReview = <T>(answer: Promise<T>) => Promise<T>
 
 export function reviewMetrics ({ counter, histogram }: OrchServer['metrics'], of: 'authn' | 'authz'): TimeReview {
   const what = of === 'authn' ? 'tokens' : 'access'
-  const requests = counter(`apiserver_delegated_${of}_request_total`, `Questions about ${what} that another service was asked, by status code.`, ['code'])
+  const requests = counter(`apiserver_delegated_${of}_request_total`, `Questions about ${what} sent to another service, by status code.`, ['code'])
   const durations = histogram(`apiserver_delegated_${of}_request_duration_seconds`, `Seconds that questions about ${what} to another service took, by status code.`, SECONDS, ['code'])
   return async answer => {
     const since = performance.now()

@@ -100,8 +100,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly settle?: (object: T, old: T) => void
   /** Default propagation: dependents are orphaned, or the type has none. Default: dependents are garbage-collected. */
   readonly dependents?: 'orphaned' | 'none'
-  /** Grace period in seconds of a delete; `asked` is the request's own. 0 deletes at once, and is the default. */
-  readonly gracePeriod?: (object: T, asked: number | undefined) => number
+  /** Grace period in seconds of a delete; `requested` is the request's own. 0 deletes at once, and is the default. */
+  readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Why this object cannot be deleted by name. A deletecollection still deletes it. */
   readonly undeletable?: (name: string) => string | undefined
   /** Marks an object as terminating, besides its deletionTimestamp. */

@@ -73,12 +73,12 @@ export class StatusError extends Error {
 
   /** @param reason undefined for a Status without a reason */
   constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean, metadata?: Status['metadata'] } = {}) {
-    const told = cut(message, MAX_MESSAGE)
-    super(told, options.cause === undefined ? undefined : { cause: options.cause })
+    const bounded = cut(message, MAX_MESSAGE)
+    super(bounded, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
     this.status = {
-      kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message: told, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
+      kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message: bounded, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
     }
     this.headers = options.headers ?? {}
     this.unlogged = options.unlogged === true

@@ -8,13 +8,13 @@ const MAX_EACH = 256
 export function warningHeaders (texts: readonly string[]): string[] {
   const all = [...new Set(texts)].filter(text => text !== '')
   if (all.reduce((sum, { length }) => sum + length, 0) <= MAX_TOTAL) return all.map(header)
-  const told: string[] = []
+  const headers: string[] = []
   for (let written = 0, at = 0; at < all.length && written < MAX_TOTAL; at++) {
     const text = Array.from((all[at] as string).slice(0, 2 * MAX_EACH)).slice(0, MAX_EACH).join('') // by code point
     written += text.length
-    told.push(header(text))
+    headers.push(header(text))
   }
-  return told
+  return headers
 }
 
 /** UTF-8 bytes as Latin-1 characters, which is what Node's headers take. Control characters become `?`. */

@@ -113,7 +113,7 @@ function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never)
   return storage !== undefined && 'servers' in storage ? { storage: { ...storage, refused: fail } } : {}
 }
 
-/** Request lines, from -v=3. Without profiling the verbosity cannot change, and requests are not even asked about it. */
+/** Request lines, from -v=3. Without profiling the verbosity cannot change, so requests do not check it. */
 function observed ({ profiling }: ServerOptions, verbosity: Verbosity): Pick<ServerOptions, 'profiling' | 'requestLog'> {
   const level = (): number => Math.min(verbosity.of('request-log'), 10)
   if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }

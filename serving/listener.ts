@@ -86,7 +86,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
   const { goawayChance = 0 } = options
   const leave = options.reconnectGrace ?? RECONNECT_GRACE
-  /** True if clients may be asked to reconnect. */
+  /** True if the server may close connections so that clients reconnect. */
   let mayGoaway = goawayChance > 0
   let arrivals = 0
   /** True if connections close as soon as they are idle. */

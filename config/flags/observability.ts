@@ -10,7 +10,7 @@ const metricName = (value: string): string | undefined =>
 const PREVIOUS = `${RELEASE.major}.${Number(RELEASE.minor) - 1}`
 
 const previousVersion = (value: string): string | undefined =>
-  value === PREVIOUS ? undefined : `must be ${PREVIOUS}, the previous version in the form MAJOR.MINOR: metrics of no other are hidden rather than gone`
+  value === PREVIOUS ? undefined : `must be ${PREVIOUS}, the previous version in the form MAJOR.MINOR: only its metrics are hidden and not yet removed`
 
 export const observability = {
   'logging-format': choice(['text', 'json'], 'text', 'log format; json has an object per line with ts, v, msg, err and the fields of the entry'),

@@ -28,7 +28,7 @@ export function webhookConversion ({ spec: { group, names: { kind }, conversion 
 
   const convertBatch = async (objects: readonly PlainObject[], desiredAPIVersion: string): Promise<PlainObject[]> => {
     const from = objects[0]?.apiVersion
-    if (target === undefined || version === undefined) return fail('the definition names no webhook that can be asked', from)
+    if (target === undefined || version === undefined) return fail('the definition names no usable webhook', from)
     const uid = randomUUID()
     const body = rawJson({ kind: 'ConversionReview', apiVersion: `apiextensions.orch.io/${version}`, request: { uid, desiredAPIVersion, objects } })
     try {

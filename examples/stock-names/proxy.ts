@@ -30,13 +30,13 @@ function refuse (answer: ServerResponse, code: number, reason: string, message: 
 /** @param ca the authority of the server, where that is none that everybody knows */
 export function stockNames (server: URL, ca?: string): RequestListener {
   const [request, agent] = server.protocol === 'https:' ? [requestHttps, new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) })] : [requestHttp, undefined]
-  return (asked, answer) => {
-    const { method, url = '/', headers } = asked
+  return (incoming, answer) => {
+    const { method, url = '/', headers } = incoming
     const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
     const type = headers['content-type'] ?? 'application/json'
     const protobuf = PROTOBUF_BODY.test(type)
     if (hasBody && !protobuf && !JSON_BODY.test(type)) {
-      asked.resume()
+      incoming.resume()
       refuse(answer, 415, 'UnsupportedMediaType', `bodies of ${type} are not translated, send JSON`)
       return
     }
@@ -44,7 +44,7 @@ export function stockNames (server: URL, ca?: string): RequestListener {
     const accept = url.startsWith('/openapi/v2') ? headers.accept : acceptJson(headers.accept)
     const onward = request(server, {
       method, agent, path: server.pathname.replace(/\/$/, '') + renamePath(url, TO_OURS),
-      headers: { ...passed(asked), ...(accept === undefined ? {} : { accept }), ...(hasBody ? { 'transfer-encoding': 'chunked', 'content-type': protobuf ? 'application/json' : type } : {}) }
+      headers: { ...passed(incoming), ...(accept === undefined ? {} : { accept }), ...(hasBody ? { 'transfer-encoding': 'chunked', 'content-type': protobuf ? 'application/json' : type } : {}) }
     })
     onward.on('response', came => {
       answer.writeHead(came.statusCode ?? 502, passed(came)).flushHeaders()
@@ -54,8 +54,8 @@ export function stockNames (server: URL, ca?: string): RequestListener {
     })
     const failed = (error: Error): void => {
       onward.destroy()
-      asked.unpipe()
-      asked.resume()
+      incoming.unpipe()
+      incoming.resume()
       if (answer.headersSent) return
       const { message } = error
       if (isDecodeError(error)) refuse(answer, 400, 'BadRequest', message)
@@ -63,7 +63,7 @@ export function stockNames (server: URL, ca?: string): RequestListener {
     }
     onward.on('error', failed)
     answer.on('close', () => { if (!answer.writableFinished) onward.destroy() })
-    const body = protobuf ? Readable.from(jsonOf(asked)).on('error', failed) : asked
+    const body = protobuf ? Readable.from(jsonOf(incoming)).on('error', failed) : incoming
     if (hasBody) body.pipe(new RenamedJson(TO_OURS)).on('error', failed).pipe(onward)
     else onward.end()
   }

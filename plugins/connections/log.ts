@@ -24,7 +24,7 @@ export interface LogTools {
 const NAME = 'orch_apiserver_pod_logs_pods_logs'
 
 export function readLog (tools: LogTools): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
-  const usage = tools.metrics.counter(`${NAME}_insecure_backend_total`, 'Logs of pods that were asked for, by whether the certificate of the node agent is verified: enforce_tls or skip_tls_allowed.', ['usage'])
+  const usage = tools.metrics.counter(`${NAME}_insecure_backend_total`, 'Requested logs of pods, by whether the certificate of the node agent is verified: enforce_tls or skip_tls_allowed.', ['usage'])
   const failures = tools.metrics.counter(`${NAME}_backend_tls_failure_total`, 'Logs of pods that could not be had as the certificate of the node agent was refused.').with()
   return async (request, reply) => {
     const options = optionsFrom(PodLogOptions, request.orch.query)

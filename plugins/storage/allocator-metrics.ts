@@ -7,7 +7,7 @@ const NAME = 'orch_apiserver_clusterip_allocator'
 
 export function observeAddresses ({ counter }: OrchServer['metrics']): (range: string) => PoolObserver {
   const taken = counter(`${NAME}_allocation_total`, 'Addresses that services were given.', ['cidr'])
-  const failed = counter(`${NAME}_allocation_errors_total`, 'Addresses that services asked for in vain.', ['cidr'])
+  const failed = counter(`${NAME}_allocation_errors_total`, 'Addresses that services requested in vain.', ['cidr'])
   return range => {
     const [given, refused] = [taken.with(range), failed.with(range)]
     return { taken: () => { given.add() }, refused: () => { refused.add() } }

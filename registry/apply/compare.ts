@@ -164,7 +164,7 @@ function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknow
   return found
 }
 
-/** Items with the same keys cannot be told apart, so they change as one. */
+/** Items with the same keys are indistinguishable, so they change as one. */
 function differItems (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
   if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0])
   if (b.length === 0) return { changed: undefined, removed: asMember(unionAll(a.map(item => wholePart(shape, item)))) }

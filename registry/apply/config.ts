@@ -58,7 +58,7 @@ function validateItems (shape: Shape, items: readonly unknown[], report: (error:
   items.forEach((item, index) => {
     const field = `${at}[${index}]`
     const missing = shape.keys.find(name => (memberOf(membersOf(item), name) ?? undefined) === undefined && shape.item.field(name)?.default === undefined)
-    if (missing !== undefined) report({ type: 'FieldValueRequired', field: `${field}.${missing}`, detail: `items of this list are told apart by ${shape.keys.join(', ')}` })
+    if (missing !== undefined) report({ type: 'FieldValueRequired', field: `${field}.${missing}`, detail: `items of this list are distinguished by ${shape.keys.join(', ')}` })
     const element = shape.elementOf(item)
     if (seen.has(element)) report({ type: 'FieldValueDuplicate', field, value: isObject(item) ? element.slice(2) : item, detail: '' })
     seen.add(element)

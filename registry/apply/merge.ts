@@ -31,7 +31,7 @@ function mergeMembers (shape: Shape, live: Record<string, unknown>, config: Reco
   return live
 }
 
-/** One applied item replaces all live items with the same keys, because these cannot be told apart. */
+/** One applied item replaces all live items with the same keys, because these are indistinguishable. */
 function mergeItems (shape: Shape, live: readonly unknown[], config: readonly unknown[], order: Order): unknown[] {
   const desired = new Map(config.map(item => [shape.elementOf(item), item]))
   const shared = new Map<string, unknown>()

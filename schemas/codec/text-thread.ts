@@ -33,7 +33,7 @@ const idle = new Map<Worker, NodeJS.Timeout>()
 
 /**
  * `parseYaml` without blocking the event loop.
- * @param signal aborts when the client has gone away
+ * @param signal aborts when the client has disconnected
  * @throws DecodeError
  */
 export async function parseYamlBody (bytes: Uint8Array, signal?: AbortSignal): Promise<Parsed> {
@@ -93,12 +93,12 @@ async function place (line: Array<() => void>, signal: AbortSignal | undefined):
 async function ask (question: Question, signals: AbortSignal[]): Promise<Answer> {
   if (signals.some(({ aborted }) => aborted)) throw new DecodeError('the request ended before its body was parsed')
   const worker = take()
-  const gone = new AbortController()
-  const end = (): void => { gone.abort() }
+  const disconnected = new AbortController()
+  const end = (): void => { disconnected.abort() }
   worker.once('exit', end)
   try {
     worker.postMessage(question)
-    const [answer] = await once(worker, 'message', { signal: AbortSignal.any([AbortSignal.timeout(TIME_LIMIT), gone.signal, ...signals]) }) as [Answer] // our own worker
+    const [answer] = await once(worker, 'message', { signal: AbortSignal.any([AbortSignal.timeout(TIME_LIMIT), disconnected.signal, ...signals]) }) as [Answer] // our own worker
     keep(worker)
     return answer
   } catch (error) {

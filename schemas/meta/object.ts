@@ -47,11 +47,11 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
   resourceVersion: string(6, 'The version of the last change; opaque. Sent with an update, it must be the current one.'),
   generation: int64(7, 'Counts changes of the desired state, where the type does so.'),
   creationTimestamp: one(8, 'When the server created the object.', Time, { immutable: 'ruled' }),
-  deletionTimestamp: one(9, 'When deletion was asked for; the object goes when its finalizers have.', Time, { pointer: true, immutable: 'ruled' }),
+  deletionTimestamp: one(9, 'When deletion was requested; the object goes when its finalizers have.', Time, { pointer: true, immutable: 'ruled' }),
   deletionGracePeriodSeconds: int64(10, 'Seconds the object may take to end, once deletionTimestamp is set.', { pointer: true, immutable: 'ruled' }),
   labels: map(11, 'What selectors look at.', 'string'),
   annotations: map(12, 'Anything tools want to keep with the object; not selectable.', 'string'),
-  ownerReferences: list(13, 'The objects this one belongs to; when all are gone it is collected.', OwnerReference, { patchStrategy: 'merge', patchMergeKey: 'uid' }),
+  ownerReferences: list(13, 'The objects this one belongs to; when all are deleted it is collected.', OwnerReference, { patchStrategy: 'merge', patchMergeKey: 'uid' }),
   finalizers: list(14, 'Who has still to clean up before the object may go, in no order.', 'string', { patchStrategy: 'merge' }),
   clusterName: string(15, 'No longer filled in.', { immutable: 'ruled' }),
   managedFields: list(17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { heardEmpty: true })

@@ -15,7 +15,7 @@ const path = (name: string, description: string): Parameter => ({ name, in: 'pat
 
 export const NAME = path('name', 'Name of the object.')
 export const NAMESPACE = path('namespace', 'Namespace of the object.')
-export const REST = path('path', 'Path of the resource that is asked for.')
+export const REST = path('path', 'Path of the requested resource.')
 export const PRETTY: Parameter = { name: 'pretty', in: 'query', type: 'string', description: "'true' indents the answer." }
 
 export const byName = (one: Parameter, other: Parameter): number => one.name < other.name ? -1 : one.name > other.name ? 1 : one.in < other.in ? -1 : 1

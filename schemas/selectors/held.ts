@@ -53,7 +53,7 @@ export class Values {
 /** The large selectors in use, by a digest of their text, because the text would double their memory. */
 export class Shared<T extends { readonly text: string, readonly weight: number }> {
   readonly #known = new Map<string, WeakRef<T>>()
-  readonly #gone = new FinalizationRegistry<string>(digest => { if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest) })
+  readonly #collected = new FinalizationRegistry<string>(digest => { if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest) })
 
   /**
    * Returns an equal selector already in use, or this one.
@@ -67,7 +67,7 @@ export class Shared<T extends { readonly text: string, readonly weight: number }
     const known = this.#known.get(digest)?.deref()
     if (known !== undefined) return known
     this.#known.set(digest, new WeakRef(selector))
-    this.#gone.register(selector, digest)
+    this.#collected.register(selector, digest)
     return selector
   }
 }

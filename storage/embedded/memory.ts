@@ -32,7 +32,7 @@ class MemoryMedium implements Medium {
   }
 
   value (version: Version): Uint8Array {
-    throw new StorageError('Corrupt', `the value of ${version.entry.key} at revision ${version.revision} is gone`, { key: version.entry.key })
+    throw new StorageError('Corrupt', `the value of ${version.entry.key} at revision ${version.revision} no longer exists`, { key: version.entry.key })
   }
 
   async size (): Promise<number> {

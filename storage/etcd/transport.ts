@@ -266,7 +266,7 @@ class ResponseReader {
     if (this.#bytes < FRAME_BYTES) return undefined
     const head = this.#headOf(FRAME_BYTES)
     const length = head.readUInt32BE(1)
-    if (head[0] !== 0) throw new Error('a compressed message, which was not asked for')
+    if (head[0] !== 0) throw new Error('a compressed message, which was not requested')
     if (length > MAX_MESSAGE_BYTES) throw new Error(`a message of ${length} bytes`)
     if (this.#bytes < FRAME_BYTES + length) return undefined
     const all = this.#headOf(FRAME_BYTES + length)

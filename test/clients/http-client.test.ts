@@ -305,7 +305,7 @@ t.test('a proxy that refuses, hangs, breaks or speaks first is named', async t =
   await t.rejects(through(refuses), { code: 'Unreachable', message: `tester: http://peer.example: through the proxy ${new URL(refuses).host}: it answered CONNECT with 407` })
   await t.rejects(through(await raw(t, () => {})), { code: 'Timeout', message: /no tunnel in time/ })
   await t.rejects(through(await raw(t, socket => { socket.on('data', () => { socket.resetAndDestroy() }) })), { code: 'Unreachable', message: /through the proxy .*connection reset/ })
-  await t.rejects(through(await says(t, `HTTP/1.1 200 OK\r\n\r\n${OK}`)), { code: 'BadAnswer', message: /spoke before/ })
+  await t.rejects(through(await says(t, `HTTP/1.1 200 OK\r\n\r\n${OK}`)), { code: 'BadAnswer', message: /sent bytes before/ })
   await t.rejects(through(await says(t, 'nonsense\r\n\r\n')), { code: 'BadAnswer' })
 })
 

@@ -48,7 +48,7 @@ const MAX_ISSUERS = 16
 export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcContext): Authenticator {
   const { issuer: url, clientId: audience, algorithms = ['RS256'], groupsClaim = '' } = options
   const fetcher = new DocumentFetcher({ authority: options.authority, client: { observe: outgoingMetrics(metrics).observe, ...options.client } })
-  const failed = occasionally((error: unknown) => { log.warn(`the OpenID Connect issuer cannot be asked: ${reasonOf(error)}`) })
+  const failed = occasionally((error: unknown) => { log.warn(`the OpenID Connect issuer cannot be reached: ${reasonOf(error)}`) })
   const issuers = new Map<string, Issuer>()
   const issuerOf = (name: string): Issuer => {
     let found = issuers.get(name)

@@ -82,7 +82,7 @@ export const CustomResourceDefinitionSpec = message('CustomResourceDefinitionSpe
 
 export type CustomResourceDefinitionCondition = Static<typeof CustomResourceDefinitionCondition>
 export const CustomResourceDefinitionCondition = message('CustomResourceDefinitionCondition', 'A finding about a custom resource definition.', {
-  type: string(1, 'What is told, such as Established, NamesAccepted or Terminating.', { required: true, mayBeEmpty: true, values: ['Established', 'NamesAccepted', 'NonStructuralSchema', 'Terminating', 'KubernetesAPIApprovalPolicyConformant'] }),
+  type: string(1, 'Type of the condition, such as Established, NamesAccepted or Terminating.', { required: true, mayBeEmpty: true, values: ['Established', 'NamesAccepted', 'NonStructuralSchema', 'Terminating', 'KubernetesAPIApprovalPolicyConformant'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),

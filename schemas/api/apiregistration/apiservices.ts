@@ -31,7 +31,7 @@ export const APIServiceSpec = message('APIServiceSpec', 'A group version, and wh
 
 export type APIServiceCondition = Static<typeof APIServiceCondition>
 export const APIServiceCondition = message('APIServiceCondition', 'A finding about an API service.', {
-  type: string(1, 'What is told, such as Available.', { required: true, mayBeEmpty: true, values: ['Available'] }),
+  type: string(1, 'Type of the condition, such as Available.', { required: true, mayBeEmpty: true, values: ['Available'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),

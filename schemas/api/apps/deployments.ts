@@ -40,7 +40,7 @@ export const DeploymentSpec = message('DeploymentSpec', 'How many pods of what k
 
 export type DeploymentCondition = Static<typeof DeploymentCondition>
 export const DeploymentCondition = message('DeploymentCondition', 'A finding about a deployment.', {
-  type: string(1, 'What is told: Available, Progressing or ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['Available', 'Progressing', 'ReplicaFailure'] }),
+  type: string(1, 'Type of the condition: Available, Progressing or ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['Available', 'Progressing', 'ReplicaFailure'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastUpdateTime: one(6, 'When the condition was last updated.', Time),
   lastTransitionTime: one(7, 'When status last changed.', Time),

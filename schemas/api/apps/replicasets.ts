@@ -22,7 +22,7 @@ export const ReplicaSetSpec = message('ReplicaSetSpec', 'How many pods of what k
 
 export type ReplicaSetCondition = Static<typeof ReplicaSetCondition>
 export const ReplicaSetCondition = message('ReplicaSetCondition', 'A finding about a replica set.', {
-  type: string(1, 'What is told, such as ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['ReplicaFailure'] }),
+  type: string(1, 'Type of the condition, such as ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['ReplicaFailure'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),

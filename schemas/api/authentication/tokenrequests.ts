@@ -15,7 +15,7 @@ export const BoundObjectReference = message('BoundObjectReference', 'The object 
 })
 
 export type TokenRequestSpec = Static<typeof TokenRequestSpec>
-export const TokenRequestSpec = message('TokenRequestSpec', 'What token is asked for.', {
+export const TokenRequestSpec = message('TokenRequestSpec', 'The requested token.', {
   audiences: list(1, 'Who the token is meant for; by default the API server.', 'string', { required: true }),
   expirationSeconds: int64(4, 'Seconds the token should be valid, at least 600; by default 3600.', { written: true, pointer: true, default: 3600 }),
   boundObjectRef: one(3, 'Object with which the token becomes invalid.', BoundObjectReference, { written: true, pointer: true })
@@ -30,6 +30,6 @@ export const TokenRequestStatus = message('TokenRequestStatus', 'The token that 
 export type TokenRequest = Static<typeof TokenRequest>
 export const TokenRequest = kind('TokenRequest', 'Asks for a token of a service account.', {
   metadata,
-  spec: one(2, 'What token is asked for.', TokenRequestSpec, { required: true }),
+  spec: one(2, 'The requested token.', TokenRequestSpec, { required: true }),
   status: one(3, 'The token that was issued; written by the system.', TokenRequestStatus)
 })

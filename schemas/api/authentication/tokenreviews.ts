@@ -26,7 +26,7 @@ export type TokenReviewStatus = Static<typeof TokenReviewStatus>
 export const TokenReviewStatus = message('TokenReviewStatus', 'Who a token stands for.', {
   authenticated: bool(1, 'Whether the token is valid for a known user.'),
   user: one(2, 'User the token stands for.', UserInfo),
-  audiences: list(4, 'Audiences the token is valid for, among those asked.', 'string'),
+  audiences: list(4, 'Audiences the token is valid for, among the requested ones.', 'string'),
   error: string(3, 'Why the token could not be checked.')
 })
 

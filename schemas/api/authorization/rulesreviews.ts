@@ -21,7 +21,7 @@ export const ResourceRule = message('ResourceRule', 'Requests about resources th
 
 export type SelfSubjectRulesReviewSpec = Static<typeof SelfSubjectRulesReviewSpec>
 export const SelfSubjectRulesReviewSpec = message('SelfSubjectRulesReviewSpec', 'The namespace a rules review is about.', {
-  namespace: string(1, 'Namespace that is asked about; required.')
+  namespace: string(1, 'Namespace of the question; required.')
 })
 
 export type SubjectRulesReviewStatus = Static<typeof SubjectRulesReviewStatus>
@@ -35,7 +35,7 @@ export const SubjectRulesReviewStatus = message('SubjectRulesReviewStatus', 'Wha
 export type SelfSubjectRulesReview = Static<typeof SelfSubjectRulesReview>
 export const SelfSubjectRulesReview = kind('SelfSubjectRulesReview', 'Asks what the caller may do in a namespace.', {
   metadata,
-  spec: one(2, 'Namespace that is asked about.', SelfSubjectRulesReviewSpec, { required: true }),
+  spec: one(2, 'Namespace of the question.', SelfSubjectRulesReviewSpec, { required: true }),
   status: one(3, 'What is allowed; written by the system.', SubjectRulesReviewStatus)
 })
 

@@ -51,7 +51,7 @@ export function declareMetrics (version: 'v1' | 'v2beta1') {
   })
 
   const HorizontalPodAutoscalerCondition = message('HorizontalPodAutoscalerCondition', 'A finding about an autoscaler.', {
-    type: string(1, 'What is told: ScalingActive, AbleToScale or ScalingLimited.', { required: true, mayBeEmpty: true, values: ['ScalingActive', 'AbleToScale', 'ScalingLimited'] }),
+    type: string(1, 'Type of the condition: ScalingActive, AbleToScale or ScalingLimited.', { required: true, mayBeEmpty: true, values: ['ScalingActive', 'AbleToScale', 'ScalingLimited'] }),
     status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
     lastTransitionTime: one(3, 'When status last changed.', Time),
     reason: string(4, 'One word for a machine.'),

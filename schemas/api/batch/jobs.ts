@@ -38,7 +38,7 @@ function defaultJob (spec: JobSpec): void {
 
 export type JobCondition = Static<typeof JobCondition>
 export const JobCondition = message('JobCondition', 'A finding about a job.', {
-  type: string(1, 'What is told: Complete, Failed or Suspended.', { required: true, mayBeEmpty: true, values: ['Suspended', 'Complete', 'Failed'] }),
+  type: string(1, 'Type of the condition: Complete, Failed or Suspended.', { required: true, mayBeEmpty: true, values: ['Suspended', 'Complete', 'Failed'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastProbeTime: one(3, 'When it was last checked.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),

@@ -13,9 +13,9 @@ const { kind, message, special } = apiPackage('certificates.orch.io', 'v1', 'io.
 export const ExtraValue = special<string[]>('ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList)
 
 export type CertificateSigningRequestSpec = Static<typeof CertificateSigningRequestSpec>
-export const CertificateSigningRequestSpec = message('CertificateSigningRequestSpec', 'What is asked for, and by whom.', {
+export const CertificateSigningRequestSpec = message('CertificateSigningRequestSpec', 'The requested certificate, and who requests it.', {
   request: bytes(1, 'Certificate request (PKCS 10) in PEM form.', { required: true, listType: 'atomic' }),
-  signerName: string(7, 'Signer that is asked, as domain/path.', { required: true, missing: 'signerName must be provided' }),
+  signerName: string(7, 'Signer of the certificate, as domain/path.', { required: true, missing: 'signerName must be provided' }),
   expirationSeconds: int32(8, 'Seconds the certificate should be valid, at least 600.', { pointer: true }),
   usages: list(5, 'What the key may be used for, such as client auth.', 'string', { values: ['signing', 'digital signature', 'content commitment', 'key encipherment', 'key agreement', 'data encipherment', 'cert sign', 'crl sign', 'encipher only', 'decipher only', 'any', 'server auth', 'client auth', 'code signing', 'email protection', 's/mime', 'ipsec end system', 'ipsec tunnel', 'ipsec user', 'timestamping', 'ocsp signing', 'microsoft sgc', 'netscape sgc'], closed: true, listType: 'atomic' }),
   username: string(2, 'User who made the request; set by the API server.'),
@@ -26,7 +26,7 @@ export const CertificateSigningRequestSpec = message('CertificateSigningRequestS
 
 export type CertificateSigningRequestCondition = Static<typeof CertificateSigningRequestCondition>
 export const CertificateSigningRequestCondition = message('CertificateSigningRequestCondition', 'A decision or finding about a request.', {
-  type: string(1, 'What is told: Approved, Denied or Failed.', { required: true, mayBeEmpty: true, values: ['Approved', 'Denied', 'Failed'] }),
+  type: string(1, 'Type of the condition: Approved, Denied or Failed.', { required: true, mayBeEmpty: true, values: ['Approved', 'Denied', 'Failed'] }),
   status: string(6, 'Whether it holds; only True for Approved, Denied and Failed.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   reason: string(2, 'One word for a machine.'),
   message: string(3, 'A sentence for a person.'),
@@ -43,7 +43,7 @@ export const CertificateSigningRequestStatus = message('CertificateSigningReques
 export type CertificateSigningRequest = Static<typeof CertificateSigningRequest>
 export const CertificateSigningRequest = kind('CertificateSigningRequest', 'Asks a signer for an X.509 certificate.', {
   metadata,
-  spec: one(2, 'What is asked for, and by whom; does not change.', CertificateSigningRequestSpec, { required: true, immutable: true }),
+  spec: one(2, 'The requested certificate, and who requests it; does not change.', CertificateSigningRequestSpec, { required: true, immutable: true }),
   status: one(3, 'Whether it was approved, and the certificate issued.', CertificateSigningRequestStatus)
 }, {
   validate: (object, _at, report) => { validateRequestStatus(object, report) },
@@ -65,7 +65,7 @@ function conditionOf ({ status: { conditions = [], certificate = '' } }: Certifi
 const columns: ReadonlyArray<Column<CertificateSigningRequest>> = [
   name,
   age,
-  text('SignerName', 'Signer that is asked.', ({ spec }) => spec.signerName || NONE),
+  text('SignerName', 'Signer of the certificate.', ({ spec }) => spec.signerName || NONE),
   text('Requestor', 'User who asks.', ({ spec }) => spec.username),
   text('RequestedDuration', 'How long the certificate should be valid.', ({ spec }) => spec.expirationSeconds === undefined ? NONE : humanDuration(spec.expirationSeconds * 1000)),
   text('Condition', 'Whether it was approved, and the certificate issued.', conditionOf)

@@ -7,7 +7,7 @@ import { kind, message } from './package.js'
 
 export type ComponentCondition = Static<typeof ComponentCondition>
 export const ComponentCondition = message('ComponentCondition', 'A finding about a component of the control plane.', {
-  type: string(1, 'What is told; only Healthy is in use.', { required: true, mayBeEmpty: true, values: ['Healthy'] }),
+  type: string(1, 'Type of the condition; only Healthy is in use.', { required: true, mayBeEmpty: true, values: ['Healthy'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   message: string(3, 'What the component answered, such as its health check output.'),
   error: string(4, 'Error code of the health check.')

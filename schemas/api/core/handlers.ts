@@ -65,5 +65,5 @@ export const LifecycleHandler = message('LifecycleHandler', 'What a lifecycle ho
 export type Lifecycle = Static<typeof Lifecycle>
 export const Lifecycle = message('Lifecycle', 'What runs at the start and end of a container.', {
   postStart: one(1, 'What runs right after the container is created; if it fails, the container ends.', LifecycleHandler, { pointer: true }),
-  preStop: one(2, 'What runs before the container is told to end.', LifecycleHandler, { pointer: true })
+  preStop: one(2, 'What runs before the container is stopped.', LifecycleHandler, { pointer: true })
 })

@@ -27,7 +27,7 @@ function validateFinalizers ({ finalizers = [] }: NamespaceSpec, at: (index: num
 
 export type NamespaceCondition = Static<typeof NamespaceCondition>
 export const NamespaceCondition = message('NamespaceCondition', 'How the deletion of a namespace gets on.', {
-  type: string(1, 'What is told.', {
+  type: string(1, 'Type of the condition.', {
     required: true,
     mayBeEmpty: true,
     values: ['NamespaceDeletionDiscoveryFailure', 'NamespaceDeletionContentFailure', 'NamespaceDeletionGroupVersionParsingFailure', 'NamespaceContentRemaining', 'NamespaceFinalizersRemaining']
@@ -40,7 +40,7 @@ export const NamespaceCondition = message('NamespaceCondition', 'How the deletio
 
 export type NamespaceStatus = Static<typeof NamespaceStatus>
 export const NamespaceStatus = message('NamespaceStatus', 'Where a namespace stands.', {
-  phase: string(1, 'Active, or Terminating once its deletion was asked for.', { values: ['Active', 'Terminating'], closed: 'ruled', default: 'Active' }),
+  phase: string(1, 'Active, or Terminating once its deletion was requested.', { values: ['Active', 'Terminating'], closed: 'ruled', default: 'Active' }),
   conditions: list(2, 'How its deletion gets on.', NamespaceCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })
 })
 

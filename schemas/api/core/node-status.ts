@@ -35,7 +35,7 @@ export const NodeAddress = message('NodeAddress', 'An address of a node.', {
 
 export type NodeCondition = Static<typeof NodeCondition>
 export const NodeCondition = message('NodeCondition', 'A finding about a node.', {
-  type: string(1, 'What is told: Ready, MemoryPressure, DiskPressure, PIDPressure or NetworkUnavailable.', { required: true, mayBeEmpty: true, values: ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'] }),
+  type: string(1, 'Type of the condition: Ready, MemoryPressure, DiskPressure, PIDPressure or NetworkUnavailable.', { required: true, mayBeEmpty: true, values: ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastHeartbeatTime: one(3, 'When it was last reported.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),

@@ -14,7 +14,7 @@ import { kind, message } from './package.js'
 
 export type PersistentVolumeClaimCondition = Static<typeof PersistentVolumeClaimCondition>
 export const PersistentVolumeClaimCondition = message('PersistentVolumeClaimCondition', 'A finding about a claim.', {
-  type: string(1, 'What is told: Resizing or FileSystemResizePending.', { required: true, mayBeEmpty: true, values: ['Resizing', 'FileSystemResizePending'] }),
+  type: string(1, 'Type of the condition: Resizing or FileSystemResizePending.', { required: true, mayBeEmpty: true, values: ['Resizing', 'FileSystemResizePending'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastProbeTime: one(3, 'When it was last checked.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),

@@ -21,7 +21,7 @@ export const PersistentVolumeSpec = message('PersistentVolumeSpec', 'A piece of 
   persistentVolumeSource: inline(2, 'What the volume is made of.', PersistentVolumeSource, { immutable: 'ruled' }),
   accessModes: list(3, 'Ways the volume can be mounted, such as ReadWriteOnce.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
   claimRef: one(4, 'Claim the volume is bound to.', ObjectReference, { pointer: true }),
-  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is gone: Retain, Delete or Recycle.', { values: ['Recycle', 'Delete', 'Retain'], closed: true }),
+  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is deleted: Retain, Delete or Recycle.', { values: ['Recycle', 'Delete', 'Retain'], closed: true }),
   storageClassName: string(6, 'Storage class of the volume; empty for none.'),
   mountOptions: list(7, 'Mount options, such as ro or soft; not checked beforehand.', 'string'),
   volumeMode: string(8, 'Whether it is a Filesystem or a raw Block device.', { pointer: true, immutable: 'ruled', values: ['Block', 'Filesystem'], closed: true }),

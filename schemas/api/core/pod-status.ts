@@ -48,7 +48,7 @@ export const ContainerStatus = message('ContainerStatus', 'What is observed of a
 
 export type PodCondition = Static<typeof PodCondition>
 export const PodCondition = message('PodCondition', 'A finding about a pod.', {
-  type: string(1, 'What is told, such as PodScheduled, Initialized, ContainersReady or Ready.', { required: true, mayBeEmpty: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled'] }),
+  type: string(1, 'Type of the condition, such as PodScheduled, Initialized, ContainersReady or Ready.', { required: true, mayBeEmpty: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastProbeTime: one(3, 'When it was last checked.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),

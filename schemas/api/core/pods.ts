@@ -53,9 +53,9 @@ function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
 }
 
 /** Pods that are not scheduled or have terminated need no grace period. */
-function gracePeriod ({ spec, status }: Pod, asked: number | undefined): number {
+function gracePeriod ({ spec, status }: Pod, requested: number | undefined): number {
   if ((spec.nodeName ?? '') === '' || status.phase === 'Failed' || status.phase === 'Succeeded') return 0
-  const seconds = asked ?? Number(spec.terminationGracePeriodSeconds ?? 0)
+  const seconds = requested ?? Number(spec.terminationGracePeriodSeconds ?? 0)
   return seconds < 0 ? 1 : Math.min(seconds, MAX_GRACE)
 }
 

@@ -13,7 +13,7 @@ import { validateControllerSpec, validateReplicaStatus } from './rules/workloads
 
 export type ReplicationControllerCondition = Static<typeof ReplicationControllerCondition>
 export const ReplicationControllerCondition = message('ReplicationControllerCondition', 'A finding about a replication controller.', {
-  type: string(1, 'What is told, such as ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['ReplicaFailure'] }),
+  type: string(1, 'Type of the condition, such as ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['ReplicaFailure'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),

@@ -59,7 +59,7 @@ function use ({ status: { hard = {}, used = {} } }: ResourceQuota, shown: (entry
 const columns: ReadonlyArray<Column<ResourceQuota>> = [
   name,
   age,
-  text('Request', 'How much may be asked for, and how much of it is.', quota => use(quota, entry => !isLimit(entry))),
+  text('Request', 'How much may be requested, and how much of it is.', quota => use(quota, entry => !isLimit(entry))),
   text('Limit', 'How high limits may be in all, and are.', quota => use(quota, isLimit))
 ]
 

@@ -18,7 +18,7 @@ export const volumeColumns: ReadonlyArray<Column<PersistentVolume>> = [
   name,
   text('Capacity', 'How much storage it has.', ({ spec }) => storage(spec.capacity)),
   text('Access Modes', 'Ways it can be mounted.', ({ spec }) => accessModes(spec.accessModes)),
-  text('Reclaim Policy', 'What happens when the claim is gone.', ({ spec }) => spec.persistentVolumeReclaimPolicy),
+  text('Reclaim Policy', 'What happens when the claim is deleted.', ({ spec }) => spec.persistentVolumeReclaimPolicy),
   text('Status', 'Where the volume stands.', phase),
   text('Claim', 'Claim it is bound to.', ({ spec: { claimRef } }) => claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`),
   text('StorageClass', 'Its storage class.', classOf),

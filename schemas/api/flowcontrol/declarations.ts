@@ -64,7 +64,7 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
   })
 
   const FlowSchemaCondition = message('FlowSchemaCondition', 'A finding about a flow schema.', {
-    type: string(1, 'What is told, such as Dangling.'),
+    type: string(1, 'Type of the condition, such as Dangling.'),
     status: string(2, 'Whether it holds: True, False or Unknown.', { values: ['True', 'False', 'Unknown'] }),
     lastTransitionTime: one(3, 'When status last changed.', Time),
     reason: string(4, 'One word for a machine.'),

@@ -23,7 +23,7 @@ export const StorageVersionSpec = message('StorageVersionSpec', 'Empty, as nothi
 
 export type StorageVersionCondition = Static<typeof StorageVersionCondition>
 export const StorageVersionCondition = message('StorageVersionCondition', 'A finding about the storage version of a resource.', {
-  type: string(1, 'What is told, such as AllEncodingVersionsEqual.', { required: true, mayBeEmpty: true, values: ['AllEncodingVersionsEqual'] }),
+  type: string(1, 'Type of the condition, such as AllEncodingVersionsEqual.', { required: true, mayBeEmpty: true, values: ['AllEncodingVersionsEqual'] }),
   status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   observedGeneration: int64(3, 'Generation the condition was set for.'),
   lastTransitionTime: one(4, 'When status last changed.', Time),

@@ -20,7 +20,7 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const PodDisruptionBudgetStatus = message('PodDisruptionBudgetStatus', 'What is observed of a disruption budget.', {
     observedGeneration: int64(1, 'Generation of the spec the controller last acted on.'),
-    disruptedPods: map(2, 'When pods were evicted that are not yet gone, by name.', Time),
+    disruptedPods: map(2, 'When pods were evicted that still exist, by name.', Time),
     disruptionsAllowed: int32(3, 'Number of pods that may be evicted now.', { required: true }),
     currentHealthy: int32(4, 'Number of pods that are healthy.', { required: true }),
     desiredHealthy: int32(5, 'Least number of pods that must be healthy.', { required: true }),

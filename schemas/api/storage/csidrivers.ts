@@ -16,7 +16,7 @@ export const TokenRequest = message('TokenRequest', 'A token that is made for a 
 export type CSIDriverSpec = Static<typeof CSIDriverSpec>
 export const CSIDriverSpec = message('CSIDriverSpec', 'How a CSI driver is to be used.', {
   attachRequired: bool(1, 'Whether volumes must be attached before they are mounted; by default true.', { pointer: true, immutable: 'ruled', default: true }),
-  podInfoOnMount: bool(2, 'Whether the driver is told about the pod when it mounts.', { pointer: true, immutable: 'ruled', default: false }),
+  podInfoOnMount: bool(2, 'Whether the driver learns of the pod when it mounts.', { pointer: true, immutable: 'ruled', default: false }),
   volumeLifecycleModes: list(3, 'Kinds of volume the driver supports: Persistent, Ephemeral or both.', 'string', { immutable: 'ruled', values: ['Persistent', 'Ephemeral'], listType: 'set' }),
   storageCapacity: bool(4, 'Whether pods are scheduled by the storage capacity the driver reports.', { pointer: true, default: false }),
   fsGroupPolicy: string(5, 'Whether ownership of volumes is changed: ReadWriteOnceWithFSType, File or None.', { pointer: true, immutable: 'ruled', values: ['ReadWriteOnceWithFSType', 'File', 'None'], default: 'ReadWriteOnceWithFSType' }),
@@ -37,7 +37,7 @@ export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in th
 const columns: ReadonlyArray<Column<CSIDriver>> = [
   name,
   flag('AttachRequired', 'Whether volumes must be attached before they are mounted.', ({ spec }) => spec.attachRequired ?? true),
-  flag('PodInfoOnMount', 'Whether the driver is told about the pod.', ({ spec }) => spec.podInfoOnMount),
+  flag('PodInfoOnMount', 'Whether the driver learns of the pod.', ({ spec }) => spec.podInfoOnMount),
   flag('StorageCapacity', 'Whether pods are scheduled by the capacity it reports.', ({ spec }) => spec.storageCapacity),
   text('TokenRequests', 'Whom the tokens that it needs are meant for.', ({ spec }) => spec.tokenRequests === undefined ? UNSET : join(spec.tokenRequests.map(({ audience }) => audience))),
   flag('RequiresRepublish', 'Whether it is called from time to time to remount volumes.', ({ spec }) => spec.requiresRepublish),

@@ -18,8 +18,8 @@ export function validateCronJobUpdate ({ spec: { timeZone } }: CronJob, { spec: 
 
 function checkTimeZone (zone: string | undefined, report: Report): void {
   if (zone === undefined) return
-  const told = zone === '' ? 'must not be empty' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
-  if (told !== undefined) invalid(report, 'spec.timeZone', zone, told)
+  const detail = zone === '' ? 'must not be empty' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
+  if (detail !== undefined) invalid(report, 'spec.timeZone', zone, detail)
 }
 
 export function validateCronJobSpec (spec: CronJobSpec, at: string, report: Report): void {

@@ -6,7 +6,7 @@ import type { ObjectMeta } from '../../../meta/object.js'
 import { refuseAlone } from './persistentvolumes.js'
 import type { EphemeralVolumeSource } from '../pod-volumes.js'
 
-const REFUSED: ReadonlyArray<readonly [field: keyof ObjectMeta, told: string]> = [
+const REFUSED: ReadonlyArray<readonly [field: keyof ObjectMeta, name: string]> = [
   ['name', 'name'], ['generateName', 'generateName'], ['namespace', 'namespace'], ['selfLink', 'selfLink'], ['uid', 'uID'], ['resourceVersion', 'resourceVersion'], ['generation', 'generation'],
   ['creationTimestamp', 'creationTimestamp'], ['deletionTimestamp', 'deletionTimestamp'], ['deletionGracePeriodSeconds', 'deletionGracePeriodSeconds'], ['ownerReferences', 'ownerReferences'],
   ['finalizers', 'finalizers'], ['clusterName', 'zZZ_DeprecatedClusterName'], ['managedFields', 'managedFields']
@@ -18,6 +18,6 @@ export function validateEphemeralVolume ({ volumeClaimTemplate: template }: Ephe
   const path = `${at}.volumeClaimTemplate.metadata`
   validateAnnotations(template.metadata.annotations, `${path}.annotations`, report)
   validateLabels(template.metadata.labels, `${path}.labels`, report)
-  for (const [field, told] of REFUSED) if (template.metadata[field] !== undefined) forbidden(report, `${path}.${told}`, 'cannot be set for an ephemeral volume')
+  for (const [field, name] of REFUSED) if (template.metadata[field] !== undefined) forbidden(report, `${path}.${name}`, 'cannot be set for an ephemeral volume')
   refuseAlone(template.spec.accessModes, [], report, `${at}.volumeClaimTemplate.spec.accessModes`)
 }

@@ -22,8 +22,8 @@ function listOf (text: string, pick: (value: unknown) => unknown): Plain[] | und
 
 /** @param validateTaints validates taints at a path */
 export function validateNodeAnnotations (annotations: Readonly<Record<string, string>> | undefined, validateTaints: (taints: readonly Taint[], at: string) => void, report: Report): void {
-  const told = (key: string): string => annotations !== undefined && Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''
-  const [taints, avoided] = [told(TAINTS), told(AVOID)]
+  const valueOf = (key: string): string => annotations !== undefined && Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''
+  const [taints, avoided] = [valueOf(TAINTS), valueOf(AVOID)]
   if (taints !== '') {
     const list = listOf(taints, value => value)
     if (list === undefined) invalid(report, AT, TAINTS, 'must be a JSON list of taints')

@@ -36,8 +36,8 @@ function checkFile (file: DownwardAPIVolumeFile, at: string, report: Report): vo
 export function validateProjectedVolume ({ sources = [], defaultMode }: ProjectedVolumeSource, at: string, report: Report): void {
   checkMode(defaultMode, `${at}.defaultMode`, report)
   const taken = new Set<string>()
-  const take = (path: string, told: string | undefined) => {
-    if (taken.has(path)) invalid(report, at, told ?? '', 'conflicting duplicate paths')
+  const take = (path: string, given: string | undefined) => {
+    if (taken.has(path)) invalid(report, at, given ?? '', 'conflicting duplicate paths')
     if (path !== '') taken.add(path)
   }
   sources.forEach(({ secret, configMap, downwardAPI, serviceAccountToken }, index) => {

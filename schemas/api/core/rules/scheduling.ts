@@ -81,7 +81,7 @@ export function checkSpreads (constraints: readonly TopologySpreadConstraint[], 
   const pair = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint) => `{${topologyKey}, ${whenUnsatisfiable}}`
   constraints.forEach((constraint, index) => { last.set(pair(constraint), index) })
   constraints.forEach((constraint, index) => {
-    const told = pair(constraint)
-    if (last.get(told) !== index) duplicate(report, `${at}[${index}].{topologyKey, whenUnsatisfiable}`, told)
+    const constrained = pair(constraint)
+    if (last.get(constrained) !== index) duplicate(report, `${at}[${index}].{topologyKey, whenUnsatisfiable}`, constrained)
   })
 }

@@ -29,12 +29,12 @@ export function alignSeccomp ({ metadata, spec }: { metadata: ObjectMeta, spec: 
   const before = Object.keys(annotations).length
   const align = (key: string, holder: Holder): void => {
     const profile = holder.securityContext?.seccompProfile
-    const told = Object.hasOwn(annotations, key) ? annotations[key] : undefined
-    if (profile !== undefined && told === undefined) {
+    const annotation = Object.hasOwn(annotations, key) ? annotations[key] : undefined
+    if (profile !== undefined && annotation === undefined) {
       const annotation = annotationOf(profile)
       if (annotation !== undefined) annotations[key] = annotation
-    } else if (profile === undefined && told !== undefined) {
-      const seccompProfile = profileOf(told)
+    } else if (profile === undefined && annotation !== undefined) {
+      const seccompProfile = profileOf(annotation)
       if (seccompProfile !== undefined) holder.securityContext = { ...holder.securityContext, seccompProfile }
     }
   }

@@ -48,13 +48,13 @@ function validateServer ({ apiServerID = '', encodingVersion = '', decodableVers
 }
 
 /** Set if and only if all servers agree. */
-function validateCommonVersion ({ storageVersions = [], commonEncodingVersion: told }: StorageVersionStatus, field: string, report: Report): void {
+function validateCommonVersion ({ storageVersions = [], commonEncodingVersion: given }: StorageVersionStatus, field: string, report: Report): void {
   const versions = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion))
   const [common] = versions.size === 1 ? versions : []
-  if (told === common) return
-  if (common === undefined) invalid(report, field, told, 'must not be set if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet')
-  else if (told === undefined) invalid(report, field, null, `the common encoding version is ${common}`)
-  else invalid(report, field, told, `the actual common encoding version is ${common}`)
+  if (given === common) return
+  if (common === undefined) invalid(report, field, given, 'must not be set if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet')
+  else if (given === undefined) invalid(report, field, null, `the common encoding version is ${common}`)
+  else invalid(report, field, given, `the actual common encoding version is ${common}`)
 }
 
 /** As upstream, paths omit `conditions`. */
