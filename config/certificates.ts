@@ -27,7 +27,8 @@ export function parseCertificates (pem: string): X509Certificate[] {
   })
 }
 
-function parseKey (pem: string): KeyObject {
+/** @throws Error if it has no key or an encrypted one */
+export function parseKey (pem: string): KeyObject {
   try {
     return createPrivateKey(pem)
   } catch (error) {

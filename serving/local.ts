@@ -3,6 +3,7 @@
  * everything, so they are readable for their owner alone.
  */
 import { X509Certificate } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkPair, type Pair } from '../config/certificates.js'
 import { hostPort, listenHost } from '../config/addresses.js'
@@ -42,13 +43,15 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
   }
 }
 
+/** Undefined if a new pair is needed. */
 function keptPair ({ certificate, key }: Pair): Pair | undefined {
   try {
+    if ((statSync(key).mode & 0o077) !== 0) return undefined // others may have read it
     const pair = { certificate: ordinaryText(certificate), key: ordinaryText(key) }
     checkPair(pair)
     return pair
   } catch {
-    return undefined // generated again
+    return undefined
   }
 }
 

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -79,6 +79,12 @@ t.test('later starts keep the administrator, one that is about to expire is repl
   t.not(read('certs/admin.crt'), old.certificate)
   t.match(kubectl(kubectlPrograms()[1], folder, 'get', 'namespaces'), { status: 0 })
   await third.end()
+
+  const known = read('certs/admin.key')
+  chmodSync(join(folder, 'orch-data/certs/admin.key'), 0o644)
+  await start(t, folder)
+  t.not(read('certs/admin.key'), known, 'a key that others could read is replaced')
+  t.equal(statSync(join(folder, 'orch-data/certs/admin.key')).mode & 0o777, 0o600)
 })
 
 t.test('a port in use leaves no data folder behind', async t => {

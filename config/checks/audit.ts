@@ -1,9 +1,10 @@
 /** Options of the audit log and webhook. */
 import type { AuditOptions } from '../../plugins/audit/index.js'
-import type { AuditPolicy } from '../../schemas/config/audit-policy.js'
+import { AuditPolicy } from '../../schemas/config/audit-policy.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
 import { as, members, milliseconds, needed, number, object, string, whole, type Option, type Table } from '../option.js'
 import { endpoint } from './calls.js'
+import { configured } from './files.js'
 
 type Batch = NonNullable<AuditOptions['batch']>
 type Truncate = NonNullable<AuditOptions['truncate']>
@@ -26,7 +27,7 @@ const DELIVERY: Table<Pick<AuditOptions, 'mode' | 'batch' | 'truncate'>> = {
 }
 
 export const audit: Option<AuditOptions> = members<AuditOptions>({
-  policy: object<AuditPolicy>(),
+  policy: configured(AuditPolicy),
   path: string(),
   format: as(log['audit-log-format']),
   maxAgeDays: number(),

@@ -1,16 +1,22 @@
 /** Options of calls to other servers. */
 import type { CallerCredentials, Endpoint, Material } from '../../clients/kubeconfig.js'
-import { either, members, needed, secret, secretString, string, url, type Option, as } from '../option.js'
 import { bool } from '../flag.js'
+import { as, members, needed, secret, secretString, string, url, type Option } from '../option.js'
+import { certificates, privateKey } from './files.js'
 
 /** A file, or its contents. */
-export const material: Option<Material> = either(
-  members<Extract<Material, { data: string }>>({ data: needed(secretString) }),
-  members<Extract<Material, { path: string }>>({ path: needed(string()) }))
+const material = (data: Option<string>): Option<Material> => {
+  const text = members<Extract<Material, { data: string }>>({ data: needed(data) })
+  const file = members<Extract<Material, { path: string }>>({ path: needed(string()) })
+  return { check: (value, path) => { (typeof value === 'object' && value !== null && 'data' in value ? text : file).check(value, path) } }
+}
+
+export const certificateMaterial = material(certificates)
+export const keyMaterial = material(privateKey)
 
 const credentials: Option<CallerCredentials> = members<CallerCredentials>({
-  certificate: material,
-  key: material,
+  certificate: certificateMaterial,
+  key: keyMaterial,
   token: secretString,
   tokenFile: string(),
   basic: members<NonNullable<CallerCredentials['basic']>>({ username: needed(string()), password: needed(secret(string())) })
@@ -18,7 +24,7 @@ const credentials: Option<CallerCredentials> = members<CallerCredentials>({
 
 export const endpoint: Option<Endpoint> = members<Endpoint>({
   server: needed(url),
-  authority: material,
+  authority: certificateMaterial,
   insecure: needed(as(bool(false, ''))),
   serverName: string(),
   proxy: url,

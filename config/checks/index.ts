@@ -10,12 +10,14 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, record, secretString, string, whole, type Table } from '../option.js'
+import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, record, string, whole, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
+import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
 import { audit } from './audit.js'
 import { authentication, authorization } from './authentication.js'
-import { material } from './calls.js'
+import { certificateMaterial, keyMaterial } from './calls.js'
+import { certificates } from './files.js'
 import { storage, watchCache } from './storage.js'
 
 type Group<K extends keyof ServerOptions> = NonNullable<ServerOptions[K]>
@@ -41,7 +43,7 @@ const OPTIONS: Table<ServerOptions> = {
   audit,
   allowPrivileged: as(cluster['allow-privileged']),
   outbound: members<Group<'outbound'>>({
-    client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: needed(material), key: needed(material) }),
+    client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: needed(certificateMaterial), key: needed(keyMaterial) }),
     toEndpoints: as(features['enable-aggregator-routing'])
   }),
   limits: members<Group<'limits'>>({
@@ -54,7 +56,7 @@ const OPTIONS: Table<ServerOptions> = {
     deleteCollectionWorkers: as(stores['delete-collection-workers']),
     connectionBytesPerSecond: as(limits['max-connection-bytes-per-sec'])
   }),
-  rootCA: members<Group<'rootCA'>>({ certificates: needed(secretString), shared: boolean }),
+  rootCA: members<Group<'rootCA'>>({ certificates: needed(certificates), shared: boolean }),
   services: members<Group<'services'>>({
     clusterIPRanges: needed(option<readonly string[]>(list => {
       eachItem(list, item => { if (typeof item !== 'string') throw new Problem('must be a string') })
@@ -85,12 +87,12 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   profiling: members<Group<'profiling'>>({ contention: as(observability['contention-profiling']), setVerbosity: callback() }),
   tracing: members<Group<'tracing'>>({
-    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(), samplingRatePerMillion: whole({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
+    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(endpointProblem), samplingRatePerMillion: whole({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
     passOn: boolean
   }),
   requestLog: members<Group<'requestLog'>>({ verbosity: needed(either(callback<() => number>(), as(observability.v))), safe: needed(callback()) }),
   securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
-  api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string() }),
+  api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem) }),
   health: members<Group<'health'>>({ livezGracePeriod: as(health['livez-grace-period']) }),
   shutdown: members<Group<'shutdown'>>({ delay: as(health['shutdown-delay-duration']), sendRetryAfter: as(health['shutdown-send-retry-after']) }),
   metrics: members<Group<'metrics'>>({
@@ -102,8 +104,8 @@ const OPTIONS: Table<ServerOptions> = {
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 
-/** Options that Fastify reads. */
-const FASTIFY = { prefix: anything, logLevel: anything, logSerializers: anything }
+/** Options that Fastify reads. A prefix with a wildcard would take every path below it for itself, so that no request of the start ends. */
+const FASTIFY = { prefix: string(value => value.includes('*') ? 'must be a path without wildcards' : undefined), logLevel: anything, logSerializers: anything }
 
 /** @throws OptionError for the first unknown name or invalid value */
 export function checkOptions (options: unknown): void {

@@ -6,8 +6,9 @@ import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/op
 import { choice } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
 import { meant } from '../meant.js'
-import { as, callback, checkMembers, members, needed, object, pem, record, string, whole, type Option, type Table } from '../option.js'
+import { as, callback, checkMembers, members, needed, object, record, string, whole, type Option, type Table } from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
+import { certificateBytes, privateKeyBytes } from './files.js'
 
 type Kind = NonNullable<BackendOptions['kind']>
 type Own<K extends Kind> = Omit<Extract<BackendOptions, { readonly kind?: K }>, 'kind' | 'prefix' | 'healthcheckTimeout'>
@@ -28,7 +29,7 @@ const resource = (name: string): string | undefined => resourceProblem(name, gro
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'etcd']: Table<Own<K>> } = {
   memory: {},
   embedded: { directory: needed(string()), minFree: whole(), note: callback() },
-  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: pem, certificate: pem, key: pem, refused: callback() }
+  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, refused: callback() }
 }
 
 const kind = as(choice(BACK_END_KINDS, 'memory', ''))

@@ -15,6 +15,8 @@ export interface Inspection {
   /** Keys that exist in the newest state. */
   readonly keys: number
   readonly bytes: number
+  /** The file has no record, as when the first start ended before it wrote one. `problems` says so too. */
+  readonly empty: boolean
 }
 
 /** Maximum number of findings of each kind. */
@@ -40,6 +42,7 @@ class Reader {
   #keys = 0
   #bytes = 0
   #revision = 0
+  #records = 0
   #format: string | undefined
   #tally: Tally | undefined
   #badPage = ''
@@ -50,6 +53,7 @@ class Reader {
 
   record (key: Buffer, value: Buffer): void {
     this.#bytes += value.length
+    this.#records++
     try {
       const kind = key[0]
       if (kind === 0) this.#meta(key, value)
@@ -69,12 +73,13 @@ class Reader {
 
   end (): Inspection {
     const tally = this.#tally
+    const empty = this.#problems.length === 0 && this.#records === 0
     if (this.#problems.length === 0) {
       if (this.#format === undefined) this.problem('it holds the data of another program, or nothing')
       else if (tally === undefined && this.#format === FORMAT && this.#versions > 0) this.problem('the count of its versions is missing')
       else if (tally !== undefined) this.#report(faultOfTally({ revision: this.#revision, versions: this.#versions, keys: this.#keys }, tally))
     }
-    return { problems: this.#problems, values: this.#values, versions: this.#versions, keys: this.#live.size, bytes: this.#bytes }
+    return { problems: this.#problems, values: this.#values, versions: this.#versions, keys: this.#live.size, bytes: this.#bytes, empty }
   }
 
   #report (text: string | undefined): undefined {

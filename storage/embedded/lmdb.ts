@@ -1,5 +1,5 @@
 /** Opens the embedded store of a directory: locks it, checks every page of the file before LMDB maps it, and checks its format. */
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import path from 'node:path'
 import type { Database } from 'lmdb'
@@ -50,6 +50,7 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
     throw new StorageError('Unavailable', `the directory ${directory} can not be used for the store: ${messageOf(error)}`, { cause: error })
   }
   const file = path.join(directory, STORE_FILE)
+  const isNew = !existsSync(file)
   try {
     await checkFile(directory, file, options)
     const { open } = await import('lmdb')
@@ -67,19 +68,24 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
     await chmod(file, 0o600)
     return { lock, table, file }
   } catch (error) {
+    if (isNew && sizeOf(file) === 0) rmSync(file)
     rmSync(path.join(directory, OPENING_MARKER), { force: true })
     await lock.release()
     throw error instanceof StorageError ? error : unreadable(directory, error)
   }
 }
 
+/** Undefined if the file does not exist. */
+const sizeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.size
+
 /** Checks the file, completely if the previous start ended while opening it. @throws Error that describes the damage */
 async function checkFile (directory: string, file: string, { note }: EmbeddedOptions): Promise<void> {
   const marker = path.join(directory, OPENING_MARKER)
   closeSync(openSync(`${file}-lock`, 'a+', 0o600)) // LMDB ends the process if it can't open this file
+  if (sizeOf(file) === 0 && !existsSync(marker)) throw new RangeError(`${STORE_FILE} is empty, as it is only during the first start; remove it if nothing was stored`)
   if (existsSync(marker) && existsSync(file)) {
-    const { problems, values } = await inspect(file)
-    if (problems[0] !== undefined) throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)
+    const { problems, values, empty } = await inspect(file)
+    if (problems[0] !== undefined && !empty) throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)
     note?.(`the last start ended while it was opening the store in ${directory}: all of it was read, ${values[0] === undefined ? 'nothing is damaged' : `${values.length} values are damaged, the first is: ${values[0]}`} (orch-apiserver fsck --data-dir=${directory})`)
   }
   if (existsSync(file)) await repairPages(file, note)

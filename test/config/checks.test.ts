@@ -19,6 +19,8 @@ function complaint (options: unknown): string {
   }
 }
 
+const POLICY = { apiVersion: 'audit.orch.io/v1', kind: 'Policy' }
+
 const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> = [
   [{ storage: { kind: 'memry' } }, 'storage.kind: "memry": must be one of memory, embedded, etcd; did you mean memory?'],
   [{ storage: { prefx: '/x' } }, 'storage.prefx: is no option; did you mean prefix?'],
@@ -49,6 +51,25 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ storage: { watch: 'x' } }, /^storage\.watch: is no option/],
   [JSON.parse('{"__proto__": {"storage": {}}}'), /^__proto__: is no option; /],
   [JSON.parse('{"limits": {"constructor": 1}}'), /^limits\.constructor: is no option; /],
+  [{ audit: { path: '-', policy: { rules: 'x' } } }, /^audit\.policy: it needs kind and apiVersion: Policy of audit\.orch\.io\/v1$/],
+  [{ audit: { path: '-', policy: { ...POLICY, rules: 'x' } } }, /^audit\.policy: .*rules/],
+  [{ audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'Bogus' }] } } }, /^audit\.policy: rules\[0\]\.level: Unsupported value: "Bogus"/],
+  [{ audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'None', verb: ['get'] }] } } }, 'audit.policy: unknown field "rules[0].verb"'],
+  [{ authorization: { modes: [] } }, 'authorization.modes: needs at least one value'],
+  [{ authorization: { modes: ['ABAC'], policies: '{"kind":"Policy"}\n{' } }, /^authorization\.policies: line 1 /],
+  [{ authentication: { tokens: 'secret-token,' } }, /^authentication\.tokens: line 1/],
+  [{ authentication: { clientAuthorities: 'secret-text' } }, 'authentication.clientAuthorities: it has no CERTIFICATE block in PEM'],
+  [{ authentication: { clientAuthorities: 5 } }, 'authentication.clientAuthorities: a number: must be an object with the method onChange'],
+  [{ authentication: { serviceAccounts: { signingKey: 'secret-text' } } }, 'authentication.serviceAccounts.signingKey: it has no private key in PEM'],
+  [{ authentication: { serviceAccounts: { verificationKeys: ['secret-text'] } } }, 'authentication.serviceAccounts.verificationKeys[0]: it has no RSA or ECDSA key in PEM'],
+  [{ rootCA: { certificates: 'secret-text' } }, 'rootCA.certificates: it has no CERTIFICATE block in PEM'],
+  [{ outbound: { client: { certificate: { data: 'secret-text' }, key: { path: 'x' } } } }, 'outbound.client.certificate.data: it has no CERTIFICATE block in PEM'],
+  [{ outbound: { client: { certificate: { path: 'x' }, key: { data: 'secret-text' } } } }, 'outbound.client.key.data: it has no private key in PEM'],
+  [{ storage: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], ca: Buffer.from('secret-text') } }, 'storage.ca: it has no CERTIFICATE block in PEM'],
+  [{ tracing: { receiver: { endpoint: 'http://collector:4317' } } }, 'tracing.receiver.endpoint: "http://collector:4317": must have a host and a port: HOST:PORT'],
+  [{ tracing: { receiver: { endpoint: 'dns:///collector:4317' } } }, 'tracing.receiver.endpoint: "dns:///collector:4317": must be in the form "collector:4317"'],
+  [{ api: { advertiseAddress: 'https://10.0.0.1' } }, 'api.advertiseAddress: "https://10.0.0.1": must be a host name, with a port if need be'],
+  [{ prefix: '/*' }, 'prefix: "/*": must be a path without wildcards'],
   [{ 'line\nbreak': 1 }, /^\["line\\nbreak"\]: is no option; /]
 ]
 

@@ -215,6 +215,12 @@ t.test('directories that hold no store of ours are refused by name and left as t
   await file.write(Buffer.alloc(4096, 0xff), 0, 4096, 0)
   await file.close()
   await refuses(cut, /not an LMDB file/)
+  await truncate(path.join(cut, 'data.mdb'), 0)
+  await refuses(cut, /data\.mdb is empty/)
+  await writeFile(path.join(cut, 'opening'), '') // the mark of a first start that was killed
+  await (await openEmbedded(cut)).close()
+  backend = await openEmbedded(cut)
+  await backend.close()
 
   const plain = fresh()
   await writeFile(plain, 'a file')
