@@ -118,7 +118,7 @@ function idleFairness ({ values }: Parsed): string[] {
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
   const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
-  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleRefinements(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
+  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleRefinements(parsed), ...idleCloudFlags(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
 }
 
 /** Flags that only refine another flag. */
@@ -135,6 +135,15 @@ const REFINEMENTS: ReadonlyArray<readonly [isEnabled: (values: Values) => boolea
 function idleRefinements ({ values, given }: Parsed): string[] {
   return REFINEMENTS.flatMap(([isEnabled, flags, without]) => isEnabled(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
 }
+
+/** Accepted because the command lines of clusters have them, without effect on any API server of release 1.24 that has no cloud provider built in. */
+const FOR_CLOUDS: ReadonlyArray<readonly [flag: FlagName, by: string]> = [
+  ['cloud-config', 'the cloud controller manager reads this file'],
+  ['cloud-provider-gce-l7lb-src-cidrs', 'the cloud controller manager opens the firewall'],
+  ['azure-container-registry-config', 'node agents pull images']
+]
+
+const idleCloudFlags = ({ given }: Parsed): string[] => FOR_CLOUDS.filter(([flag]) => given.has(flag)).map(([flag, by]) => `--${flag} has no effect here: ${by}`)
 
 /** True if Node's `reusePort` option works here. */
 function canSharePorts (): boolean {

@@ -12,8 +12,6 @@ import type { StorageOptions } from '../plugins/storage/index.js'
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
 import { Authorities } from '../auth/authorities.js'
 import type { AuthorizationMode } from '../auth/authorization-modes.js'
-import { JSON_TYPE, PROTOBUF_TYPE } from '../schemas/media-types.js'
-import type { StorageMediaType } from '../registry/resource-store.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers } from './combinations.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
@@ -67,7 +65,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     storage: {
       ...await backendOptions(parsed),
       prefix: values['etcd-prefix'],
-      mediaType: mediaType(values['storage-media-type']),
+      mediaType: values['storage-media-type'],
       compactionInterval: values['etcd-compaction-interval'],
       healthcheckTimeout: values['etcd-healthcheck-timeout'],
       eventTtl: values['event-ttl'],
@@ -207,8 +205,6 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
   groupHeaders: values['requestheader-group-headers'],
   extraHeaderPrefixes: values['requestheader-extra-headers-prefix']
 })
-
-const mediaType = (name: Values['storage-media-type']): StorageMediaType => name === JSON_TYPE ? name : PROTOBUF_TYPE
 
 const MEBIBYTE = 1024 * 1024
 

@@ -9,16 +9,7 @@ const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
   // storage
   'encryption-provider-config': [],
   // cluster
-  'cloud-provider': [],
-  'cloud-config': [],
-  'cloud-provider-gce-l7lb-src-cidrs': [],
-  'azure-container-registry-config': [],
   'egress-selector-config-file': []
-}
-
-/** Unimplemented values of other flags. */
-const UNBUILT_VALUES: Partial<Record<FlagName, ReadonlyArray<string | number>>> = {
-  'storage-media-type': ['application/yaml']
 }
 
 /** Gates that can be set. */
@@ -31,9 +22,6 @@ export function refuseUnbuilt ({ values, given }: Parsed): void {
     if (accepted !== undefined && ![FLAGS[name].default, ...accepted].some(value => same(value, values[name]))) {
       throw new FlagError(name, text, 'is not supported by this version yet; leave it out')
     }
-    const value = values[name]
-    const missing = UNBUILT_VALUES[name]?.find(one => Array.isArray(value) ? value.includes(one) : value === one)
-    if (missing !== undefined) throw new FlagError(name, text, `${missing} is not supported by this version yet; leave it out`)
   }
   const gates = new Map([...values['feature-gates']].filter(([name]) => !BUILT.has(name)))
   const [changed] = changedGates(gates)

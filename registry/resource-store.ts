@@ -2,8 +2,7 @@
  * One resource type at run time: its strategy, keys and encoding, and the cache that serves reads. Operations are functions of a store and work on the stored
  * version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
-import { decode, encodeProtobuf, decodeProtobuf, fieldValues, applyDefaults, splitJson, parseExactly, withoutNulls, PROTOBUF_MAGIC, UNBOUNDED, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
-import { JSON_TYPE, type PROTOBUF_TYPE } from '../schemas/media-types.js'
+import { encodeProtobuf, fieldValues, applyDefaults, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
 import type { Backend, KeyValue, Revision, WriteOptions } from '../storage/backend.js'
@@ -17,12 +16,11 @@ import { systemClock } from '../storage/clock.js'
 import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
+import { decodeStored, encodeStored, storedForm, type StorageMediaType } from './stored-form.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { SharedLease } from '../storage/shared-lease.js'
 
 const EMPTY_READER: AdmissionReader = { get: async () => undefined, list: async () => [] }
-
-export type StorageMediaType = typeof JSON_TYPE | typeof PROTOBUF_TYPE
 
 export interface ResourceStoreOptions {
   readonly type: ResourceType
@@ -74,7 +72,7 @@ export class ResourceStore {
   /** Names the resource in errors. */
   readonly resource: GroupResource
   readonly #root: string
-  readonly #protobuf: boolean
+  readonly #form: StorageMediaType
 
   readonly #options: ResourceStoreOptions
   readonly #versions = new Map<Representation, ResourceStore>()
@@ -101,7 +99,7 @@ export class ResourceStore {
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     this.#root = `${prefix}/${type.storagePrefix}`
-    this.#protobuf = type.stored.protobuf && options.mediaType !== JSON_TYPE
+    this.#form = storedForm(type, options.mediaType)
     this.cache = options.windowSize === 0 || of !== undefined
       ? of?.cache
       : new WatchCache({
@@ -205,17 +203,7 @@ export class ResourceStore {
   range (namespace: string): { start: string, end: string } { return rangeOf(this.scope(namespace)) }
 
   /** Encodes an object without its resourceVersion, which the store sets. */
-  encode (object: ApiObject): Uint8Array {
-    const { metadata } = object
-    const { resourceVersion } = metadata
-    const { message } = this.stored
-    if (resourceVersion !== undefined) metadata.resourceVersion = '' // temporary: a copy would dominate the cost
-    try {
-      return this.#protobuf ? encodeProtobuf(message, object) : Buffer.from(toJson(message, object))
-    } finally {
-      if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion
-    }
-  }
+  encode (object: ApiObject): Uint8Array { return encodeStored(this.type, this.#form, object) }
 
   /** @throws StorageError 'Corrupt' */
   decode (kv: KeyValue, revision: Revision): Entry {
@@ -250,14 +238,8 @@ export class ResourceStore {
 
   #object (kv: KeyValue): ApiObject {
     if (kv.damage !== undefined) throw kv.damage
-    const bytes = Buffer.from(kv.value.buffer, kv.value.byteOffset, kv.value.byteLength)
     try {
-      const { message } = this.stored
-      const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
-        ? decodeProtobuf(message, bytes).object
-        : decode(message, this.type.anyStoredVersion ? { ...parseExactly(bytes) as object, apiVersion: '' } : parseExactly(bytes), UNBOUNDED).object
-      applyDefaults(message, object) // for fields added after it was stored
-      return object
+      return decodeStored(this.type, kv.value)
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })
     }

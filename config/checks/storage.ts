@@ -1,7 +1,6 @@
 /** Storage options. Members depend on the kind of back end; those of an unknown kind, as in a fork, are not checked. */
 import type { StorageOptions, WatchCacheOptions } from '../../plugins/storage/index.js'
 import type { Backend } from '../../storage/backend.js'
-import { JSON_TYPE, PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/open.js'
 import { choice } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
@@ -15,7 +14,7 @@ type Own<K extends Kind> = Omit<Extract<BackendOptions, { readonly kind?: K }>, 
 
 const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   prefix: as(flags['etcd-prefix']),
-  mediaType: as(choice([PROTOBUF_TYPE, JSON_TYPE], PROTOBUF_TYPE, '')),
+  mediaType: as(flags['storage-media-type']),
   compactionInterval: as(flags['etcd-compaction-interval']),
   healthcheckTimeout: as(flags['etcd-healthcheck-timeout']),
   eventTtl: as(flags['event-ttl']),

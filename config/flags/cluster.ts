@@ -21,6 +21,16 @@ export function serviceRangeProblem (value: string): string | undefined {
 const namespace = (value: string): string | undefined =>
   /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(value) ? undefined : 'must be the name of a namespace'
 
+const IN_TREE = ['aws', 'azure', 'gce', 'openstack', 'vsphere']
+
+/** Providers built into the server are deprecated upstream. */
+function cloudProblem (value: string): string | undefined {
+  if (value === '' || value === 'external') return undefined
+  return IN_TREE.includes(value)
+    ? 'is a cloud provider that would be built into the server, which this one has none of; use external, and run the cloud controller manager of that cloud'
+    : 'must be external, or left out'
+}
+
 export const cluster = {
   'service-cluster-ip-range': text('', 'CIDR of service cluster IPs, or two for dual-stack', serviceRangeProblem),
   'service-node-port-range': portRange(30_000, 32_767, 'port range of NodePort services, inclusive'),
@@ -34,9 +44,9 @@ export const cluster = {
   'node-agent-client-key': path('private key matching --node-agent-client-certificate'),
   'node-agent-preferred-address-types': list(ADDRESS_TYPES, 'preferred node address types for connections to node agents, in order', among(ADDRESS_TYPES)),
   'node-agent-timeout': duration(5000, 'timeout of calls to node agents', { min: 1 }),
-  'cloud-provider': text('', 'cloud provider; blank for none'),
-  'cloud-config': path('configuration file of the cloud provider'),
-  'cloud-provider-gce-l7lb-src-cidrs': cidrs(['130.211.0.0/22', '35.191.0.0/16'], 'source CIDRs of load balancer traffic and health checks to open in the cloud firewall'),
-  'azure-container-registry-config': path('configuration file of the container registry'),
+  'cloud-provider': text('', 'cloud provider: external, or blank for none; this server depends on neither', cloudProblem),
+  'cloud-config': path('configuration file of the cloud provider; without effect on this server'),
+  'cloud-provider-gce-l7lb-src-cidrs': cidrs(['130.211.0.0/22', '35.191.0.0/16'], 'source CIDRs of load balancer traffic and health checks to open in the cloud firewall; without effect on this server'),
+  'azure-container-registry-config': path('configuration file of the container registry; without effect on this server'),
   'egress-selector-config-file': path('egress selector configuration file')
 }

@@ -1,5 +1,6 @@
 /** Storage flags. */
-import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
+import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { STORAGE_MEDIA_TYPES } from '../../registry/stored-form.js'
 import { bool, choice, duration, int, list, path, text } from '../flag.js'
 
 function serverProblem (value: string): string | undefined {
@@ -35,7 +36,7 @@ export const storage = {
   'etcd-db-metric-poll-interval': duration(30_000, 'interval between measurements of the database size; 0 disables the metric'),
   'etcd-healthcheck-timeout': duration(2000, 'timeout of health checks of the store, embedded or etcd', { min: 1 }),
   'storage-backend': choice(['', 'etcd3'], '', 'storage backend of --etcd-servers'),
-  'storage-media-type': choice([PROTOBUF_TYPE, JSON_TYPE, YAML_TYPE], PROTOBUF_TYPE, 'media type in which objects are stored; resources that do not support it use their own'),
+  'storage-media-type': choice(STORAGE_MEDIA_TYPES, PROTOBUF_TYPE, 'media type in which objects are stored; custom resources are stored as JSON'),
   'encryption-provider-config': path('configuration file for encryption at rest'),
   'lease-reuse-duration-seconds': int(60, 'seconds for which keys with a TTL share a lease', { min: 1 }),
   'watch-cache': bool(true, 'serve reads and watches from the watch cache in memory'),

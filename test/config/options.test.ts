@@ -113,6 +113,8 @@ t.test('flags without anything to act on are warned of', async t => {
     ['authorization-webhook-version=v1', 'authorization-webhook-config-file'], ['authorization-webhook-cache-authorized-ttl=1s', 'authorization-webhook-config-file'], ['oidc-username-claim=email', 'oidc-issuer-url'],
     ['apiserver-count=3', 'endpoint-reconciler-type=master-count'], ['identity-lease-duration-seconds=60', 'feature-gates=APIServerIdentity=true']
   ]) t.strictSame(await warnings(`--${flag}`), [`--${flag?.split('=')[0]} has no effect without --${without}`])
+  t.strictSame(await warnings('--cloud-provider=external'), [])
+  t.strictSame(await warnings('--cloud-provider=external', '--cloud-config=c', '--azure-container-registry-config=a'), ['--cloud-config has no effect here: the cloud controller manager reads this file', '--azure-container-registry-config has no effect here: node agents pull images'])
   t.strictSame(await warnings('--contention-profiling', '--profiling=false'), ['--contention-profiling has no effect without --profiling'])
   t.strictSame((await warnings('--audit-log-format=legacy', '--audit-log-maxage=3')).toSorted(), ['--audit-log-format has no effect without --audit-log-path', '--audit-log-maxage has no effect without --audit-log-path'])
   t.match(await warnings('--max-requests-inflight=0', '--max-mutating-requests-inflight=0'), [/^--enable-priority-and-fairness has no effect with .*not limited$/])

@@ -45,8 +45,10 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--etcd-cafile=a', /needs --etcd-servers/],
   ['--storage-backend=etcd3', /needs --etcd-servers/],
   ['--storage-backend=etcd2', /must be etcd3/],
-  ['--storage-media-type=application/yaml', /not supported by this version/],
   ['--storage-media-type=text/plain', /one of/],
+  ['--cloud-provider=gce', /--cloud-provider=gce: is a cloud provider that would be built into the server.*use external/],
+  ['--cloud-provider=mine', /must be external, or left out/],
+  ['--cloud-config=c', /needs --cloud-provider/],
   ['--etcd-prefix=registry', /begin with \//],
   ['--etcd-healthcheck-timeout=0', /at least/],
   ['--watch-cache-sizes=pods', /resource\[.group\]#size/],
@@ -113,7 +115,7 @@ t.test('what cannot be honoured is refused, naming the flag', async t => {
 t.test('what asks for nothing, or for what is done anyway, is accepted', async t => {
   for (const args of [
     '', '--vmodule=request*=8,tracing=4', '--feature-gates=APIServerTracing=true --tracing-config-file=/t', '--feature-gates=APIServerTracing=true', '--profiling=false', '--log-flush-frequency=1s', '--experimental-logging-sanitization', '--goaway-chance=0.001', '--audit-log-mode=blocking-strict', '--enable-priority-and-fairness=false', '--enable-priority-and-fairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--max-requests-inflight=0 --max-mutating-requests-inflight=0', '--feature-gates=APIPriorityAndFairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
-    '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
+    '--storage-media-type=application/yaml', '--cloud-provider=external --cloud-config=c', '--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8', '--azure-container-registry-config=c', '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
     '--feature-gates=AppArmor=true,AnyVolumeDataSource=True', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
     '--runtime-config=batch/v1=false', '--runtime-config=api/beta=false', '--runtime-config=api/all=true,api/alpha=false',
