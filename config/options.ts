@@ -17,7 +17,7 @@ import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers }
 import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
-import type { Values } from './flags/index.js'
+import type { FlagName, Values } from './flags/index.js'
 import { parseArguments, type Parsed } from './command-line.js'
 import { withLocalDefaults } from './local.js'
 import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
@@ -50,6 +50,7 @@ export interface Configuration {
 }
 
 export interface AuthoritiesFile {
+  readonly flag: FlagName
   readonly path: string
   readonly authorities: Authorities
 }
@@ -136,7 +137,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
 /** Undefined if the flag is blank. */
 function authoritiesIn (values: Values, flag: 'client-ca-file' | 'requestheader-client-ca-file'): AuthoritiesFile | undefined {
   const path = values[flag]
-  return path === '' ? undefined : { path, authorities: new Authorities(readBundle(flag, path)) }
+  return path === '' ? undefined : { flag, path, authorities: new Authorities(readBundle(flag, path)) }
 }
 
 /** NodeRestriction limits what node agents may write. */

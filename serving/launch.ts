@@ -8,7 +8,7 @@ import { createLog, loggable } from '../config/logging.js'
 import { configuration, storeText } from '../config/options.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { Verbosity } from '../config/verbosity.js'
-import { followAuthorities } from './authorities.js'
+import { followCertificates } from './certificate-files.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
@@ -43,7 +43,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   await refuseUsedPort(values)
   const administrator = localAdministrator(parsed)
   const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
-  const { options: tls, chain, notes, trusting } = tlsSetup(parsed)
+  const { options: tls, pairs, context, chain, notes } = tlsSetup(parsed)
   const { options, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
@@ -95,10 +95,10 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   listener.bound(roomForConnections())
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
-  if (authorities.length > 0) {
-    const followed = await followAuthorities({ files: authorities, server: listener.server, trusting, log: (level, message) => { log[level](message) } })
-    listener.server.once('close', () => { followed.close() })
-  }
+  const { server } = listener
+  const reloads = certificateReloads(scope)
+  const followed = await followCertificates({ pairs, bundles: authorities, server, context, reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { log[level](message) } })
+  server.once('close', () => { followed.close() })
   survive(log)
   for (const note of [...notes, ...keyNotes]) log.info(note)
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
@@ -121,6 +121,9 @@ function observed ({ profiling }: ServerOptions, verbosity: Verbosity): Pick<Ser
 }
 
 const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
+
+const certificateReloads = ({ orch: { metrics } }: FastifyInstance): { with: (flag: string, status: string) => { add: () => void } } =>
+  metrics.counter('apiserver_certificate_reloads_total', 'Changes of certificate files of the listener, by the flag that names them and by whether they were taken.', ['flag', 'status'])
 
 /** The query is parsed lazily by request info. */
 const NO_QUERY = Object.freeze({})

@@ -22,17 +22,27 @@ const AUTHORITY_FLAGS = ['client-ca-file', 'requestheader-client-ca-file'] as co
 
 export interface TlsSetup {
   readonly options: TlsOptions
-  /** For `setSecureContext` after the authorities change: the options with these authorities in PEM. */
-  readonly trusting: (authorities: readonly string[]) => SecureContextOptions
+  /** The served certificates, to be followed. */
+  readonly pairs: readonly ServedPair[]
+  /** For `setSecureContext` after a change: the options with the current pairs and these authorities in PEM. */
+  readonly context: (authorities: readonly string[]) => SecureContextOptions
   /** PEM of the certificate chain. */
   readonly chain: string
   /** Notes for the log. */
   readonly notes: readonly string[]
 }
 
+/** A served certificate and the files it comes from. */
+export interface ServedPair {
+  readonly flag: 'tls-cert-file' | 'cert-dir' | 'tls-sni-cert-key'
+  readonly files: Pair
+  /** Replaced when the files change. */
+  current: Pair
+}
+
 /** Reads and validates all files. @throws FlagError */
 export function tlsSetup ({ values, given }: Parsed): TlsSetup {
-  const { pair, notes } = servingPair(values, given.has('cert-dir'))
+  const { served, notes } = servingPair(values, given.has('cert-dir'))
   const authorities = AUTHORITY_FLAGS.flatMap(flag => values[flag] === '' ? [] : [readBundle(flag, values[flag])])
   const ciphers = cipherString(values['tls-cipher-suites'], values['tls-min-version'])
   const sharedBy = (ca: readonly string[]): SecureContextOptions => ({
@@ -42,24 +52,24 @@ export function tlsSetup ({ values, given }: Parsed): TlsSetup {
   })
   const shared = sharedBy(authorities)
   try {
-    createSecureContext({ ...shared, cert: pair.certificate, key: pair.key })
+    createSecureContext({ ...shared, ...contextOf(served) })
   } catch (error) {
     const flag = values['tls-cert-file'] === '' ? 'tls-cipher-suites' : 'tls-cert-file'
     throw new FlagError(flag, given.get(flag), `is not accepted by the TLS library: ${reasonOf(error)}`, { cause: error })
   }
-  const pairs = namedPairs(values['tls-sni-cert-key'])
-  let named = contextsOf(pairs, shared)
+  const others = namedPairs(values['tls-sni-cert-key'])
+  let named = contextsOf(others, shared)
   return {
     notes,
-    trusting: ca => {
-      named = contextsOf(pairs, sharedBy(ca))
-      return { ...sharedBy(ca), cert: pair.certificate, key: pair.key }
+    pairs: [served, ...others],
+    context: ca => {
+      named = contextsOf(others, sharedBy(ca))
+      return { ...sharedBy(ca), ...contextOf(served) }
     },
-    chain: pair.certificate,
+    chain: served.current.certificate,
     options: {
       ...shared,
-      cert: pair.certificate,
-      key: pair.key,
+      ...contextOf(served),
       requestCert: authorities.length > 0,
       rejectUnauthorized: false, // clients may use tokens instead; authentication checks certificates
       ...(named.length === 0 ? {} : { SNICallback: (name, done) => { done(null, choose(named, name)) } })
@@ -67,9 +77,12 @@ export function tlsSetup ({ values, given }: Parsed): TlsSetup {
   }
 }
 
-function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair, notes: string[] } {
+const contextOf = ({ current: { certificate, key } }: ServedPair): SecureContextOptions => ({ cert: certificate, key })
+
+function servingPair (values: Values, explicitDirectory: boolean): { served: ServedPair, notes: string[] } {
   if (values['tls-cert-file'] !== '') {
-    return { pair: readPair({ certificate: 'tls-cert-file', key: 'tls-private-key-file' }, values['tls-cert-file'], values['tls-private-key-file']), notes: [] }
+    const files = { certificate: values['tls-cert-file'], key: values['tls-private-key-file'] }
+    return { served: { flag: 'tls-cert-file', files, current: readPair({ certificate: 'tls-cert-file', key: 'tls-private-key-file' }, files.certificate, files.key) }, notes: [] }
   }
   const directory = values['cert-dir']
   try {
@@ -79,8 +92,8 @@ function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair,
     // The default directory is not writable for ordinary users.
     const fallback = join(values['data-dir'], 'certs')
     try {
-      const { pair, notes } = keptPair(fallback, values)
-      return { pair, notes: [`the default --cert-dir ${directory} cannot be written to (${reasonOf(error)}): certificates are kept in ${fallback}`, ...notes] }
+      const { served, notes } = keptPair(fallback, values)
+      return { served, notes: [`the default --cert-dir ${directory} cannot be written to (${reasonOf(error)}): certificates are kept in ${fallback}`, ...notes] }
     } catch (second) {
       throw new FlagError('cert-dir', directory, `cannot keep a certificate there (${reasonOf(error)}), nor in ${fallback} (${reasonOf(second)}); name another folder or give --tls-cert-file`, { cause: second })
     }
@@ -88,10 +101,10 @@ function servingPair (values: Values, explicitDirectory: boolean): { pair: Pair,
 }
 
 /** Returns the certificate kept in a directory; creates one if it is missing, invalid or expired. */
-function keptPair (directory: string, values: Values, now = new Date()): { pair: Pair, notes: string[] } {
+function keptPair (directory: string, values: Values, now = new Date()): { served: ServedPair, notes: string[] } {
   const files = { certificate: join(directory, 'apiserver.crt'), key: join(directory, 'apiserver.key') }
   const { pair: kept, problem } = readKept(files, now)
-  if (kept !== undefined) return { pair: kept, notes: [] }
+  if (kept !== undefined) return { served: { flag: 'cert-dir', files, current: kept }, notes: [] }
   makeFolder(directory)
   const address = publicAddress(values)
   const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'])
@@ -99,7 +112,7 @@ function keptPair (directory: string, values: Values, now = new Date()): { pair:
   const pair = selfSigned(`${address}@${Math.floor(now.getTime() / 1000)}`, [...names], now)
   replaceFile(files.key, pair.key, 0o600)
   replaceFile(files.certificate, pair.certificate, 0o644)
-  return { pair, notes: [`${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ${files.certificate}`] }
+  return { served: { flag: 'cert-dir', files, current: pair }, notes: [`${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ${files.certificate}`] }
 }
 
 function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
@@ -125,22 +138,30 @@ export interface NamedPair {
   readonly context: SecureContext
 }
 
-interface PairOfNames extends Omit<NamedPair, 'context'> { readonly pair: Pair }
+interface PairOfNames extends ServedPair {
+  /** The names in the flag. */
+  readonly patterns: readonly string[] | undefined
+}
 
 const contextsOf = (pairs: readonly PairOfNames[], shared: SecureContextOptions): NamedPair[] =>
-  pairs.map(({ pair, ...rest }) => ({ ...rest, context: createSecureContext({ ...shared, cert: pair.certificate, key: pair.key }) }))
+  pairs.map(pair => ({ names: pair.patterns ?? ownNames(pair.current), explicit: pair.patterns !== undefined, context: createSecureContext({ ...shared, ...contextOf(pair) }) }))
+
+function ownNames ({ certificate }: Pair): string[] {
+  const [leaf] = parseCertificates(certificate)
+  return leaf === undefined ? [] : namesOf(leaf)
+}
 
 function namedPairs (flags: readonly string[]): PairOfNames[] {
   return flags.map(value => {
-    const [files = '', patterns] = value.split(':')
-    const [certificatePath = '', keyPath = ''] = files.split(',')
-    const pair = readPair({ certificate: 'tls-sni-cert-key', key: 'tls-sni-cert-key' }, certificatePath, keyPath)
-    const [leaf] = parseCertificates(pair.certificate)
-    const names = patterns?.toLowerCase().split(',') ?? (leaf === undefined ? [] : namesOf(leaf))
+    const [paths = '', domains] = value.split(':')
+    const [certificate = '', key = ''] = paths.split(',')
+    const current = readPair({ certificate: 'tls-sni-cert-key', key: 'tls-sni-cert-key' }, certificate, key)
+    const patterns = domains?.toLowerCase().split(',')
+    const names = patterns ?? ownNames(current)
     const bad = names.find(name => !/^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name))
     if (bad !== undefined) throw new FlagError('tls-sni-cert-key', value, `"${bad}" must be a domain or *.domain`)
     if (names.length === 0) throw new FlagError('tls-sni-cert-key', value, 'the certificate names no domain; add patterns after a colon')
-    return { names, explicit: patterns !== undefined, pair }
+    return { flag: 'tls-sni-cert-key', files: { certificate, key }, current, patterns }
   })
 }
 

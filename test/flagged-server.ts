@@ -9,7 +9,7 @@ import Fastify from './fastify.js'
 import orch, { type Authorizer, type ServerOptions, type UserInfo } from '../app.js'
 import type { Pair } from '../config/certificates.js'
 import { checkedFlags, configuration } from '../config/options.js'
-import { followAuthorities } from '../serving/authorities.js'
+import { followCertificates } from '../serving/certificate-files.js'
 import { createListener, type Listener } from '../serving/listener.js'
 import { tlsSetup } from '../serving/tls.js'
 import { BINDINGS, client, type Client, type Test } from './build.js'
@@ -30,7 +30,9 @@ export interface Flagged extends Client {
   /** The status of a GET with these headers, and with this certificate. */
   readonly code: (pair: Pair | undefined, headers?: SentHeaders, agent?: Agent | false) => Promise<number>
   readonly session: (pair: Pair) => ClientHttp2Session
-  /** Looks at the files of authorities now. */
+  /** Flags whose files changed, and with what result. */
+  readonly reloads: readonly string[]
+  /** Looks at the certificate files now. */
   readonly look: () => Promise<void>
 }
 
@@ -38,7 +40,7 @@ export interface Flagged extends Client {
 export async function flagged (t: Test, folder: string, flags: readonly string[], more: ServerOptions = {}, scoped?: (scope: FastifyInstance) => void): Promise<Flagged> {
   const parsed = checkedFlags([`--data-dir=${folder}/data`, `--tls-cert-file=${folder}/server.crt`, `--tls-private-key-file=${folder}/server.key`, ...flags])
   const { options, warnings, authorities } = await configuration(parsed)
-  const { options: tls, trusting } = tlsSetup(parsed)
+  const { options: tls, pairs, context } = tlsSetup(parsed)
   const seen: UserInfo[] = []
   const log: string[] = []
   const spy: Authorizer = { name: 'spy', authorize: ({ user, info }) => { if (info.isResourceRequest && info.verb !== 'impersonate') seen.push(user); return { decision: 'Allow' } } }
@@ -63,8 +65,9 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
   const { port } = app.server.address() as AddressInfo
   const server = listener?.server
   if (server === undefined) throw new Error('there is no listener')
-  const followed = authorities.length === 0 ? undefined : await followAuthorities({ files: authorities, server, trusting, log: (_level, message) => { log.push(message) } })
-  t.teardown(() => followed?.close())
+  const reloads: string[] = []
+  const followed = await followCertificates({ pairs, bundles: authorities, server, context, reloaded: (flag, valid) => { reloads.push(`${flag} ${valid ? 'success' : 'failure'}`) }, log: (_level, message) => { log.push(message) } })
+  t.teardown(() => { followed.close() })
   const made = client(app)
   while ((await made.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
   return {
@@ -87,7 +90,8 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
       t.teardown(() => { session.destroy() })
       return session
     },
-    look: async () => { await followed?.check() }
+    reloads,
+    look: async () => { await followed.check() }
   }
 }
 

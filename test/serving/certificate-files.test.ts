@@ -1,4 +1,4 @@
-/** The authorities of clients: which there may be, whom they vouch for, and that they may be replaced at any time. */
+/** The certificate files of the listener: authorities of clients and served pairs, which may be replaced at any time. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -122,4 +122,45 @@ t.test('names of their own have the new authorities too', async t => {
   writeFileSync(`${folder}/one.crt`, bundle(one, two))
   await look()
   t.equal(await code(client(two)), 200)
+})
+
+/** The name in the certificate that a new connection gets. */
+async function servedTo (port: number, servername: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { subject } = socket.getPeerCertificate()
+  socket.destroy()
+  return String(subject.CN)
+}
+
+t.test('served certificates are replaced with their files, by name too', async t => {
+  const issue = (commonName: string, ...names: string[]): Pair => authority('servers').issue({ commonName, names, uses: ['server'] })
+  const [first, named] = [issue('first', 'localhost'), issue('named', 'a.example')]
+  const folder = t.testdir({ 'server.crt': first.certificate, 'server.key': first.key, 'named.crt': named.certificate, 'named.key': named.key })
+  const { port, look, log, reloads, session } = await flagged(t, folder, [`--tls-sni-cert-key=${folder}/named.crt,${folder}/named.key`])
+  const replace = async (name: string, { certificate, key }: Pair): Promise<void> => {
+    writeFileSync(`${folder}/${name}.crt`, certificate)
+    writeFileSync(`${folder}/${name}.key`, key)
+    await look()
+  }
+  const open = session(named)
+  t.equal(await codeOver(open), 200)
+  t.same([await servedTo(port, 'localhost'), await servedTo(port, 'a.example')], ['first', 'named'])
+  await replace('server', issue('second', 'localhost'))
+  t.same([await servedTo(port, 'localhost'), await servedTo(port, 'a.example')], ['second', 'named'])
+  await replace('named', issue('renamed', 'b.example'))
+  t.same([await servedTo(port, 'localhost'), await servedTo(port, 'a.example'), await servedTo(port, 'b.example')], ['second', 'second', 'renamed'])
+  t.equal(await codeOver(open), 200, 'connections stay open')
+  t.same(log, [`the serving certificate in ${folder}/server.crt was replaced`, `the serving certificate in ${folder}/named.crt was replaced`])
+  t.same(reloads, ['tls-cert-file success', 'tls-sni-cert-key success'])
+
+  for (const [broken, why] of [[{ ...first, key: named.key }, /does not belong to the first certificate/], [{ ...first, key: '' }, /no private key/], [{ ...first, certificate: '-' }, /no CERTIFICATE block/]] as const) {
+    await replace('server', broken)
+    t.match(log.at(-1), why)
+    t.match(log.at(-1), /server\.crt, .*server\.key is not taken/)
+    t.equal(reloads.at(-1), 'tls-cert-file failure')
+    t.equal(await servedTo(port, 'localhost'), 'second')
+  }
+  await replace('server', first)
+  t.equal(await servedTo(port, 'localhost'), 'first')
 })
