@@ -19,6 +19,7 @@ import connections from './plugins/connections/index.js'
 import controllers from './plugins/controllers/index.js'
 import deadline from './plugins/deadline.js'
 import dryRun from './plugins/dry-run.js'
+import egress from './plugins/egress.js'
 import errors from './plugins/errors.js'
 import filterTimes from './plugins/filter-times.js'
 import flowControl from './plugins/flow-control/index.js'
@@ -79,6 +80,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
   await fastify.register(metrics, options.metrics ?? {})
+  await fastify.register(egress, { proxies: options.egress })
   await fastify.register(shutdown, { ...options.shutdown, drainTimeout: limits.requestTimeout })
   await fastify.register(deadline, { timeout: limits.requestTimeout })
   await fastify.register(securityHeaders, options.securityHeaders ?? {})

@@ -8,7 +8,7 @@ const type = 'problem'
 
 /** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
 const PLUGIN_OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
-  ['health', 'request-log', 'security-headers', 'shutdown'].map(name => `plugins/${name}`),
+  ['egress', 'health', 'request-log', 'security-headers', 'shutdown'].map(name => `plugins/${name}`),
   ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name => `plugins/authentication/${name}`),
   ['plugins/authorization/webhook', 'plugins/storage/outbound'])
 
@@ -52,7 +52,7 @@ const BACK_ENDS = {
 const PACKAGES = [
   [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
-  [/^protobufjs(?:\/|$)/, ['storage/etcd', 'schemas/openapi']],
+  [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'schemas/openapi']],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],
@@ -60,7 +60,7 @@ const PACKAGES = [
   [/^undici$/, ['clients']],
   [/^jose(?:\/|$)/, ['plugins/authentication']],
   [/^@opentelemetry\//, ['plugins/tracing/open-telemetry']],
-  [/^@grpc\//, ['plugins/tracing/open-telemetry', 'storage/etcd']]
+  [/^@grpc\//, ['clients/egress', 'plugins/tracing/open-telemetry', 'storage/etcd']]
 ]
 
 const isIn = (file, place) => file === place || file.startsWith(`${place}/`)

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError, classify } from './errors.js'
 import { Cancellation, exchange, Unanswered, type Headers } from './exchange.js'
 import type { Endpoint } from './kubeconfig.js'
+import type { Tunnel } from './egress/tunnel.js'
 import { Transport, type Dial } from './transport.js'
 
 export interface HttpClientOptions {
@@ -28,6 +29,8 @@ export interface HttpClientOptions {
   readonly connections?: number
   /** Resolves the address to connect to; the certificate must still match the endpoint's host. */
   readonly dial?: Dial
+  /** Makes each connection. Default direct, or through the endpoint's proxy, which it takes precedence over. */
+  readonly tunnel?: Tunnel | undefined
   readonly userAgent?: string
   /** Called after each attempt. */
   readonly observe?: (attempt: Attempt) => void
@@ -99,12 +102,12 @@ export class HttpClient {
   #retired = false
 
   constructor (options: HttpClientOptions) {
-    const { caller, endpoint, connectTimeout = 5000, headersTimeout = 10_000, bodyTimeout = 10_000, connections = 64, dial, missingName, weakSignature, now = () => performance.now() } = options
+    const { caller, endpoint, connectTimeout = 5000, headersTimeout = 10_000, bodyTimeout = 10_000, connections = 64, dial, tunnel, missingName, weakSignature, now = () => performance.now() } = options
     this.#options = options
     this.#now = now
     this.#call = `${caller}: ${endpoint.server.origin}`
     this.#base = endpoint.server.pathname.replace(/\/$/, '')
-    this.#transport = new Transport({ endpoint, call: this.#call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, missingName, weakSignature, now })
+    this.#transport = new Transport({ endpoint, call: this.#call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName, weakSignature, now })
   }
 
   /** Reads the endpoint's files, so that errors fail the start; does not connect. @throws ClientError 'Config' */

@@ -6,8 +6,10 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type Socket } from 'node:net'
-import { createSecureContext, type SecureContext } from 'node:tls'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls, createSecureContext, type ConnectionOptions, type SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
+import type { Tunnel } from './egress/tunnel.js'
 import { identityCheck } from './peer-identity.js'
 
 export interface OutgoingRequest {
@@ -36,6 +38,8 @@ export interface OutgoingRequest {
   readonly answerTimeout?: number | undefined
   /** Names caller and peer in errors. */
   readonly call: string
+  /** Makes the connection. Default direct. */
+  readonly tunnel?: Tunnel | undefined
 }
 
 export interface Incoming {
@@ -53,13 +57,33 @@ const KEEP_ALIVE = 30_000
 /** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024
 
+function tlsOptions ({ host, verify, secureContext }: OutgoingRequest): Pick<ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity' | 'servername' | 'ALPNProtocols' | 'secureContext'> {
+  return {
+    rejectUnauthorized: verify,
+    ...(verify ? { checkServerIdentity: identityCheck() } : {}),
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    ...(secureContext !== undefined ? { secureContext } : verify ? {} : { secureContext: withoutAuthorities() })
+  }
+}
+
+type Created = (error: Error | null, stream: Duplex) => void
+
+const connectThrough = (tunnel: Tunnel, { host, address = host, port, connectTimeout, call }: OutgoingRequest, secure: ConnectionOptions | undefined) => (_options: unknown, created: Created): undefined => {
+  tunnel({ host: address, port, timeout: connectTimeout, call }).then(stream => {
+    // The name is verified, though the connection is to the proxy.
+    created(null, secure === undefined ? stream : connectTls({ ...secure, host, socket: stream }))
+  }, (error: Error) => { (created as (error: Error) => void)(error) }) // the type requires a stream
+}
+
 /**
  * Resolves with the response head.
  * @param begun receives the request; destroying it with an error rejects with that error
  * @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer', 'TooLarge'
  */
 export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest) => void): Promise<Incoming> {
-  const { method, scheme, host, address = host, port, path, headers, body, secureContext, verify, upgrade, call } = outgoing
+  const { method, scheme, host, address = host, port, path, headers, body, upgrade, call, tunnel } = outgoing
+  const secure = scheme === 'https' ? tlsOptions(outgoing) : undefined
   return new Promise((resolve, reject) => {
     const request = (scheme === 'https' ? requestHttps : requestHttp)({
       method,
@@ -67,10 +91,10 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       port,
       path,
       headers: headers as string[], // not modified
-      agent: false,
+      ...(tunnel === undefined ? { agent: false } : { createConnection: connectThrough(tunnel, outgoing, secure) }),
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      ...(scheme === 'https' ? { rejectUnauthorized: verify, ...(verify ? { checkServerIdentity: identityCheck() } : {}), servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'], ...(secureContext !== undefined ? { secureContext } : verify ? {} : { secureContext: withoutAuthorities() }) } : {})
+      ...secure
     })
     let timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no connection in time`)) }, outgoing.connectTimeout)
     const settle = (): void => { clearTimeout(timer) }
@@ -81,11 +105,13 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     request.once('socket', socket => {
       socket.setKeepAlive(true, KEEP_ALIVE)
       socket.setNoDelay(true)
-      socket.once(scheme === 'https' ? 'secureConnect' : 'connect', () => {
+      const connected = (): void => {
         settle()
         const { answerTimeout } = outgoing
         if (answerTimeout !== undefined) timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no answer in time`)) }, answerTimeout)
-      })
+      }
+      if (tunnel !== undefined && secure === undefined) connected()
+      else socket.once(secure === undefined ? 'connect' : 'secureConnect', connected)
     })
     request.once('response', answer => {
       settle()

@@ -15,6 +15,8 @@ export interface TlsFilePaths {
   /** Client certificate and key; both or none. */
   readonly certificate?: string | undefined
   readonly key?: string | undefined
+  /** Without a CA bundle, verifies with the system's. Default false. */
+  readonly system?: boolean | undefined
 }
 
 export class TlsFiles {
@@ -35,7 +37,7 @@ export class TlsFiles {
 
   /** @throws ClientError 'Config' if a file cannot be read */
   async load (): Promise<void> {
-    if (Object.values(this.#paths).some(path => path !== undefined)) await this.current()
+    if (Object.values(this.#paths).some(path => typeof path === 'string')) await this.current()
   }
 
   /** @throws ClientError 'Config' if the files could never be read */
@@ -53,7 +55,7 @@ export class TlsFiles {
       const cert = await read(this.#paths.certificate)
       const key = await read(this.#paths.key)
       const texts = JSON.stringify([ca, cert, key])
-      if (context === undefined || texts !== this.#texts) context = createSecureContext({ ca: ca ?? [], cert, key }) // an empty list skips loading the system roots, which is slow
+      if (context === undefined || texts !== this.#texts) context = createSecureContext({ ca: ca ?? (this.#paths.system === true ? undefined : []), cert, key }) // an empty list skips loading the system roots, which is slow
       this.#texts = texts
     } catch (cause) {
       if (context === undefined) throw cause instanceof ClientError ? cause : new ClientError('Config', `the CA bundle, certificate and key do not fit: ${reasonOf(cause)}`, { cause })

@@ -4,13 +4,15 @@
  */
 import { readFile, stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { createSecureContext } from 'node:tls'
 import type * as Undici from 'undici'
 import { onDemand } from '../schemas/on-demand.js'
 import { ClientError, reasonOf } from './errors.js'
 import type { Endpoint, Material } from './kubeconfig.js'
 import { identityCheck, isWeaklySigned } from './peer-identity.js'
-import { authorityOf, openTunnel } from './tunnel.js'
+import type { Tunnel } from './egress/tunnel.js'
+import { authorityOf, bare, openTunnel, proxyAt } from './tunnel.js'
 
 const undici = onDemand<typeof Undici>('undici')
 
@@ -28,6 +30,8 @@ export interface TransportOptions {
   readonly connections: number
   /** Resolves the address for each connection. */
   readonly dial?: Dial | undefined
+  /** Makes each connection. Default direct. */
+  readonly tunnel?: Tunnel | undefined
   /** Called if the peer's certificate has no subject alternative name. */
   readonly missingName?: (() => void) | undefined
   /** Called if the peer's certificate chain is signed with SHA-1. */
@@ -152,7 +156,7 @@ export class Transport {
   }
 
   #connect ({ ca, cert, key }: Known): Undici.Pool {
-    const { endpoint, call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, missingName, weakSignature } = this.#options
+    const { endpoint, call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName, weakSignature } = this.#options
     const { server, proxy, insecure, serverName } = endpoint
     const { Pool, buildConnector } = undici()
     const connecting = buildConnector({
@@ -171,19 +175,27 @@ export class Transport {
         else callback(error, null)
       })
     }
-    const tunnelled: Undici.buildConnector.connector = (options, callback) => {
-      openTunnel(proxy as URL, authorityOf(server), call, connectTimeout).then( // only used with a proxy
-        (socket: Socket) => {
-          if (server.protocol === 'https:') connect({ ...options, httpSocket: socket }, callback)
+    const over = (connection: Promise<Duplex>): Undici.buildConnector.connector => (options, callback) => {
+      connection.then(
+        stream => {
+          const socket = stream as Socket // has what undici calls
+          if (server.protocol === 'https:') connect({ ...options, servername: serverName ?? options.hostname, httpSocket: socket }, callback)
           else callback(null, socket)
         },
         (error: Error) => { callback(error, null) })
+    }
+    const proxied: Undici.buildConnector.connector = (options, callback) => {
+      over(openTunnel(proxyAt(proxy as URL), { target: authorityOf(server), call, timeout: connectTimeout }))(options, callback) // only used with a proxy
+    }
+    const tunnelled: Undici.buildConnector.connector = (options, callback) => {
+      const address = dial?.() ?? Promise.resolve({ host: bare(options.hostname), port: Number(authorityOf(server).replace(/^.*:/, '')) })
+      over(address.then(found => (tunnel as Tunnel)({ ...found, timeout: connectTimeout, call })))(options, callback) // only used with a tunnel
     }
     const dialled: Undici.buildConnector.connector = (options, callback) => {
       (dial as Dial)().then( // only used with dial
         ({ host, port }) => { connect({ ...options, servername: serverName ?? options.hostname, hostname: host, host: `${host}:${port}`, port: String(port) }, callback) },
         (error: Error) => { callback(error, null) })
     }
-    return new Pool(server.origin, { connect: dial !== undefined ? dialled : proxy === undefined ? connect : tunnelled, connections, headersTimeout, bodyTimeout, pipelining: 1 })
+    return new Pool(server.origin, { connect: tunnel !== undefined ? tunnelled : dial !== undefined ? dialled : proxy === undefined ? connect : proxied, connections, headersTimeout, bodyTimeout, pipelining: 1 })
   }
 }

@@ -4,35 +4,64 @@
  */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
 
-const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+export interface HttpProxy {
+  /** For errors. */
+  readonly name: string
+  readonly secure: boolean
+  /** Host and port, or a socket. */
+  readonly place: { readonly host: string, readonly port: number } | { readonly host?: undefined, readonly socketPath: string }
+  /** Client certificate and authorities for https. Default none, and the system's. */
+  readonly secureContext?: SecureContext
+  /** Value of the Proxy-Authorization header. */
+  readonly authorization?: string
+}
+
+export interface ConnectOptions {
+  /** `host:port` */
+  readonly target: string
+  /** Names caller and peer in errors. */
+  readonly call: string
+  /** Milliseconds. */
+  readonly timeout: number
+  /** Called when the proxy is reached. */
+  readonly reached?: () => void
+  /** Servers of HTTP/2 send bytes before they are asked. Default false: such bytes are an error of the proxy. */
+  readonly serverFirst?: boolean
+}
+
+/** A host name without the brackets of IPv6 addresses. */
+export const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
+/** The proxy at a URL, which may have credentials. */
+export function proxyAt ({ protocol, host, hostname, port, username, password }: URL): HttpProxy {
+  const secure = protocol === 'https:'
+  return {
+    name: host,
+    secure,
+    place: { host: bare(hostname), port: port === '' ? (secure ? 443 : 80) : Number(port) },
+    ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` })
+  }
+}
 
 /** `host:port`, with the default port if none is given. */
 export const authorityOf = ({ protocol, hostname, port }: URL): string => `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
 
-/**
- * Connects to `target` through `proxy`.
- * @param call names caller and peer in errors
- * @param timeout milliseconds
- * @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer'
- */
-export function openTunnel (proxy: URL, target: string, call: string, timeout: number): Promise<Socket> {
+/** @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer' */
+export function openTunnel ({ name, secure, place, secureContext, authorization }: HttpProxy, { target, call, timeout, reached, serverFirst = false }: ConnectOptions): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const secure = proxy.protocol === 'https:'
-    const { username, password } = proxy
-    const through = `${call}: through the proxy ${proxy.host}`
+    const through = `${call}: through the proxy ${name}`
     const request = (secure ? requestHttps : requestHttp)({
-      host: bare(proxy.hostname),
-      port: proxy.port === '' ? (secure ? 443 : 80) : Number(proxy.port),
+      ...place,
       method: 'CONNECT',
       path: target,
       agent: false,
-      headers: {
-        host: target,
-        ...(username === '' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` })
-      }
+      ...(secure ? { servername: isIP(place.host ?? '') === 0 ? place.host ?? '' : '' } : {}), // Node would verify the name in the Host header
+      ...(secureContext === undefined ? {} : { secureContext }),
+      headers: { host: target, ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }) }
     })
     const timer = setTimeout(() => { fail(new ClientError('Timeout', `${through}: no tunnel in time`)) }, timeout)
     const fail = (error: ClientError): void => {
@@ -41,10 +70,14 @@ export function openTunnel (proxy: URL, target: string, call: string, timeout: n
       request.destroy()
     }
     request.on('error', error => { fail(classify(error, through)) })
+    if (reached !== undefined) request.once('socket', socket => { socket.once(secure ? 'secureConnect' : 'connect', reached) })
     request.once('response', ({ statusCode }) => { fail(new ClientError('Unreachable', `${through}: it answered CONNECT with ${String(statusCode)}`)) })
     request.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
       clearTimeout(timer)
-      if (statusCode >= 200 && statusCode < 300 && head.length === 0) return resolve(socket)
+      if (statusCode >= 200 && statusCode < 300 && (serverFirst || head.length === 0)) {
+        if (head.length > 0) socket.unshift(head)
+        return resolve(socket)
+      }
       socket.on('error', () => {}).destroy()
       reject(statusCode >= 200 && statusCode < 300
         ? new ClientError('BadAnswer', `${through}: it sent bytes before the request`)

@@ -94,13 +94,6 @@ export const each = <T>(one: Option<T>): Option<readonly T[]> => ({
   }
 })
 
-export const atLeastOne = <T>(one: Option<T>): Option<readonly T[]> => ({
-  check: (value, path) => {
-    each(one).check(value, path)
-    if ((value as unknown[]).length === 0) throw new OptionError(path, undefined, 'needs at least one value')
-  }
-})
-
 /** Arbitrary names with values of one type. */
 export const record = <T>(one: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined): Option<Readonly<Record<string, T>>> => ({
   check: (value, path) => {

@@ -14,6 +14,7 @@ import { Authorities } from '../auth/authorities.js'
 import type { AuthorizationMode } from '../auth/authorization-modes.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers } from './combinations.js'
+import { egressOptions } from './egress.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
@@ -89,6 +90,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
     },
     admission: await admissionOptions(values),
+    ...(values['egress-selector-config-file'] === '' ? {} : { egress: egressOptions(values['egress-selector-config-file']) }),
     outbound: outboundOptions(values),
     ...(audit === undefined ? {} : { audit }),
     limits: {

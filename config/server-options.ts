@@ -6,6 +6,7 @@ import type { AuditOptions } from '../plugins/audit/index.js'
 import type { AuthenticationOptions } from '../plugins/authentication/index.js'
 import type { AuthorizationOptions } from '../plugins/authorization/index.js'
 import type { ConnectionOptions } from '../plugins/connections/index.js'
+import type { EgressOptions } from '../plugins/egress.js'
 import type { HealthOptions } from '../plugins/health.js'
 import type { MetricsOptions } from '../plugins/metrics/index.js'
 import type { ProfilingOptions } from '../plugins/profiling/index.js'
@@ -65,6 +66,8 @@ export interface ServerOptions {
   audit?: AuditOptions
   /** Allows privileged containers. Default true; the flag's default is false. */
   allowPrivileged?: boolean
+  /** Proxies by destination. Default direct connections. */
+  egress?: EgressOptions
   /** Calls to webhooks. */
   outbound?: OutboundOptions
   limits?: LimitOptions

@@ -10,6 +10,7 @@ import type { FlowControl } from '../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ServiceAllocation } from '../registry/services/allocation.js'
 import type { Connections } from './connections/index.js'
+import type { EgressTunnels } from './egress.js'
 import type { Health } from './health.js'
 import type { Metrics } from './metric-series.js'
 import type { Shutdown } from './shutdown.js'
@@ -32,6 +33,8 @@ export interface OrchServer {
   explain: (attributes: Attributes) => Promise<string>
   /** `plugins/metrics/index.ts` */
   metrics: Metrics
+  /** `plugins/egress.ts`: connections through proxies. */
+  egress: EgressTunnels
   /** `plugins/flow-control/index.ts`; undefined if the plain limits apply. */
   flowControl: FlowControl | undefined
   /** `plugins/health.ts` */

@@ -26,6 +26,8 @@ export type BackendOptions =
     readonly ca?: string | Uint8Array
     readonly certificate?: string | Uint8Array
     readonly key?: string | Uint8Array
+    /** Paths of Unix domain sockets that lead to servers, by server. Others are connected to directly. */
+    readonly sockets?: Readonly<Record<string, string>>
     /** Timeout of `status()` in milliseconds; 2,000 by default. */
     readonly healthcheckTimeout?: number
     /**

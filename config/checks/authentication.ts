@@ -15,7 +15,7 @@ import type { AuthorizationWebhookOptions } from '../../plugins/authorization/we
 import { choice } from '../flag.js'
 import { authentication as flags } from '../flags/authentication.js'
 import { authorization as modeFlags } from '../flags/authorization.js'
-import { as, atLeastOne, callback, each, either, having, members, needed, object, string, whole, type Option } from '../option.js'
+import { as, callback, each, either, having, members, needed, object, string, whole, type Option } from '../option.js'
 import { certificateMaterial, endpoint } from './calls.js'
 import { certificates, parsed } from './files.js'
 
@@ -70,7 +70,7 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
 })
 
 export const authorization: Option<AuthorizationOptions> = members<AuthorizationOptions>({
-  modes: atLeastOne(as(choice(AUTHORIZATION_MODES, 'AlwaysAllow', ''))),
+  modes: each(as(choice(AUTHORIZATION_MODES, 'AlwaysAllow', ''))),
   policies: parsed(parsePolicies),
   webhook: members<AuthorizationWebhookOptions>({
     endpoint: needed(endpoint),

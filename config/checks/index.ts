@@ -18,6 +18,7 @@ import { audit } from './audit.js'
 import { authentication, authorization } from './authentication.js'
 import { certificateMaterial, keyMaterial } from './calls.js'
 import { certificates } from './files.js'
+import { egress } from './egress.js'
 import { storage, watchCache } from './storage.js'
 
 type Group<K extends keyof ServerOptions> = NonNullable<ServerOptions[K]>
@@ -42,6 +43,7 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   audit,
   allowPrivileged: as(cluster['allow-privileged']),
+  egress,
   outbound: members<Group<'outbound'>>({
     client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: needed(certificateMaterial), key: needed(keyMaterial) }),
     toEndpoints: as(features['enable-aggregator-routing'])

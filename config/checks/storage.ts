@@ -28,7 +28,7 @@ const resource = (name: string): string | undefined => resourceProblem(name, gro
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'etcd']: Table<Own<K>> } = {
   memory: {},
   embedded: { directory: needed(string()), minFree: whole(), note: callback() },
-  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, refused: callback() }
+  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, sockets: record(string()), refused: callback() }
 }
 
 const kind = as(choice(BACK_END_KINDS, 'memory', ''))

@@ -34,7 +34,7 @@ export interface Backends {
 }
 
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
-export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics }, log }: FastifyInstance): Promise<Backends> {
+export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics, egress }, log }: FastifyInstance): Promise<Backends> {
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
   const backends: Backend[] = []
   let abort = (): void => {}
@@ -53,7 +53,7 @@ export async function openBackends ({ path, format = 'json', mode = 'blocking', 
     const { mode = 'batch', batch, truncate, ...options } = webhook
     const lost = counting(errors, 'webhook', occasionally((error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY))
     const { auditWebhook } = await import('./webhook.js')
-    const { deliver, load, close, ...sent } = auditWebhook({ ...options, client: { ...outgoingMetrics(metrics), ...options.client } })
+    const { deliver, load, close, ...sent } = auditWebhook({ ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client } })
     await load()
     abort = () => {
       log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; apiserver_audit_error_total counted those before`)

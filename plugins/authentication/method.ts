@@ -1,4 +1,5 @@
 /** Types of authentication methods, and the options for each. */
+import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
@@ -41,6 +42,8 @@ export interface AuthenticationOptions {
 export interface MethodContext {
   readonly log: FastifyBaseLogger
   readonly metrics: OrchServer['metrics']
+  /** To servers of the control plane. Undefined for direct connections. */
+  readonly tunnel: Tunnel | undefined
   /** Audiences of this server. */
   readonly audiences: readonly string[]
   /** Authenticates tokens that this server issues. */

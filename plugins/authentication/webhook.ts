@@ -4,6 +4,7 @@
  * token.)
  */
 import type { FastifyBaseLogger } from 'fastify'
+import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Authenticated, Authenticator } from '../../auth/authenticator.js'
@@ -31,6 +32,8 @@ export interface TokenWebhookOptions {
 export interface TokenWebhookContext {
   readonly log: FastifyBaseLogger
   readonly metrics: OrchServer['metrics']
+  /** To servers of the control plane. */
+  readonly tunnel?: Tunnel | undefined
   /** Audiences of this server. */
   readonly audiences: readonly string[]
 }
@@ -42,8 +45,8 @@ const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum bytes of a response. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
-export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, audiences: own }: TokenWebhookContext): Authenticator {
-  const client = new HttpClient({ caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...outgoingMetrics(metrics), ...tuned })
+export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, tunnel, audiences: own }: TokenWebhookContext): Authenticator {
+  const client = new HttpClient({ caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, tunnel, ...outgoingMetrics(metrics), ...tuned })
   const apiVersion = `${GROUP}/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`tokens cannot be reviewed: ${reasonOf(error)}`) })
 

@@ -58,12 +58,12 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
 }
 
 export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
-  const { resources, shutdown } = fastify.orch
-  const reach = { nearby }
+  const { resources, shutdown, egress: { cluster: tunnel } } = fastify.orch
+  const reach = { nearby, remote: tunnel !== undefined }
   const agents = new NodeAgents(resources, reach, nodeAgents)
   runParts(fastify, 'client of', [agents])
 
-  const tools = { resources, agents, ending: shutdown.signal, reach, mount: fastify.prefix }
+  const tools = { resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix }
   const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector => async (store, request, reply) =>
     await connect(request, reply, await admitted(store, request, message))
   const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))
@@ -78,4 +78,4 @@ export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby =
     ['services/proxy', proxying(ServiceProxyOptions, locateService(tools))],
     ['nodes/proxy', proxying(NodeProxyOptions, locateNode(tools))]
   ])
-}, { name: 'orch/connections', fastify: '5.x', dependencies: ['orch/shutdown', 'orch/storage'] })
+}, { name: 'orch/connections', fastify: '5.x', dependencies: ['orch/shutdown', 'orch/egress', 'orch/storage'] })

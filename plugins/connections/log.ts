@@ -1,5 +1,6 @@
 /** Streams a container's log from its node agent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
@@ -18,6 +19,8 @@ export interface LogTools {
   readonly agents: NodeAgents
   /** Aborts at shutdown; ends followed logs. */
   readonly ending: AbortSignal
+  /** To the cluster. Default direct. */
+  readonly tunnel?: Tunnel | undefined
   readonly metrics: Metrics
 }
 
@@ -36,7 +39,7 @@ export function readLog (tools: LogTools): (request: FastifyRequest, reply: Fast
   }
 }
 
-async function passOn ({ resources, agents, ending }: LogTools, options: PodLogOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function passOn ({ resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { namespace, name } = request.orch.info
   const findings = findingsOf(options)
   if (findings.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, findings)
@@ -58,6 +61,7 @@ async function passOn ({ resources, agents, ending }: LogTools, options: PodLogO
     secureContext: await agents.secureContext(),
     verify: agents.verifies && options.insecureSkipTLSVerifyBackend !== true,
     upgrade: false,
+    tunnel,
     connectTimeout: agents.timeout,
     // No response timeout: the node agent may send no head until a followed or filtered log has a line.
     call: `Get ${JSON.stringify(`https://${hostPort(host, port)}${path}`)}`

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SecureContext } from 'node:tls'
+import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { serviceUnavailable } from '../../schemas/status.js'
@@ -20,6 +21,8 @@ export interface ProxyTools {
   readonly agents: NodeAgents
   /** Aborts at shutdown; ends upgraded connections. */
   readonly ending: AbortSignal
+  /** To the cluster. Default direct. */
+  readonly tunnel?: Tunnel | undefined
   /** Mount prefix of the server. */
   readonly mount: string
 }
@@ -27,7 +30,7 @@ export interface ProxyTools {
 /** Milliseconds to connect to a pod or service. */
 const CONNECT_TIMEOUT = 30_000
 
-export const proxyTo = (locate: Locate, { agents, ending, mount }: ProxyTools) => async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: ProxyTools) => async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
   const { info: { namespace, name, path, rest = '' } } = request.orch
   const destination = await locate(namespace, name)
   const url = request.raw.url ?? ''
@@ -35,6 +38,7 @@ export const proxyTo = (locate: Locate, { agents, ending, mount }: ProxyTools) =
   const backend = hostPort(destination.host, destination.port)
   const target = {
     ...await calling(destination, agents),
+    tunnel,
     path: `${encodePath(cleanPath(rest)) || '/'}${query}`,
     call: backend
   }

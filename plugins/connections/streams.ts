@@ -1,5 +1,6 @@
 /** exec, attach and port-forward: upgraded connections to the node agent, which implements the protocol. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '../../schemas/api/core/pod-options.js'
 import { badRequest } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -13,12 +14,14 @@ export interface StreamTools {
   readonly agents: NodeAgents
   /** Aborts at shutdown. */
   readonly ending: AbortSignal
+  /** To the cluster. Default direct. */
+  readonly tunnel?: Tunnel | undefined
 }
 
 type StreamOptions = PodExecOptions | PodAttachOptions | PodPortForwardOptions
 
 /** @param action path segment of the node agent's API */
-export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources, agents, ending }: StreamTools) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
+export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources, agents, ending, tunnel }: StreamTools) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
   const { info: { namespace, name } } = request.orch
   const pod = await find(resources, 'pods', namespace, name)
   const container = action === 'portForward' ? '' : `/${containerOf(pod, 'container' in options ? options.container ?? '' : '')}`
@@ -36,7 +39,8 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources,
     verify: agents.verifies,
     connectTimeout: agents.timeout,
     answerTimeout: agents.timeout,
-    call: hostPort(host, port)
+    call: hostPort(host, port),
+    tunnel
   }, ending)
 }
 

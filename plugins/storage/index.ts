@@ -18,6 +18,7 @@ import { ResourceRegistry } from '../../registry/resource-registry.js'
 import { withoutRepeats } from './repeated-failures.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { StorageMediaType } from '../../registry/stored-form.js'
+import type { OrchServer } from '../server.js'
 import { observeAdmission } from './admission-metrics.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
@@ -60,7 +61,21 @@ export interface StoragePluginOptions {
   readonly outbound?: OutboundOptions | undefined
 }
 
+/** The servers of etcd at sockets that lead through its proxy, if there is one. */
+async function throughProxy (storage: StorageOptions, { etcd, relay }: OrchServer['egress']): Promise<StorageOptions> {
+  if (etcd === undefined || !('servers' in storage)) return storage
+  const servers = new Set([...storage.servers, ...Object.values(storage.overrides ?? {}).flat()])
+  const sockets: Record<string, string> = {}
+  for (const server of servers) {
+    const { protocol, hostname, port } = new URL(server.includes('://') ? server : `http://${server}`)
+    sockets[server] = await relay(etcd, { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: ETCD_CONNECT, call: `etcd ${server}` })
+  }
+  return { ...storage, sockets }
+}
+
 const MINUTE = 60_000
+/** Milliseconds to connect to etcd through a proxy. */
+const ETCD_CONNECT = 3000
 const TRIM_EVERY = MINUTE / 2
 /** Milliseconds that a start waits for etcd, to end before it serves if the store there is too new. Without an answer it goes on. */
 const FORMAT_WAIT = 500
@@ -68,7 +83,7 @@ const FORMAT_WAIT = 500
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {
   const { prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection } = storage
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
-  const stores = await openStores(storage, {
+  const stores = await openStores(await throughProxy(storage, fastify.orch.egress), {
     prefix,
     note: (text, level = 'warn') => { fastify.log[level](text) },
     refused: error => { fastify.log.error(error.message) } // a start that is not over fails too
@@ -83,7 +98,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   }
 
   const { rbac, authorizer } = fastify.orch
-  const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, warn: text => { fastify.log.warn(text) } })
+  const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, egress: fastify.orch.egress, warn: text => { fastify.log.warn(text) } })
   const plugins = await loadPlugins(admission, {
     resources: () => resources,
     authorize: attributes => authorizer.authorize(attributes),

@@ -22,18 +22,19 @@ export interface OutboundOptions {
 export interface OutboundContext extends OutboundOptions {
   readonly resources: () => ResourceRegistry
   readonly metrics: OrchServer['metrics']
+  readonly egress: OrchServer['egress']
   readonly warn: (text: string) => void
 }
 
 const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
-export function outboundCallers ({ client, toEndpoints = false, resources, metrics, warn }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
+export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
   const reader = admissionReader(resources)
   return {
     webhooks: async kubeconfig => {
-      const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, observers: outgoingMetrics(metrics) })
+      const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress, observers: outgoingMetrics(metrics) })
       open.push(caller)
       return { resources, caller, metrics: hookMetrics(metrics), failed: byHook(warn) }
     },

@@ -3,6 +3,7 @@
  * followed; responses are bounded in time and size.
  */
 import { isClientError } from '../../clients/errors.js'
+import type { Egress } from '../../clients/egress/index.js'
 import { HttpClient, type Answer, type HttpClientOptions } from '../../clients/http-client.js'
 import { NO_CREDENTIALS, type CallerCredentials, type Endpoint } from '../../clients/kubeconfig.js'
 import type { AdmissionReader } from '../../registry/admission.js'
@@ -21,6 +22,8 @@ export interface HookCallerOptions {
   readonly reader: AdmissionReader
   /** Calls an endpoint of a service instead of its address. */
   readonly toEndpoints: boolean
+  /** Connections to services and to URLs. Default direct. */
+  readonly egress?: Pick<Egress, 'cluster' | 'controlPlane'>
   /** Observes the outcome of calls. */
   readonly observers?: Pick<HttpClientOptions, 'observe' | 'missingName' | 'weakSignature'>
 }
@@ -71,7 +74,7 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
 
 const HEADERS = { accept: 'application/json, */*', 'content-type': 'application/json' }
 
-function connect ({ url, service, authority }: HookTarget, { credentials, reader, toEndpoints, observers }: HookCallerOptions): HttpClient {
+function connect ({ url, service, authority }: HookTarget, { credentials, reader, toEndpoints, egress = {}, observers }: HookCallerOptions): HttpClient {
   const endpoint: Endpoint = {
     server: new URL(url.origin),
     authority: authority === undefined ? undefined : { data: authority },
@@ -88,6 +91,7 @@ function connect ({ url, service, authority }: HookTarget, { credentials, reader
     bodyTimeout: LONGER_MS,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     ...observers,
+    tunnel: service === undefined ? egress.controlPlane : egress.cluster,
     ...(service === undefined ? {} : { dial: () => serviceAddress(reader, service, toEndpoints) })
   })
 }

@@ -12,7 +12,7 @@ import { atMost, occasionally } from '../occasionally.js'
 import { isLongRunning } from '../request-kinds.js'
 import { attributesOf, fieldsOf, nameOf } from './described.js'
 import type { OpenTelemetry, Sampled } from './open-telemetry.js'
-import type { ReceiverOptions } from './receiver-options.js'
+import { DEFAULT_ENDPOINT, DEFAULT_TIMEOUT, type ReceiverOptions } from './receiver-options.js'
 import { isSlow, slowLine } from './slow-line.js'
 
 export interface TracingOptions {
@@ -34,7 +34,14 @@ const TRACEPARENT_LENGTH = 55
 async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: TracingOptions): Promise<void> {
   const log = fastify.log.child({ module: 'tracing' })
   const failed = occasionally((reason: string) => { log.warn(`traces cannot be sent to ${reason}`) }, MINUTE)
-  const spans = receiver === undefined ? undefined : new (await import('./open-telemetry.js')).OpenTelemetry(receiver, `orch-apiserver-${randomUUID()}`, failed)
+  let spans: OpenTelemetry | undefined
+  if (receiver !== undefined) {
+    fastify.addHook('onReady', async () => {
+      const { OpenTelemetry } = await import('./open-telemetry.js')
+      spans = new OpenTelemetry(await throughProxy(receiver, fastify), `orch-apiserver-${randomUUID()}`, failed)
+    })
+    fastify.addHook('onClose', () => spans?.close())
+  }
 
   // An overloaded server is slow with every request and must not log each one.
   const logSlow = atMost(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
@@ -59,7 +66,14 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
     }
     done()
   })
-  if (spans !== undefined) fastify.addHook('onClose', () => spans.close())
+}
+
+/** The receiver, at a socket that leads through the proxy of the control plane if there is one. */
+async function throughProxy (receiver: ReceiverOptions, { orch: { egress } }: FastifyInstance): Promise<ReceiverOptions> {
+  const { endpoint = DEFAULT_ENDPOINT, timeout = DEFAULT_TIMEOUT } = receiver
+  if (egress.controlPlane === undefined || endpoint.startsWith('unix:')) return receiver
+  const { hostname, port } = new URL(`http://${endpoint}`)
+  return { ...receiver, endpoint: `unix://${await egress.relay(egress.controlPlane, { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443), timeout, call: `traces: ${endpoint}` })}` }
 }
 
 /** Decides sampling lazily, when the caller's identity is known. @returns exports the spans of the finished request */

@@ -10,7 +10,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AlwaysOffSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler, SamplingDecision, BatchSpanProcessor, type SpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { Fields, Span, Trace } from '../../registry/trace.js'
-import type { ReceiverOptions } from './receiver-options.js'
+import { DEFAULT_ENDPOINT, DEFAULT_TIMEOUT, type ReceiverOptions } from './receiver-options.js'
 
 export interface Incoming {
   /** The header as sent. */
@@ -27,7 +27,6 @@ export interface Sampled {
   readonly linked: SpanContext | undefined
 }
 
-const DEFAULT_ENDPOINT = 'localhost:4317'
 const MILLION = 1_000_000
 /** Maximum characters of the header; 55 today, later versions may be longer. */
 const MAX_HEADER_LENGTH = 512
@@ -42,7 +41,7 @@ export class OpenTelemetry {
   readonly #timeout: number
 
   /** @param instance unique per server start @param failed called for each batch that could not be sent */
-  constructor ({ endpoint = DEFAULT_ENDPOINT, samplingRatePerMillion = 0, timeout = 5000 }: ReceiverOptions, instance: string, failed: (reason: string) => void) {
+  constructor ({ endpoint = DEFAULT_ENDPOINT, samplingRatePerMillion = 0, timeout = DEFAULT_TIMEOUT }: ReceiverOptions, instance: string, failed: (reason: string) => void) {
     setLogVerbosity(logVerbosity.NONE) // grpc-js would write text from the receiver to standard error
     this.#sampler = new ParentBasedSampler({ root: samplingRatePerMillion > 0 ? new TraceIdRatioBasedSampler(samplingRatePerMillion / MILLION) : new AlwaysOffSampler() })
     this.#exporter = new OTLPTraceExporter({ url: endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`, credentials: credentials.createInsecure(), timeoutMillis: timeout })

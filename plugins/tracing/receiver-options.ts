@@ -1,4 +1,7 @@
 /** Options of the span receiver, in a separate file so that the package's types do not depend on OpenTelemetry. */
+export const DEFAULT_ENDPOINT = 'localhost:4317'
+export const DEFAULT_TIMEOUT = 5000
+
 export interface ReceiverOptions {
   /** `host:port`, or `unix:///path` of a socket. Default `localhost:4317`. */
   readonly endpoint?: string | undefined

@@ -16,6 +16,8 @@ export interface ConnectionOptions {
   readonly ca?: string | Uint8Array
   readonly certificate?: string | Uint8Array
   readonly key?: string | Uint8Array
+  /** Sockets that lead to servers, by server. */
+  readonly sockets?: Readonly<Record<string, string>>
 }
 
 interface Line {
@@ -47,8 +49,8 @@ export class Connection {
     for (const server of servers) if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
     const credentials: Credentials = secure === 0 ? {} : { ca: pem(options.ca), cert: pem(options.certificate), key: pem(options.key) }
     this.#lines = servers.map(server => ({
-      transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS),
-      etcd3: new Etcd3Line(server, secure === 0 ? undefined : credentials)
+      transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS, options.sockets?.[server]),
+      etcd3: new Etcd3Line(server, secure === 0 ? undefined : credentials, options.sockets?.[server])
     }))
     // A random start spreads several API servers over the cluster.
     this.#current = Math.floor(Math.random() * servers.length)

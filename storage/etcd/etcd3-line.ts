@@ -32,12 +32,14 @@ const grpc = onDemand<typeof Grpc>('@grpc/grpc-js')
 export class Etcd3Line {
   readonly #server: string
   readonly #credentials: Credentials | undefined
+  readonly #socketPath: string | undefined
   #pool: Etcd3Pool.ConnectionPool | undefined
 
-  /** @param credentials undefined for unencrypted connections */
-  constructor (server: string, credentials: Credentials | undefined) {
+  /** @param credentials undefined for unencrypted connections @param socketPath of a socket that leads to the server */
+  constructor (server: string, credentials: Credentials | undefined, socketPath?: string) {
     this.#server = server
     this.#credentials = credentials
+    this.#socketPath = socketPath
   }
 
   /**
@@ -69,20 +71,22 @@ export class Etcd3Line {
     const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
     return new ConnectionPool({
       hosts: this.#server,
-      grpcOptions: this.#credentials === undefined ? CHANNEL : { ...CHANNEL, channelFactoryOverride: this.#channel },
+      grpcOptions: this.#credentials === undefined && this.#socketPath === undefined ? CHANNEL : { ...CHANNEL, channelFactoryOverride: this.#channel },
       ...(this.#credentials === undefined ? {} : { credentials })
     })
   }
 
-  /** As etcd3 creates it, except that certificates of servers known by IP address are checked against the address. */
+  /** As etcd3 creates it, except that certificates of servers known by IP address are checked against the address, and for the socket. */
   readonly #channel = (target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions): Grpc.Channel => {
     const { Channel, credentials } = grpc()
     const host = hostOf(this.#server)
-    if (isIP(host) === 0) return new Channel(target, made, options)
+    const place = this.#socketPath === undefined ? target : `unix:${this.#socketPath}`
+    const placed = this.#socketPath === undefined ? options : { ...options, 'grpc.ssl_target_name_override': host, 'grpc.default_authority': host }
+    if (isIP(host) === 0 || this.#credentials === undefined) return new Channel(place, made, placed)
     const { ca, cert, key } = this.#credentials ?? {}
     const byAddress = credentials.createSsl(ca ?? null, key ?? null, cert ?? null, {
       checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)
     })
-    return new Channel(target, byAddress, { ...options, 'grpc.ssl_target_name_override': PLACEHOLDER_NAME })
+    return new Channel(place, byAddress, { ...placed, 'grpc.ssl_target_name_override': PLACEHOLDER_NAME })
   }
 }

@@ -50,6 +50,7 @@ export class Transport {
   readonly #url: string
   readonly #credentials: Credentials
   readonly #connectTime: number
+  readonly #socketPath: string | undefined
   #session: http2.ClientHttp2Session | undefined
   #connecting: Promise<http2.ClientHttp2Session> | undefined
   readonly #pending = new Set<Pending>()
@@ -58,12 +59,13 @@ export class Transport {
   #streams = 0
   #closed = false
 
-  /** @param connectTime connection timeout in milliseconds */
-  constructor (server: string, credentials: Credentials, connectTime: number) {
+  /** @param connectTime connection timeout in milliseconds @param socketPath of a socket that leads to the server */
+  constructor (server: string, credentials: Credentials, connectTime: number, socketPath?: string) {
     this.server = server
     this.#url = server.includes('://') ? server : `http://${server}`
     this.#credentials = credentials
     this.#connectTime = connectTime
+    this.#socketPath = socketPath
   }
 
   /**
@@ -203,11 +205,12 @@ export class Transport {
   #socket (): net.Socket {
     const { protocol, port } = new URL(this.#url)
     const host = hostOf(this.#url)
-    if (protocol !== 'https:') return net.connect(Number(port || 80), host)
+    const path = this.#socketPath
+    if (protocol !== 'https:') return path === undefined ? net.connect(Number(port || 80), host) : net.connect(path)
     return tls.connect({
       ...this.#credentials,
       host,
-      port: Number(port || 443),
+      ...(path === undefined ? { port: Number(port || 443) } : { path }),
       ALPNProtocols: ['h2'],
       // IP addresses are checked against the certificate but must not be sent as server name.
       ...(net.isIP(host) === 0 ? { servername: host } : {})

@@ -55,7 +55,6 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ audit: { path: '-', policy: { ...POLICY, rules: 'x' } } }, /^audit\.policy: .*rules/],
   [{ audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'Bogus' }] } } }, /^audit\.policy: rules\[0\]\.level: Unsupported value: "Bogus"/],
   [{ audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'None', verb: ['get'] }] } } }, 'audit.policy: unknown field "rules[0].verb"'],
-  [{ authorization: { modes: [] } }, 'authorization.modes: needs at least one value'],
   [{ authorization: { modes: ['ABAC'], policies: '{"kind":"Policy"}\n{' } }, /^authorization\.policies: line 1 /],
   [{ authentication: { tokens: 'secret-token,' } }, /^authentication\.tokens: line 1/],
   [{ authentication: { clientAuthorities: 'secret-text' } }, 'authentication.clientAuthorities: it has no CERTIFICATE block in PEM'],

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { build, type Json, type Client } from '../build.js'
+import { authority } from '../serving/authority.js'
 
 const CORE = '/api/v1/namespaces/default'
 const SECRETS = `${CORE}/secrets`
 const ACCOUNTS = `${CORE}/serviceaccounts`
-const CA = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+const CA = authority('servers').certificate
 
 const tokenSecret = (name: string, more: Json = {}): Json => ({
   metadata: { name, annotations: { 'orch.io/service-account.name': 'robot', ...more['annotations'] } }, type: 'orch.io/service-account-token', ...more['rest']

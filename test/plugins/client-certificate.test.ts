@@ -24,7 +24,7 @@ const pair = authority('servers').issue({ commonName: 'server', names: ['localho
 interface Built { readonly port: number, readonly seen: UserInfo[] }
 
 /** A server that asks for certificates of these authorities. */
-async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['authentication'] = {}): Promise<Built> {
+async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['authentication'] = {}, named: ServerOptions['authentication'] = { clientAuthorities: bundle }): Promise<Built> {
   const seen: UserInfo[] = []
   const spy: Authorizer = { name: 'spy', authorize: ({ user }) => { seen.push(user); return { decision: 'Allow' } } }
   let listener: Listener | undefined
@@ -34,7 +34,7 @@ async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['
       return listener.server as never // as the launcher does
     }
   })
-  await app.register(orch, { authentication: { anonymous: false, clientCertificates: true, clientAuthorities: bundle, ...options }, authorization: { authorizers: [spy] } })
+  await app.register(orch, { authentication: { anonymous: false, clientCertificates: true, ...named, ...options }, authorization: { authorizers: [spy] } })
   t.teardown(async () => {
     listener?.destroy()
     await app.close()
@@ -162,7 +162,7 @@ t.test('one for any use is believed for no other reason than that', async t => {
   t.equal((await get(port, client, agent)).code, 401, 'and no longer than it is valid')
   time.jump = 0
   t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'of an authority whose root is not there, as whoever is in the file is trusted')
-  const unnamed = await serve(t, ca.certificate, { clientAuthorities: '' })
+  const unnamed = await serve(t, ca.certificate, {}, {})
   t.equal((await get(unnamed.port, client)).code, 401, 'a host that does not name the authorities gets what the TLS library says')
 })
 

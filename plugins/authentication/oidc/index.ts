@@ -5,6 +5,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { decodeJwt } from 'jose'
+import type { Tunnel } from '../../../clients/egress/tunnel.js'
 import type { HttpClientOptions } from '../../../clients/http-client.js'
 import type { Material } from '../../../clients/kubeconfig.js'
 import type { Authenticator } from '../../../auth/authenticator.js'
@@ -37,6 +38,8 @@ export interface OidcOptions extends ClaimOptions {
 export interface OidcContext {
   readonly log: FastifyBaseLogger
   readonly metrics: OrchServer['metrics']
+  /** To servers of the control plane. */
+  readonly tunnel?: Tunnel | undefined
 }
 
 const CACHED_MS = 10_000
@@ -45,9 +48,9 @@ const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum issuers of distributed claims with cached keys. */
 const MAX_ISSUERS = 16
 
-export function oidcAuthenticator (options: OidcOptions, { log, metrics }: OidcContext): Authenticator {
+export function oidcAuthenticator (options: OidcOptions, { log, metrics, tunnel }: OidcContext): Authenticator {
   const { issuer: url, clientId: audience, algorithms = ['RS256'], groupsClaim = '' } = options
-  const fetcher = new DocumentFetcher({ authority: options.authority, client: { observe: outgoingMetrics(metrics).observe, ...options.client } })
+  const fetcher = new DocumentFetcher({ authority: options.authority, client: { tunnel, observe: outgoingMetrics(metrics).observe, ...options.client } })
   const failed = occasionally((error: unknown) => { log.warn(`the OpenID Connect issuer cannot be reached: ${reasonOf(error)}`) })
   const issuers = new Map<string, Issuer>()
   const issuerOf = (name: string): Issuer => {

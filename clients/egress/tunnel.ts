@@ -1,0 +1,35 @@
+/** Connections that lead through a proxy to a server which this machine may not reach by itself. */
+import { Duplex } from 'node:stream'
+
+export interface TunnelTarget {
+  /** A name, which the proxy resolves, or an address, without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Milliseconds until the connection must be there. */
+  readonly timeout: number
+  /** Names caller and peer in errors. */
+  readonly call: string
+}
+
+/** Connects. @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer', 'Config' */
+export type Tunnel = (target: TunnelTarget) => Promise<Duplex>
+
+/** How far a connection got before it failed: to the proxy, or through it. */
+export type Stage = 'connect' | 'proxy'
+
+export interface StagedTarget extends TunnelTarget {
+  /** Called when the proxy is reached. */
+  readonly reached: () => void
+}
+
+/** `host:port`, with brackets around IPv6 addresses. */
+export const addressOf = ({ host, port }: Pick<TunnelTarget, 'host' | 'port'>): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** A stream with the methods of sockets that Node's HTTP clients call; none of them concerns a tunnel. */
+export abstract class TunnelStream extends Duplex {
+  setNoDelay (): this { return this }
+  setKeepAlive (): this { return this }
+  setTimeout (): this { return this }
+  ref (): this { return this }
+  unref (): this { return this }
+}

@@ -1,0 +1,22 @@
+/** Options of proxies. */
+import { DESTINATIONS, type EgressOptions, type EgressProxy } from '../../clients/egress/index.js'
+import { choice } from '../flag.js'
+import { as, members, needed, string, type Option } from '../option.js'
+
+const httpUrl = string(value => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? undefined : 'must be https://HOST:PORT or http://HOST:PORT')
+
+const atUrl = members<Extract<EgressProxy, { readonly url: string }>>({
+  protocol: needed(as(choice(['HTTPConnect'], 'HTTPConnect', ''))),
+  url: needed(httpUrl),
+  files: members<NonNullable<Extract<EgressProxy, { readonly url: string }>['files']>>({ authority: string(), certificate: string(), key: string() })
+})
+
+const atSocket = members<Extract<EgressProxy, { readonly socket: string }>>({
+  protocol: needed(as(choice(['HTTPConnect', 'GRPC'], 'HTTPConnect', ''))),
+  socket: needed(string(value => value === '' ? 'must be a path' : undefined))
+})
+
+const proxy: Option<EgressProxy> = { check: (value, path) => { (typeof value === 'object' && value !== null && 'url' in value ? atUrl : atSocket).check(value, path) } }
+
+const [cluster, controlPlane, etcd] = DESTINATIONS
+export const egress: Option<EgressOptions> = members<EgressOptions>({ [cluster]: proxy, [controlPlane]: proxy, [etcd]: proxy })

@@ -1,0 +1,43 @@
+/** Proxies from `--egress-selector-config-file`. @see interface, `--egress-selector-config-file` */
+import type { EgressOptions, EgressProxy } from '../clients/egress/index.js'
+import { destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration } from '../schemas/config/egress.js'
+import { checkPair, parseCertificates } from './certificates.js'
+import { readDocument } from './documents.js'
+import { ordinaryText, reasonOf } from './files.js'
+import { FlagError } from './flag.js'
+
+const FLAG = 'egress-selector-config-file'
+
+/** @throws FlagError */
+export function egressOptions (path: string): EgressOptions {
+  const { egressSelections = [] } = readDocument<EgressSelectorConfiguration>(FLAG, path, EGRESS_CONFIGURATIONS)
+  return Object.fromEntries(egressSelections.flatMap(({ name, connection }, index) => {
+    const proxy = proxyOf(connection, path, `egressSelections[${index}].connection.transport`)
+    const destination = destinationOf(name)
+    return proxy === undefined ? [] : [[destination === 'controlplane' ? 'controlPlane' : destination, proxy]]
+  }))
+}
+
+/** Undefined for direct connections. The connection is valid by its own rules. */
+function proxyOf ({ proxyProtocol, transport: { tcp, uds } = {} }: EgressConnection, path: string, at: string): EgressProxy | undefined {
+  if (proxyProtocol !== 'HTTPConnect' && proxyProtocol !== 'GRPC') return undefined
+  if (uds !== undefined) return { protocol: proxyProtocol, socket: uds.udsName ?? '' }
+  const { url = '', tlsConfig: { caBundle = '', clientCert = '', clientKey = '' } = {} } = tcp ?? {}
+  if (clientCert === '') return { protocol: 'HTTPConnect', url }
+  const field = `${at}.tcp.tlsConfig`
+  if (caBundle !== '') checked(path, `${field}.caBundle`, caBundle, parseCertificates)
+  const certificate = checked(path, `${field}.clientCert`, clientCert, parseCertificates)
+  checked(path, `${field}.clientKey`, clientKey, key => checkPair({ certificate, key }))
+  return { protocol: 'HTTPConnect', url, files: { ...(caBundle === '' ? {} : { authority: caBundle }), certificate: clientCert, key: clientKey } }
+}
+
+/** The text of a file that the configuration names. @throws FlagError */
+function checked (path: string, field: string, file: string, check: (text: string) => unknown): string {
+  try {
+    const text = ordinaryText(file)
+    check(text)
+    return text
+  } catch (error) {
+    throw new FlagError(FLAG, path, `${field}: ${file}: ${reasonOf(error)}`, { cause: error })
+  }
+}
