@@ -1,0 +1,52 @@
+/** A back end whose values are encrypted in the store behind it. Values that can't be decrypted have `damage`. */
+import type { Backend, KeyValue } from '../backend.js'
+import { transformedBackend } from '../transformed.js'
+import { nextTurn, turnIsOver } from '../turns.js'
+import type { Plain, Providers } from './providers.js'
+
+/** Values of one list that wait for a key service at a time. */
+const AT_ONCE = 64
+
+export function encryptedBackend (inner: Backend, { toStorage, fromStorage }: Providers): Backend {
+  return transformedBackend(inner, {
+    read: kvs => readAll(kvs, fromStorage),
+    write: toStorage,
+    outdated: async key => {
+      const { kv } = await inner.get(key)
+      return kv !== undefined && kv.damage === undefined && (await fromStorage(key, kv.value)).outdated
+    },
+    tooSlow: 'the key service is too slow for this watch'
+  })
+}
+
+/** Synchronous unless a value waits for a service or the turn is over. */
+function readAll (kvs: readonly KeyValue[], fromStorage: Providers['fromStorage']): KeyValue[] | Promise<KeyValue[]> {
+  const all: KeyValue[] = []
+  for (const kv of kvs) {
+    const read = decrypted(kv, fromStorage)
+    if (read instanceof Promise) return readRest(kvs, fromStorage, all, [read])
+    all.push(read)
+    if (turnIsOver()) return readRest(kvs, fromStorage, all, [])
+  }
+  return all
+}
+
+/** @param started reads of the values after `all` */
+async function readRest (kvs: readonly KeyValue[], fromStorage: Providers['fromStorage'], all: KeyValue[], started: Array<KeyValue | Promise<KeyValue>>): Promise<KeyValue[]> {
+  for (;;) {
+    while (all.length + started.length < kvs.length && started.length < AT_ONCE && !turnIsOver()) {
+      started.push(decrypted(kvs[all.length + started.length] as KeyValue, fromStorage)) // below the length
+    }
+    all.push(...await Promise.all(started.splice(0)))
+    if (all.length === kvs.length) return all
+    if (turnIsOver()) await nextTurn()
+  }
+}
+
+function decrypted (kv: KeyValue, fromStorage: Providers['fromStorage']): KeyValue | Promise<KeyValue> {
+  if (kv.damage !== undefined || kv.value.length === 0) return kv // also deletions
+  const plain = fromStorage(kv.key, kv.value)
+  return plain instanceof Promise ? plain.then(one => shown(kv, one)) : shown(kv, plain)
+}
+
+const shown = (kv: KeyValue, { value, damage }: Plain): KeyValue => damage === undefined ? { ...kv, value } : { ...kv, value, damage }
