@@ -6,8 +6,6 @@ import type { Parsed } from './command-line.js'
 
 /** Unimplemented flags. Each accepts its default and the listed values, which request nothing or the existing behaviour. */
 const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
-  // storage
-  'encryption-provider-config': [],
   // cluster
   'egress-selector-config-file': []
 }
