@@ -10,8 +10,8 @@ import { wraps } from './wrapped.js'
 export interface Transformation {
   /** Values as readers see them, one for one and in order. A rejection fails the read or ends the watch. */
   readonly read: (kvs: readonly KeyValue[]) => KeyValue[] | Promise<KeyValue[]>
-  /** The value to store. A rejection means that nothing is written. */
-  readonly write: (key: string, value: Uint8Array) => Uint8Array | Promise<Uint8Array>
+  /** The value to store. A rejection means that nothing is written. @param watched false if nothing waits for the event of the write */
+  readonly write: (key: string, value: Uint8Array, watched: boolean) => Uint8Array | Promise<Uint8Array>
   /** As `Backend.outdated`. */
   readonly outdated?: NonNullable<Backend['outdated']>
   /** Ends a watch whose events arrive faster than they are transformed. */
@@ -25,7 +25,7 @@ const TOGETHER = 100
 
 export function transformedBackend (inner: Backend, transformation: Transformation): Backend {
   const { read, write, outdated = inner.outdated } = transformation
-  const delayed = new Set<BackendWatch>() // watches that have received events of the store and not delivered them
+  const watches: Watches = { open: new Set(), delayed: new Set() }
   const one = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> => kv === undefined ? undefined : (await read([kv]))[0]
   const outcome = async (result: WriteResult): Promise<WriteResult> => result.succeeded || result.current === undefined ? result : { ...result, current: await one(result.current) }
   return wraps({
@@ -39,20 +39,26 @@ export function transformedBackend (inner: Backend, transformation: Transformati
       return { ...result, kvs: await read(kvs) }
     },
     count: (start, end) => inner.count(start, end),
-    create: async (key, value, options) => await outcome(await inner.create(key, await write(key, value), options)),
-    update: async (key, value, expected, options) => await outcome(await inner.update(key, await write(key, value), expected, options)),
+    create: async (key, value, options) => await outcome(await inner.create(key, await write(key, value, watches.open.size > 0), options)),
+    update: async (key, value, expected, options) => await outcome(await inner.update(key, await write(key, value, watches.open.size > 0), expected, options)),
     delete: async (key, expected) => await outcome(await inner.delete(key, expected)),
-    watch: request => watch(inner, request, transformation, delayed),
+    watch: request => watch(inner, request, transformation, watches),
     compact: revision => inner.compact(revision),
     compactedRevision: () => inner.compactedRevision(),
     revision: () => inner.revision(),
-    revisionNow: () => delayed.size === 0 ? inner.revisionNow() : undefined,
+    revisionNow: () => watches.delayed.size === 0 ? inner.revisionNow() : undefined,
     status: () => inner.status(),
     ...(outdated === undefined ? {} : { outdated }),
     ...(inner.shortage === undefined ? {} : { shortage: () => inner.shortage?.() }),
     lease: seconds => inner.lease(seconds),
     close: async () => {} // the store is another's
   }, inner)
+}
+
+interface Watches {
+  readonly open: Set<BackendWatch>
+  /** Those that have received events of the store and not delivered them. */
+  readonly delayed: Set<BackendWatch>
 }
 
 /** What a watch delivers, in order: events and the revision they are complete up to, progress, or the end. */
@@ -62,7 +68,7 @@ type Delivery =
   | { readonly end: StorageError }
 
 /** Delivers each event after the transformation of all events before it. Events that wait are transformed together. */
-function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transformation, delayed: Set<BackendWatch>): BackendWatch {
+function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transformation, { open, delayed }: Watches): BackendWatch {
   const queue: Delivery[] = []
   let waiting = 0
   let reading = false
@@ -70,6 +76,7 @@ function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transf
   const stop = (): void => {
     ended = true
     queue.length = 0
+    open.delete(watching)
     delayed.delete(watching)
     watching.cancel()
   }
@@ -144,6 +151,7 @@ function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transf
     onProgress: progress => { add({ progress }) },
     onEnd: error => { add({ end: error }) }
   })
+  open.add(watching)
   return {
     requestProgress: () => { watching.requestProgress() },
     cancel: stop

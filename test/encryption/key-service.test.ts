@@ -40,6 +40,19 @@ t.test('the service encrypts a key for each value, and is not asked for keys in 
   t.match(body, /^apiserver_storage_data_key_generation_failures_total 0$/m)
 })
 
+t.test("events of the server's own writes need no call, even without keys in memory; those of another server do", async t => {
+  const service = await keyServiceOf(t)
+  const store = await memory(t)
+  const [one, other] = [await serve(t, store, configurationOf([kms(service, 'local', { cachesize: -1 })])), await serve(t, store, configurationOf([kms(service, 'local', { cachesize: -1 })]))]
+  await one.reach('/readyz', 200)
+  await other.reach('/readyz', 200)
+  const { Decrypt } = service.calls
+  t.equal((await one.post(SECRETS, secret('a', 'the text'))).code, 201)
+  t.equal(textOf((await one.get(`${SECRETS}/a`)).json), 'the text')
+  t.equal(textOf((await other.get(`${SECRETS}/a`)).json), 'the text')
+  t.equal(service.calls.Decrypt - Decrypt, 1)
+})
+
 t.test('a service that comes later: the server starts, other types are served, Secrets are when it is there', async t => {
   const service = await keyServiceOf(t)
   const store = await memory(t)
