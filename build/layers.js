@@ -52,7 +52,7 @@ const BACK_ENDS = {
 const PACKAGES = [
   [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
-  [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'schemas/openapi']],
+  [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],
@@ -60,7 +60,8 @@ const PACKAGES = [
   [/^undici$/, ['clients']],
   [/^jose(?:\/|$)/, ['plugins/authentication']],
   [/^@opentelemetry\//, ['plugins/tracing/open-telemetry']],
-  [/^@grpc\//, ['clients/egress', 'plugins/tracing/open-telemetry', 'storage/etcd']]
+  [/^@grpc\//, ['clients/egress', 'plugins/tracing/open-telemetry', 'storage/etcd', 'storage/encryption/key-service']],
+  [/^@noble\//, ['storage/encryption/cipher']]
 ]
 
 const isIn = (file, place) => file === place || file.startsWith(`${place}/`)

@@ -52,7 +52,7 @@ function numberOf (value) {
 ${classes.join('')}`
 }
 
-for (const file of ['clients/egress/konnectivity.proto', 'storage/etcd/messages.proto', 'schemas/openapi/v2.proto']) {
+for (const file of ['clients/egress/konnectivity.proto', 'storage/etcd/messages.proto', 'storage/encryption/key-service.proto', 'schemas/openapi/v2.proto']) {
   const to = join(root, 'dist', `${file}.js`)
   mkdirSync(dirname(to), { recursive: true })
   writeFileSync(to, moduleOf(file))

@@ -12,6 +12,7 @@ import type { StorageOptions } from '../plugins/storage/index.js'
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
 import { Authorities } from '../auth/authorities.js'
 import type { AuthorizationMode } from '../auth/authorization-modes.js'
+import type { EncryptionConfiguration } from '../schemas/config/encryption.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers } from './combinations.js'
 import { egressOptions } from './egress.js'
@@ -61,6 +62,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   const { values, given } = parsed
   const audit = await auditOptions(values)
   const own = orchService(values)
+  const encryption = values['encryption-provider-config'] === '' ? undefined : await encryptionOf(values['encryption-provider-config'])
   const clients = authoritiesIn(values, 'client-ca-file')
   const proxies = authoritiesIn(values, 'requestheader-client-ca-file')
   const options: ServerOptions = {
@@ -72,7 +74,8 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       healthcheckTimeout: values['etcd-healthcheck-timeout'],
       eventTtl: values['event-ttl'],
       leaseReuseSeconds: values['lease-reuse-duration-seconds'],
-      garbageCollection: values['enable-garbage-collector']
+      garbageCollection: values['enable-garbage-collector'],
+      ...(encryption === undefined ? {} : { encryption: encryption.options })
     },
     watchCache: values['watch-cache'] ? { size: values['default-watch-cache-size'], sizes: await watchCacheSizes(parsed) } : { size: 0 },
     authentication: {
@@ -130,7 +133,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   }
   return {
     options,
-    warnings: [...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed), ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values), ...serviceAccountWarnings(values), ...proxyWarnings(values, clients, proxies)],
+    warnings: [...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed), ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values), ...serviceAccountWarnings(values), ...encryption?.warnings ?? [], ...proxyWarnings(values, clients, proxies)],
     serviceWarnings: own.warnings,
     authorities: [clients, proxies].filter(file => file !== undefined)
   }
@@ -234,11 +237,14 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
   }
 }
 
+async function encryptionOf (path: string): Promise<{ readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }> {
+  const { encryptionOptions, encryptionWarnings } = await import('./encryption.js')
+  const options = encryptionOptions(path)
+  return { options, warnings: encryptionWarnings(options) }
+}
+
 /** Describes the store for the log. */
 export const storeText = (values: Values): string => values['etcd-servers'].length === 0 ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
-
-/** The group in a flag's `plural.group`. */
-const groupOf = (name: string): string => name.split('.').slice(1).join('.')
 
 /** Sizes by `group/plural`. */
 async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<string, number>> {
@@ -247,14 +253,14 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
     return { name, size: Number(size) }
   })
   if (sizes.length === 0) return {}
-  const { cachedProblem } = await import('./resource-names.js')
+  const { cachedProblem, groupIn, pluralAndGroup } = await import('./resource-names.js')
   for (const { name } of sizes) {
-    const problem = cachedProblem(name, (group, plural) => group === '' ? plural : `${plural}.${group}`, groupOf)
+    const problem = cachedProblem(name, pluralAndGroup, groupIn)
     if (problem !== undefined) throw new FlagError('watch-cache-sizes', given.get('watch-cache-sizes'), `${name} ${problem}`)
   }
   return Object.fromEntries(sizes.map(({ name, size }) => {
     const [plural = ''] = name.split('.')
-    return [`${groupOf(name)}/${plural}`, size]
+    return [`${groupIn(name)}/${plural}`, size]
   }))
 }
 

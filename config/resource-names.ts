@@ -23,5 +23,11 @@ export function cachedProblem (name: string, nameOf: (group: string, plural: str
   return group.includes('.') && !types.some(type => type.group === group) ? undefined : resourceProblem(name, nameOf)
 }
 
+/** The name in flags and files: `plural.group`, or `plural` for the core group. */
+export const pluralAndGroup = (group: string, plural: string): string => group === '' ? plural : `${plural}.${group}`
+
+/** The group in such a name. */
+export const groupIn = (name: string): string => name.split('.').slice(1).join('.')
+
 /** The name in options: `group/plural`, or `/plural` for the core group. */
 export const groupAndPlural = (group: string, plural: string): string => `${group}/${plural}`

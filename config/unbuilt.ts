@@ -1,30 +1,14 @@
-/** Features of the interface that are not implemented. A flag that asks for one makes the start fail, so that none is silently ignored. */
+/** Feature gates that are not implemented. Changing one makes the start fail, so that none is silently ignored. */
 import { changedGates } from './feature-gates.js'
 import { FlagError } from './flag.js'
-import { FLAGS, type FlagName } from './flags/index.js'
 import type { Parsed } from './command-line.js'
-
-/** Unimplemented flags. Each accepts its default and the listed values, which request nothing or the existing behaviour. */
-const UNBUILT: Partial<Record<FlagName, readonly unknown[]>> = {
-  // storage
-  'encryption-provider-config': []
-}
 
 /** Gates that can be set. */
 const BUILT: ReadonlySet<string> = new Set(['APIServerIdentity', 'APIPriorityAndFairness', 'APIServerTracing'])
 
-/** @throws FlagError naming the first unimplemented flag */
+/** @throws FlagError naming the first unimplemented gate */
 export function refuseUnbuilt ({ values, given }: Parsed): void {
-  for (const [name, text] of given) {
-    const accepted = UNBUILT[name]
-    if (accepted !== undefined && ![FLAGS[name].default, ...accepted].some(value => same(value, values[name]))) {
-      throw new FlagError(name, text, 'is not supported by this version yet; leave it out')
-    }
-  }
   const gates = new Map([...values['feature-gates']].filter(([name]) => !BUILT.has(name)))
   const [changed] = changedGates(gates)
   if (changed !== undefined) throw new FlagError('feature-gates', given.get('feature-gates'), `${changed} is not supported by this version yet; leave it out`)
 }
-
-const same = (left: unknown, right: unknown): boolean => comparable(left) === comparable(right)
-const comparable = (value: unknown): string => JSON.stringify(value instanceof Map ? [...value] : value)

@@ -37,6 +37,7 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
     }
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
     case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
+    case 'KeyService': return new StatusError('InternalError', `Internal error occurred: ${error.message}; nothing was changed`, { cause: error })
     case 'NotFound': return internalError(error) // a lease, which only the server requests
   }
 }

@@ -13,6 +13,7 @@ import { Entry } from '../storage/cache/entry.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
 import { systemClock } from '../storage/clock.js'
+import { isEncrypted } from '../storage/encryption/forms.js'
 import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
@@ -238,6 +239,7 @@ export class ResourceStore {
 
   #object (kv: KeyValue): ApiObject {
     if (kv.damage !== undefined) throw kv.damage
+    if (isEncrypted(kv.value)) throw new StorageError('Corrupt', `the stored value of ${kv.key} is encrypted, and no provider is configured for it`, { key: kv.key })
     try {
       return decodeStored(this.type, kv.value)
     } catch (cause) {

@@ -187,6 +187,12 @@ export interface Backend {
   /** Why a healthy store refuses values at present: 'NoSpace'. Absent where that is unknown before a write. */
   shortage?: () => StorageError | undefined
 
+  /**
+   * Whether the newest value of the key is stored in a form that is read but no longer written, so that writing the same value again
+   * changes it. Absent where values have one form. Errors as `get`.
+   */
+  outdated?: (key: string) => Promise<boolean>
+
   /** Grants a lease of that many whole seconds; its keys are deleted after it ends. Leases survive a restart. */
   lease: (ttlSeconds: number) => Promise<LeaseId>
 

@@ -15,8 +15,10 @@ export type StorageErrorCode =
   | 'TooLarge'
   /** The disk is nearly full; nothing was written, and values are refused until there is space. */
   | 'NoSpace'
-  /** The stored value can't be decoded. */
+  /** The stored value can't be decrypted or decoded. */
   | 'Corrupt'
+  /** The key service of encryption at rest failed; nothing was written. */
+  | 'KeyService'
   /** The store or the watch was closed. */
   | 'Closed'
 

@@ -1,5 +1,6 @@
 /** Observes one resource type in the store, for metrics. Calls are synchronous and must not throw. */
 import type { Backend } from './backend.js'
+import { wraps } from './wrapped.js'
 
 export interface StoreObserver {
   /** A list was served from memory: objects examined and returned. */
@@ -20,11 +21,6 @@ export interface StoreObserver {
 
 export type StoreOperation = 'get' | 'list' | 'count' | 'create' | 'update' | 'delete'
 
-const untimedBackends = new WeakMap<object, Backend>()
-
-/** The back end behind a timed one: each resource type times the same store separately. */
-export const storeOf = <T extends object>(backend: T): T | Backend => untimedBackends.get(backend) ?? backend
-
 /** Wraps a back end to time its requests. */
 export function timed (backend: Backend, called: StoreObserver['called']): Backend {
   const measure = async <T>(operation: StoreOperation, result: Promise<T>): Promise<T> => {
@@ -35,7 +31,7 @@ export function timed (backend: Backend, called: StoreObserver['called']): Backe
       called(operation, (performance.now() - since) / 1000)
     }
   }
-  const made: Backend = {
+  return wraps({
     name: backend.name,
     get: (key, revision) => measure('get', backend.get(key, revision)),
     list: request => measure('list', backend.list(request)),
@@ -51,8 +47,7 @@ export function timed (backend: Backend, called: StoreObserver['called']): Backe
     status: () => backend.status(),
     ...(backend.shortage === undefined ? {} : { shortage: () => backend.shortage?.() }),
     lease: seconds => backend.lease(seconds),
+    ...(backend.outdated === undefined ? {} : { outdated: backend.outdated }),
     close: () => backend.close()
-  }
-  untimedBackends.set(made, backend)
-  return made
+  }, backend)
 }

@@ -77,6 +77,8 @@ t.test('each layer is kept from those above and beside it', async t => {
     // The back ends.
     ['registry/resource-registry.ts', '../storage/etcd/backend.js'],
     ['registry/operations/patch.ts', '../../storage/embedded/lmdb.js'],
+    ['storage/encryption/envelope.ts', '@grpc/grpc-js'],
+    ['storage/encryption/forms.ts', '@noble/ciphers/salsa.js'],
     ['storage/embedded/lmdb.ts', '../etcd/backend.js'],
     ['routes/index.ts', '../storage/etcd/backend.js'],
     ['plugins/storage/index.ts', '../../storage/embedded/memory.js'],
@@ -118,6 +120,8 @@ t.test('what a layer may import it may', async t => {
     ['storage/open.ts', './etcd/backend.js'],
     ['storage/etcd/backend.ts', 'etcd3/lib/connection-pool.js'],
     ['storage/etcd/messages.ts', 'protobufjs/minimal.js'],
+    ['storage/encryption/key-service.ts', '@grpc/grpc-js'],
+    ['storage/encryption/cipher.ts', '@noble/ciphers/salsa.js'],
     ['plugins/audit/index.ts', './sink.js'],
     ['plugins/new/index.ts', './part.js'],
     ['plugins/new/index.ts', '../context.js'],

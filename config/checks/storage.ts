@@ -2,10 +2,11 @@
 import type { StorageOptions, WatchCacheOptions } from '../../plugins/storage/index.js'
 import type { Backend } from '../../storage/backend.js'
 import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/open.js'
+import { encryptionProblem } from '../encryption.js'
 import { choice } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
 import { meant } from '../meant.js'
-import { as, callback, checkMembers, members, needed, object, record, string, whole, type Option, type Table } from '../option.js'
+import { as, callback, checkMembers, members, needed, object, OptionError, record, string, whole, type Option, type Table } from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
 import { certificateBytes, privateKeyBytes } from './files.js'
 
@@ -19,7 +20,14 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   healthcheckTimeout: as(flags['etcd-healthcheck-timeout']),
   eventTtl: as(flags['event-ttl']),
   leaseReuseSeconds: as(flags['lease-reuse-duration-seconds']),
-  garbageCollection: as(flags['enable-garbage-collector'])
+  garbageCollection: as(flags['enable-garbage-collector']),
+  encryption: {
+    check: (value, path) => {
+      object().check(value, path)
+      const problem = encryptionProblem(value as object)
+      if (problem !== undefined) throw new OptionError(path, undefined, problem)
+    }
+  }
 }
 
 const servers: Option<readonly string[]> = as(flags['etcd-servers'])

@@ -2,7 +2,7 @@
 import type { ComponentStatus } from '../../schemas/api/core/componentstatuses.js'
 import type { Backend } from '../../storage/backend.js'
 import { reasonOf } from '../../storage/errors.js'
-import { storeOf } from '../../storage/observer.js'
+import { storeOf } from '../../storage/wrapped.js'
 import type { Source } from '../../registry/resource-registry.js'
 
 /** Maximum milliseconds for a store's health check. */

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import type { EncryptionOptions } from '../../schemas/config/encryption.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { loadPlugins } from '../../admission/catalogue.js'
 import { AdmissionChain } from '../../admission/chain.js'
@@ -22,6 +23,7 @@ import type { OrchServer } from '../server.js'
 import { observeAdmission } from './admission-metrics.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
+import { observeEncryption } from './encryption-metrics.js'
 import { observePodSecurity } from './pod-security-metrics.js'
 import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
 
@@ -41,6 +43,8 @@ export type StorageOptions = (BackendOptions | Backend) & {
   readonly leaseReuseSeconds?: number
   /** True if a garbage collector deletes dependents of deleted objects, `--enable-garbage-collector`. Default true. */
   readonly garbageCollection?: boolean
+  /** Encryption at rest, `--encryption-provider-config`. Default none. */
+  readonly encryption?: EncryptionOptions
 }
 
 /** Watch cache settings. */
@@ -81,7 +85,7 @@ const TRIM_EVERY = MINUTE / 2
 const FORMAT_WAIT = 500
 
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {
-  const { prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection } = storage
+  const { prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection, encryption: configured } = storage
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const stores = await openStores(await throughProxy(storage, fastify.orch.egress), {
     prefix,
@@ -96,6 +100,9 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
       if (refusal !== undefined) throw refusal
     })
   }
+
+  const observed = observeEncryption(fastify.orch.metrics)
+  const encryption = configured === undefined ? undefined : await (await import('../../storage/encryption/index.js')).openEncryption(configured, observed)
 
   const { rbac, authorizer } = fastify.orch
   const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, egress: fastify.orch.egress, warn: text => { fastify.log.warn(text) } })
@@ -112,7 +119,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   if (rbac !== undefined) plugins.push((await import('../../admission/plugins/rbac-escalation.js')).escalationCheck({ rbac, authorize: attributes => authorizer.authorize(attributes) }))
   const allocation = services === undefined ? undefined : new (await import('../../registry/services/allocation.js')).ServiceAllocation({ ...services, backend: stores.of('', 'services'), prefix, log, observe: observeAddresses(fastify.orch.metrics) })
   const resources: ResourceRegistry = new ResourceRegistry({
-    backendOf: stores.of,
+    backendOf: (group, plural) => encryption?.of(group, plural, stores.of(group, plural)) ?? stores.of(group, plural),
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
     prefix,
     mediaType,
@@ -143,6 +150,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout: healthcheckTimeout })
     metrics.trackStore(name, () => backend.status(), endpoint)
   })
+  encryption?.checks.forEach((check, at) => { health.add(`kms-provider-${at}`, check) })
   // readyz only: a restart does not help against a full disk and would stop reads and deletes.
   if (backends.some(({ shortage }) => shortage !== undefined)) {
     health.add('storage-space', () => {
@@ -176,5 +184,6 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     resources.close()
     await callers.close()
     await stores.close()
+    encryption?.close()
   })
 }, { name: 'orch/storage', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/dry-run'] })

@@ -8,7 +8,7 @@
 import type { Precondition } from '../admission.js'
 import type { Backend, Revision, WriteOptions, WriteResult } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
-import { storeOf } from '../../storage/observer.js'
+import { storeOf } from '../../storage/wrapped.js'
 
 /** How often a compensating delete is retried. */
 const MAX_ATTEMPTS = 20

@@ -73,7 +73,7 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const { dryRun } = context
   forgetEmpty(store.stored.message, object)
   const json = store.unversioned(object)
-  if (json.isOf(base.json, base.revision)) return { done: base, unwritten: true }
+  if (json.isOf(base.json, base.revision) && (dryRun || await store.backend.outdated?.(base.key) !== true)) return { done: base, unwritten: true }
   if (dryRun) {
     if (isLarge(json.length)) await encodeLarge(store, object, json, maxBytes)
     return { done: store.entry(base.key, object, base.revision), unwritten: true }

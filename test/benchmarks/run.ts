@@ -23,6 +23,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   writes: async () => (await import('./writes.js')).writes,
   structured: async () => (await import('./structured.js')).structured,
   admission: async () => (await import('./admission.js')).admission,
+  encryption: async () => (await import('./encryption.js')).encryption,
   hooks: async () => (await import('./hooks.js')).hooks,
   custom: async () => (await import('./custom.js')).custom,
   tenants: async () => (await import('./tenants.js')).tenants,

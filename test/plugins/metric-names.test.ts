@@ -64,7 +64,12 @@ const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: stri
   ['apiserver_request_total*', 'counter', 'code component dry_run group resource scope subresource verb version'],
   ['apiserver_requested_deprecated_apis*', 'gauge', 'group removed_release resource subresource version'],
   ['apiserver_response_sizes*', 'histogram', SUBJECT],
+  ['apiserver_storage_data_key_generation_duration_seconds', 'histogram', ''],
+  ['apiserver_storage_data_key_generation_failures_total', 'counter', ''],
+  ['apiserver_storage_envelope_transformation_cache_misses_total', 'counter', ''],
   ['apiserver_storage_objects*', 'gauge', 'resource'],
+  ['apiserver_storage_transformation_duration_seconds', 'histogram', 'transformation_type'],
+  ['apiserver_storage_transformation_operations_total', 'counter', 'status transformation_type transformer_prefix'],
   ['apiserver_watch_cache_events_dispatched_total', 'counter', 'resource'],
   ['apiserver_watch_cache_watch_cache_initializations_total', 'counter', 'resource'],
   ['apiserver_watch_events_sizes', 'histogram', 'group kind version'],
@@ -88,7 +93,7 @@ const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: stri
 ]
 
 t.test('names, labels, types and stability are those of the convention', async t => {
-  const server = await listen(t, { limits: { priorityAndFairness: true } })
+  const server = await listen(t, { limits: { priorityAndFairness: true }, storage: { encryption: { resources: [{ resources: ['configmaps'], providers: [{ aesgcm: { keys: [{ name: 'one', secret: Buffer.alloc(32).toString('base64') }] } }] }] } } })
   const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1`)
   await server.post(CONFIGS, { metadata: { name: 'one' } })
   await watch.take(1)

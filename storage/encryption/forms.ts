@@ -1,0 +1,41 @@
+/** The forms of stored values: one for each configured key, `orch:enc:PROVIDER:v1:NAME:` before the encrypted value. */
+import type { ProviderConfiguration } from '../../schemas/config/encryption.js'
+import { aesCbc, aesGcm, secretbox, type Cipher } from './cipher.js'
+
+export interface Form {
+  readonly prefix: Buffer
+  /** Undefined for values as they are. */
+  readonly cipher: Cipher | undefined
+  /** Values of `transformer_prefix` in metrics when reading and writing: of the provider, then of the key. */
+  readonly readLabels: readonly string[]
+  readonly writeLabels: readonly string[]
+}
+
+export type KeyServiceConfiguration = NonNullable<ProviderConfiguration['kms']>
+
+const ENCRYPTED = Buffer.from('orch:enc:')
+
+/** True for values that an encryption provider wrote. */
+export const isEncrypted = (stored: Uint8Array): boolean => startsWith(stored, ENCRYPTED)
+
+/** A value without encryption has no prefix, so its form is that of all values without one. */
+export const isOf = ({ prefix, cipher }: Form, stored: Uint8Array): boolean => cipher === undefined ? !isEncrypted(stored) : startsWith(stored, prefix)
+
+const startsWith = (stored: Uint8Array, start: Buffer): boolean => stored.length >= start.length && start.compare(stored, 0, start.length) === 0
+
+const IDENTITY: Form = { prefix: Buffer.alloc(0), cipher: undefined, readLabels: ['identity'], writeLabels: [''] } // as upstream
+
+/** The forms of a provider, in order of its keys. */
+export async function formsOf ({ aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration, keyService: (configuration: KeyServiceConfiguration) => Cipher): Promise<Form[]> {
+  const each = async (provider: string, keys: ReadonlyArray<{ name: string, secret: string }> = [], cipher: (secret: Buffer) => Cipher | Promise<Cipher>): Promise<Form[]> =>
+    await Promise.all(keys.map(async ({ name, secret }) => form(`orch:enc:${provider}:v1:`, `${name}:`, await cipher(Buffer.from(secret, 'base64')))))
+  if (aesgcm !== undefined) return await each('aesgcm', aesgcm.keys, aesGcm)
+  if (aescbc !== undefined) return await each('aescbc', aescbc.keys, aesCbc)
+  if (box !== undefined) return await each('secretbox', box.keys, secretbox)
+  return [kms === undefined ? IDENTITY : form(`orch:enc:kms:v1:${kms.name}:`, '', keyService(kms))]
+}
+
+function form (provider: string, key: string, cipher: Cipher): Form {
+  const labels = key === '' ? [provider] : [provider, key]
+  return { prefix: Buffer.from(provider + key), cipher, readLabels: labels, writeLabels: labels }
+}

@@ -1,0 +1,91 @@
+/** The providers of a resource, in order of configuration: the first encrypts, and each value is decrypted by the key that its prefix names. */
+import { StorageError } from '../errors.js'
+import type { Decrypted } from './cipher.js'
+import { isOf, type Form } from './forms.js'
+import { KeyServiceError } from './key-service-error.js'
+import type { Direction, TransformationObserver } from './observer.js'
+
+/** A value as readers see it. */
+export interface Plain {
+  readonly value: Uint8Array
+  /** True if a write of the same value would store another form. */
+  readonly outdated: boolean
+  /** 'Corrupt' if the value can't be decrypted; `value` is then empty. */
+  readonly damage?: StorageError
+}
+
+export interface Providers {
+  /** Rejects with a KeyServiceError. */
+  readonly toStorage: (key: string, value: Uint8Array) => Uint8Array | Promise<Uint8Array>
+  /** Never throws; rejects with a KeyServiceError if the service may decrypt the value later. */
+  readonly fromStorage: (key: string, stored: Uint8Array) => Plain | Promise<Plain>
+}
+
+/** @param forms at least one */
+export function providers (forms: readonly Form[], { transformed }: TransformationObserver): Providers {
+  const [first] = forms as readonly [Form]
+  // A key named `a` has the prefix of values of a key named `a:b`.
+  const longestFirst = [...forms].sort((one, other) => other.prefix.length - one.prefix.length)
+  const observe = (direction: Direction, labels: readonly string[], since: number, error?: unknown): void => {
+    const status = error === undefined ? 'OK' : statusOf(error)
+    const seconds = (performance.now() - since) / 1000
+    for (const label of labels) transformed(direction, label, status, seconds)
+  }
+  return {
+    toStorage: (key, value) => {
+      const since = performance.now()
+      const store = (encrypted: Uint8Array): Uint8Array => {
+        observe('to_storage', first.writeLabels, since)
+        return encrypted
+      }
+      if (first.cipher === undefined) return store(value)
+      const encrypted = first.cipher.encrypt(value, key)
+      if (!(encrypted instanceof Promise)) return store(Buffer.concat([first.prefix, encrypted]))
+      return encrypted.then(bytes => store(Buffer.concat([first.prefix, bytes])), (error: unknown) => {
+        observe('to_storage', first.writeLabels, since, error)
+        throw error
+      })
+    },
+    fromStorage: (key, stored) => {
+      const since = performance.now()
+      const damaged = (why: string, cause?: unknown): Plain =>
+        ({ value: NOTHING, outdated: false, damage: new StorageError('Corrupt', `the stored value of ${key} can't be decrypted${why}`, { key, cause }) })
+      const read = (from: number, cause?: unknown): Plain | Promise<Plain> => {
+        const index = longestFirst.findIndex((form, at) => at >= from && isOf(form, stored))
+        const form = longestFirst[index]
+        if (form === undefined) {
+          if (cause !== undefined) return damaged('', cause)
+          observe('from_storage', ['unknown'], since, 'no form')
+          return damaged(': no provider reads its form')
+        }
+        const made = ({ value, outdated = false }: Decrypted): Plain => {
+          observe('from_storage', form.readLabels, since)
+          return { value, outdated: outdated || form !== first }
+        }
+        const failed = (error: unknown): Plain | Promise<Plain> => {
+          observe('from_storage', form.readLabels, since, error)
+          return read(index + 1, error) // another key may have the same name
+        }
+        if (form.cipher === undefined) return made({ value: stored })
+        let decrypted
+        try {
+          decrypted = form.cipher.decrypt(stored.subarray(form.prefix.length), key)
+        } catch (error) {
+          return failed(error)
+        }
+        return decrypted instanceof Promise
+          ? decrypted.then(made, (error: unknown) => {
+            if (!(error instanceof KeyServiceError)) return failed(error)
+            observe('from_storage', form.readLabels, since, error)
+            throw error
+          })
+          : made(decrypted)
+      }
+      return read(0)
+    }
+  }
+}
+
+const statusOf = (error: unknown): string => error instanceof KeyServiceError ? error.status : error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : 'unknown-non-grpc'
+
+const NOTHING = new Uint8Array(0)
