@@ -1,10 +1,10 @@
 /**
  * A single streamed request to an arbitrary server. Bodies are not buffered, and an upgrade returns the connection. Unlike
  * `http-client.ts`, requests have no overall deadline, and any response is returned, redirects included. Each request has its own
- * connection, so that leftovers of one cannot reach another.
+ * connection, so that leftovers of one cannot reach another, unless its caller keeps connections in an agent.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import { request as requestHttps, type Agent } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
@@ -36,6 +36,8 @@ export interface OutgoingRequest {
   readonly answerTimeout?: number | undefined
   /** Names caller and peer in errors. */
   readonly call: string
+  /** For https: connections to one server, of one secure context. Default a new connection. */
+  readonly agent?: Agent | undefined
 }
 
 export interface Incoming {
@@ -67,7 +69,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       port,
       path,
       headers: headers as string[], // not modified
-      agent: false,
+      agent: outgoing.agent ?? false,
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       ...(scheme === 'https' ? { rejectUnauthorized: verify, ...(verify ? { checkServerIdentity: identityCheck() } : {}), servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'], ...(secureContext !== undefined ? { secureContext } : verify ? {} : { secureContext: withoutAuthorities() }) } : {})
@@ -81,11 +83,13 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     request.once('socket', socket => {
       socket.setKeepAlive(true, KEEP_ALIVE)
       socket.setNoDelay(true)
-      socket.once(scheme === 'https' ? 'secureConnect' : 'connect', () => {
+      const { answerTimeout } = outgoing
+      const connected = (): void => {
         settle()
-        const { answerTimeout } = outgoing
         if (answerTimeout !== undefined) timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no answer in time`)) }, answerTimeout)
-      })
+      }
+      if (request.reusedSocket) connected()
+      else socket.once(scheme === 'https' ? 'secureConnect' : 'connect', connected)
     })
     request.once('response', answer => {
       settle()

@@ -1,0 +1,13 @@
+/** Metrics of APIServices, with upstream's names. */
+import type { AvailabilityObserver } from '../../controllers/aggregation/availability.js'
+import type { Metrics } from '../metric-series.js'
+
+export function observeAvailability ({ gauge, counter }: Metrics): AvailabilityObserver {
+  const unavailable = gauge('aggregator_unavailable_apiservice', 'Whether an APIService was unavailable at its last check, by name.', ['name'])
+  const lost = counter('aggregator_unavailable_apiservice_total', 'APIServices that became unavailable, by name and reason.', ['name', 'reason'])
+  return {
+    checked: (name, available) => { unavailable.with(name).set(available ? 0 : 1) },
+    lost: (name, reason) => { lost.with(name, reason).add() },
+    deleted: name => { unavailable.forget(name) }
+  }
+}
