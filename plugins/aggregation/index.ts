@@ -12,6 +12,9 @@ import { discoveryOrder } from '../../controllers/aggregation/discovery-order.js
 import { RegisteredServices, type RegisteredService } from '../../controllers/aggregation/registered-services.js'
 import type { Controller } from '../../controllers/controller.js'
 import { failureFields } from '../../storage/errors.js'
+import { occasionally } from '../occasionally.js'
+import { RemoteDocuments, type Documents } from './documents.js'
+import { documentFetch } from './fetch.js'
 import { observeAvailability } from './metrics.js'
 import { Pools } from './pools.js'
 import { discoveryProbe } from './probe.js'
@@ -31,6 +34,8 @@ export interface Aggregation {
   readonly proxy: RemoteProxy
   /** All groups with their versions, in discovery order. */
   readonly groups: () => ReadonlyMap<string, readonly string[]>
+  /** OpenAPI documents of extension servers; the same value as long as they have not changed. */
+  readonly documents: () => Promise<Documents>
   readonly controllers: readonly Controller[]
 }
 
@@ -47,6 +52,9 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
   const via = `1.1 orch-apiserver-${randomUUID()}`
   const services = new RegisteredServices({ resources, log })
   services.onChange((before, after) => { if (before?.remote !== undefined && before.remote !== after?.remote) pools.retire(before.name) })
+
+  const unread = occasionally<readonly [string, unknown]>(([name, error]) => { log(`the OpenAPI document of APIService ${name} is left out`, error) })
+  const documents = new RemoteDocuments({ services, fetch: documentFetch(routing, certificate, pools, via), failed: (name, error) => { unread([name, error]) } })
 
   let order: ReadonlyMap<string, readonly string[]> | undefined
   let orderOf = ''
@@ -65,6 +73,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
       }
       return order
     },
+    documents: () => documents.current(),
     controllers: [services, new Availability({ resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via), observer: observeAvailability(metrics) })]
   }
   fastify.addHook('onReady', async () => { await certificate.current() })
