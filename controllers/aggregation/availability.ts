@@ -3,6 +3,7 @@
  * while its discovery fails. The servers of one store check independently. A status that another server wrote is no reason to check
  * again, so they cannot drive each other on.
  */
+import { setMaxListeners } from 'node:events'
 import type { APIService, APIServiceCondition } from '../../schemas/api/apiregistration/apiservices.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
@@ -13,13 +14,14 @@ import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
-import { check, LOCAL, type Finding, type Probe } from './check.js'
+import { check, FAILED, LOCAL, type Finding, type Probe } from './check.js'
 import { apiServicesOf, type RegisteredService, type RegisteredServices } from './registered-services.js'
 import { ServiceFollower } from './service-follower.js'
 
 const WORKERS = 10
 const RESYNC_MS = 30_000
-const BACKOFF = { first: 5, max: 30_000 }
+/** While discovery fails. */
+const BACKOFF = { first: 200, max: RESYNC_MS }
 
 export interface AvailabilityOptions extends ControllerOptions {
   readonly services: RegisteredServices
@@ -88,7 +90,7 @@ export class Availability implements Controller {
 
   #scheduleResync (): void {
     this.#cancelResync = (this.#options.clock ?? systemClock).after(RESYNC_MS, () => {
-      for (const { name, remote } of this.#options.services.byName.values()) if (remote !== undefined) this.#queue.add(name)
+      for (const { name, remote } of this.#options.services.byName.values()) if (remote !== undefined && this.#found.get(name)?.reason !== FAILED) this.#queue.add(name)
       this.#scheduleResync()
     })
   }
@@ -96,13 +98,15 @@ export class Availability implements Controller {
   async #reconcile (name: string, signal: AbortSignal): Promise<Verdict> {
     const service = this.#options.services.byName.get(name)
     if (service === undefined) return 'done'
+    if (this.#context === undefined) setMaxListeners(0, signal) // each probe listens
+    this.#context ??= serverContext(signal)
     const { reader, probe, observer } = this.#options
     const finding = service.remote === undefined ? LOCAL : await check(service.remote, reader, probe, signal)
     if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done' // its change queued it again
     if (service.remote !== undefined) observer?.checked(name, finding.status === 'True')
-    await this.#write(service, finding, this.#context ??= serverContext(signal))
+    await this.#write(service, finding, this.#context)
     if (service.remote !== undefined) this.#found.set(name, finding)
-    return finding.reason === 'FailedDiscoveryCheck' ? 'later' : 'done'
+    return finding.reason === FAILED ? 'later' : 'done'
   }
 
   async #write ({ name }: RegisteredService, finding: Finding, context: WriteContext): Promise<void> {

@@ -17,6 +17,8 @@ export type Probe = (service: RemoteService, signal: AbortSignal) => Promise<voi
 export const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
 const PASSED: Finding = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
+export const FAILED = 'FailedDiscoveryCheck'
+
 /** Attempts after a first one that failed: a service may have several endpoints, and one that answers is enough. */
 const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
@@ -49,7 +51,7 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
   try {
     await probed(remote, probe, signal)
   } catch (error) {
-    return missing('FailedDiscoveryCheck', shortened(error instanceof Error ? error.message : String(error)))
+    return missing(FAILED, shortened(error instanceof Error ? error.message : String(error)))
   }
   return PASSED
 }
