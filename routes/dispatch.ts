@@ -20,7 +20,7 @@ export default async function dispatch (fastify: FastifyInstance, { handlerOf }:
   }
   const handle: Handler = (request, reply) => {
     const { info } = request.orch
-    const store = info.isResourceRequest ? resources.lookup(info) : undefined
+    const store = info.isResourceRequest && info.deeper === undefined ? resources.lookup(info) : undefined
     return store === undefined ? passOn(request, reply) : handlerOf(store)(request, reply)
   }
   /** HEAD and OPTIONS are valid only for proxied paths. */

@@ -98,8 +98,10 @@ function headersFor ({ orch, raw }: FastifyRequest, passing: { readonly host: st
 async function passed ({ orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool): Promise<Incoming> {
   const body = hasBody(raw) ? raw : undefined
   let current: ClientRequest | undefined
-  orch.onClosed(() => { current?.destroy() })
-  const attempt = (kept: boolean): Promise<Incoming> => send({ ...outgoing, body, upgrade: false, agent: kept ? agent : undefined }, request => { current = request })
+  const attempt = (kept: boolean): Promise<Incoming> => send({ ...outgoing, body, upgrade: false, agent: kept ? agent : undefined }, request => {
+    current = request
+    orch.onClosed(() => { request.destroy() })
+  })
   try {
     return await attempt(body === undefined)
   } catch (error) {

@@ -2,9 +2,8 @@
 import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
 import { createServer } from 'node:tls'
-import type { AddressInfo, Socket } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { Authenticator } from '../../app.js'
 import { build, listen, type Answer, type Client, type Json, type Test } from '../build.js'
 import { until } from '../custom/definitions.js'
@@ -70,7 +69,7 @@ t.test('an endless answer waits for its client, and ends with it; one that break
   shop.instead = (_request, raw) => {
     raw.writeHead(200, { 'content-type': 'application/json' })
     const piece = Buffer.alloc(64 * 1024, 97)
-    const more = (): void => { while (!ended && sent < 1e9 && raw.write(piece)) sent += piece.length }
+    const more = (): void => { while (!raw.destroyed && sent < 1e9 && raw.write(piece)) sent += piece.length }
     raw.on('drain', more).on('close', () => { ended = true })
     more()
     return true
@@ -114,7 +113,7 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
   t.match(await server.get(GADGETS), { code: 502, json: { message: 'the backend attempted to redirect this request, which is not permitted' } })
   t.same((await server.get('/openapi/v2')).json, before)
 
-  const documents = ['[]', '{', '{"paths":{}}', `{"paths":{"${GADGETS}":{"get":{"schema":{"$ref":"#/definitions/none"}}}}}`, `{"paths":{"${GADGETS}":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}}`, `{"paths":{"/api/v1/pods":{"get":{}},"__proto__":{}},"definitions":{"__proto__":{}}}`]
+  const documents = ['[]', '{', '{"paths":{}}', `{"paths":{"${GADGETS}":{"get":{"schema":{"$ref":"#/definitions/none"}}}}}`, `{"paths":{"${GADGETS}":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}}`, '{"paths":{"/api/v1/pods":{"get":{}},"__proto__":{}},"definitions":{"__proto__":{}}}']
   for (const document of documents) {
     shop.instead = ({ url }, raw) => {
       if (!url.startsWith('/openapi/')) return false
@@ -153,6 +152,24 @@ t.test('an APIService that leads back to this server, or in a circle, is refused
   t.equal(await refused([one, other]), `this server has passed the request on before: APIService ${NAME} leads back to it`)
 })
 
+t.test('a kept connection that ends as it is used is not a failure', async t => {
+  let connections = 0
+  const server = await build(t)
+  const answered = new WeakSet<Socket>()
+  await register(server, await rawServer(t, socket => {
+    if (answered.has(socket)) socket.destroy()
+    else {
+      answered.add(socket)
+      connections++
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
+    }
+  }))
+  for (let round = 1; round <= 3; round++) {
+    t.equal((await server.get(GADGETS)).code, 200)
+    t.equal(connections, round)
+  }
+})
+
 /** A GET with exactly this path. */
 async function raw (port: number, path: string): Promise<number> {
   const socket = connect(port, '127.0.0.1')
@@ -171,6 +188,8 @@ t.test('paths that could be read in two ways are not passed on', async t => {
   t.same(shop.asked, [])
   t.equal(await raw(server.port, `${GADGETS}/a%20b%3Fc`), 404)
   t.equal(shop.asked.at(-1)?.url, `${GADGETS}/a%20b%3Fc`)
+  t.equal(await raw(server.port, `${GADGETS}/a/forward/22/tcp`), 404)
+  t.equal(shop.asked.at(-1)?.url, `${GADGETS}/a/forward/22/tcp`)
   t.equal((await server.call('OPTIONS', `${ROOT}/gadgets`)).code, 404, 'other methods are passed on too')
   t.equal(shop.asked.at(-1)?.method, 'OPTIONS')
 })
