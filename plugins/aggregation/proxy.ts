@@ -94,7 +94,9 @@ function headersFor ({ orch, raw }: FastifyRequest, passing: { readonly host: st
   }
 }
 
-/** A body goes over a new connection: it cannot be sent twice, and a kept connection may end as it is used. */
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** A kept connection may end as it is used. What cannot be sent twice goes over a new one. */
 async function passed ({ orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool): Promise<Incoming> {
   const body = hasBody(raw) ? raw : undefined
   let current: ClientRequest | undefined
@@ -103,7 +105,7 @@ async function passed ({ orch, raw }: FastifyRequest, outgoing: Omit<OutgoingReq
     orch.onClosed(() => { request.destroy() })
   })
   try {
-    return await attempt(body === undefined)
+    return await attempt(body === undefined && REPEATABLE.has(outgoing.method))
   } catch (error) {
     if (current?.reusedSocket !== true || !isClientError(error, 'Unreachable') || raw.destroyed || orch.signal.aborted) throw error
     return await attempt(false)

@@ -66,6 +66,27 @@ t.test('an APIService that this server does not keep decides who serves a versio
   t.equal((await server.get(DEPLOYMENTS)).code, 200)
 })
 
+t.test('even the core group can be served by another server, and taken back', async t => {
+  const shop = await extensionServer(t)
+  const server = await build(t, { outbound })
+  const path = `${SERVICES}/v1.`
+  await until(async () => (await server.get(path)).code === 200)
+  await service(server, 'shop', shop.port)
+  const { spec } = apiService(shop.port)
+  shop.instead = ({ url }, raw) => {
+    raw.writeHead(url.startsWith('/api/v1') ? 200 : 404).end(`{"from":"${url}"}`)
+    return true
+  }
+  await server.patch(path, { metadata: { labels: { 'kube-aggregator.orch.io/automanaged': null } }, spec: { service: spec.service, caBundle: spec.caBundle } })
+  await until(async () => available((await server.get(path)).json)?.['reason'] === 'Passed')
+  t.same((await server.get('/api/v1/namespaces/default/pods/a/log?follow=true')).json, { from: '/api/v1/namespaces/default/pods/a/log?follow=true' })
+  t.same((await server.post('/api/v1/namespaces', { metadata: { name: 'a' } })).json, { from: '/api/v1/namespaces' })
+  t.match((await server.get('/api')).json, { versions: ['v1'] })
+  t.equal((await server.get('/apis/apps/v1/deployments')).code, 200)
+  await server.delete(path)
+  t.equal((await server.get('/api/v1/namespaces/a')).code, 404)
+})
+
 t.test('the group of APIServices cannot be taken over', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })

@@ -2,8 +2,10 @@
 import t from 'tap'
 import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
-import type { Authenticator } from '../../app.js'
-import { build, listen, types, Watch, type Json } from '../build.js'
+import type { Socket } from 'node:net'
+import orch, { type Authenticator } from '../../app.js'
+import Fastify from '../fastify.js'
+import { build, client, listen, types, Watch, type Json } from '../build.js'
 import { until } from '../custom/definitions.js'
 import { apiService, conditionOf, extensionServer, GADGETS, GROUP, outbound, register, ROOT, SERVICES } from './extension-server.js'
 
@@ -123,4 +125,50 @@ t.test('an upgrade is a stream in both directions', async t => {
   t.match((await connect())[0], { statusCode: 502 })
   shop.upgrade.handle = undefined
   t.match((await connect())[0], { statusCode: 503 }, 'the connection ended instead')
+})
+
+t.test('a connection that was upgraded outlives the deadline of its request', async t => {
+  const shop = await extensionServer(t)
+  const server = await listen(t, { outbound, limits: { requestTimeout: 100 } })
+  await register(server, shop.port)
+  shop.upgrade.handle = socket => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    socket.on('data', piece => { socket.write(piece) })
+  }
+  const call = httpRequest(`${server.url}${GADGETS}/one/screen`, { headers: { connection: 'Upgrade', upgrade: 'websocket' } })
+  call.end()
+  const [, socket] = await once(call, 'upgrade') as [unknown, Socket]
+  shop.instead = () => true
+  t.equal((await server.get(GADGETS)).code, 504, 'a later request has reached its deadline')
+  socket.write('hello')
+  t.equal(String((await once(socket, 'data'))[0]), 'hello')
+  socket.destroy()
+})
+
+t.test('watches of an extension server take no seats of others', async t => {
+  const shop = await extensionServer(t)
+  const server = await listen(t, { outbound, limits: { priorityAndFairness: true, maxRequestsInflight: 20, maxMutatingRequestsInflight: 20 } })
+  await register(server, shop.port)
+  const watches = await Promise.all(Array.from({ length: 100 }, () => Watch.open(t, `${server.url}${GADGETS}?watch=true`)))
+  t.ok(watches.every(({ code }) => code === 200))
+  t.equal((await server.get(GADGETS)).code, 200)
+  t.equal((await server.get('/api/v1/namespaces')).code, 200)
+  for (const watch of watches) watch.close()
+  await until(async () => shop.watches() === 0)
+})
+
+t.test('a host passes requests on from where the server is mounted', async t => {
+  const shop = await extensionServer(t)
+  const app = Fastify({ logger: false })
+  t.teardown(() => app.close())
+  await app.register(orch, { prefix: '/cluster', outbound })
+  await app.ready()
+  const host = client(app)
+  const server = { ...host, get: (url: string) => host.get(`/cluster${url}`), post: (url: string, body: unknown) => host.post(`/cluster${url}`, body) }
+  await until(async () => (await server.get('/readyz')).code === 200)
+  await register(server, shop.port)
+  t.equal((await server.get(GADGETS)).code, 200)
+  t.equal(shop.asked.at(-1)?.url, GADGETS)
+  t.match(await server.get(ROOT), { json: { resources: [{ name: 'gadgets' }] } })
+  t.equal((await host.get(GADGETS)).code, 404)
 })
