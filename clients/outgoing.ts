@@ -8,7 +8,7 @@ import { request as requestHttps, type Agent } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
-import { identityCheck } from './peer-identity.js'
+import { identityCheck, isWeaklySigned } from './peer-identity.js'
 
 export interface OutgoingRequest {
   readonly method: string
@@ -36,6 +36,10 @@ export interface OutgoingRequest {
   readonly answerTimeout?: number | undefined
   /** Names caller and peer in errors. */
   readonly call: string
+  /** Called if the server's certificate has no subject alternative name. */
+  readonly missingName?: (() => void) | undefined
+  /** Called if the server's certificate chain is signed with SHA-1. */
+  readonly weakSignature?: (() => void) | undefined
   /** For https: connections to one server, of one secure context. Default a new connection. */
   readonly agent?: Agent | undefined
 }
@@ -72,12 +76,13 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       agent: outgoing.agent ?? false,
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      ...(scheme === 'https' ? { rejectUnauthorized: verify, ...(verify ? { checkServerIdentity: identityCheck() } : {}), servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'], ...(secureContext !== undefined ? { secureContext } : verify ? {} : { secureContext: withoutAuthorities() }) } : {})
+      ...(scheme === 'https' ? { rejectUnauthorized: verify, ...(verify ? { checkServerIdentity: identityCheck(outgoing.missingName) } : {}), servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'], ...(secureContext !== undefined ? { secureContext } : verify ? {} : { secureContext: withoutAuthorities() }) } : {})
     })
     let timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no connection in time`)) }, outgoing.connectTimeout)
     const settle = (): void => { clearTimeout(timer) }
     request.on('error', error => {
       settle()
+      if (isWeaklySigned(error)) outgoing.weakSignature?.()
       reject(classify(error, call))
     })
     request.once('socket', socket => {

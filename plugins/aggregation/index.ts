@@ -15,7 +15,7 @@ import { failureFields } from '../../storage/errors.js'
 import { occasionally } from '../occasionally.js'
 import { RemoteDocuments, type Documents } from './documents.js'
 import { documentFetch } from './fetch.js'
-import { observeAvailability } from './metrics.js'
+import { observeAvailability, observeCertificates } from './metrics.js'
 import { Pools } from './pools.js'
 import { discoveryProbe } from './probe.js'
 import { remoteProxy, type RemoteProxy } from './proxy.js'
@@ -64,7 +64,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
       const service = prefix === '' ? undefined : services.find(group, version)
       return service === undefined || AMBIGUOUS.test(path) ? undefined : service
     },
-    proxy: remoteProxy({ ...routing, certificate, pools, ending: shutdown.signal, via }),
+    proxy: remoteProxy({ ...routing, certificate, pools, ending: shutdown.signal, via, certificates: observeCertificates(metrics) }),
     groups: () => {
       const current = `${resources.generation} ${services.generation}`
       if (order === undefined || current !== orderOf) {

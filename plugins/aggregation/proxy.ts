@@ -25,6 +25,7 @@ export interface RemoteProxyTools extends Routing {
   readonly ending: AbortSignal
   /** This server's entry of Via. */
   readonly via: string
+  readonly certificates: Pick<OutgoingRequest, 'missingName' | 'weakSignature'>
 }
 
 export type RemoteProxy = (service: RegisteredService, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -43,7 +44,7 @@ const notSwitched = (answer: IncomingMessage) => isRedirect(answer) ? redirected
 const isDiscovery = (path: string): boolean => path.split('/').filter(part => part !== '').length === DISCOVERY_SEGMENTS
 
 export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
-  const { ending, via } = tools
+  const { ending, via, certificates } = tools
   return async ({ name, remote, available }, request, reply) => {
     const { orch, raw } = request
     if (remote === undefined || !available) throw unavailable('service unavailable')
@@ -56,6 +57,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     const discovery = !orch.info.isResourceRequest && isDiscovery(orch.info.path)
     const outgoing: Omit<OutgoingRequest, 'upgrade'> = {
       ...target,
+      ...certificates,
       method: request.method,
       path: query === '' ? uri : `${uri}?${query}`,
       headers: headersFor(request, { host: target.authority, uri, via }),

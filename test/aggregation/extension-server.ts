@@ -22,6 +22,7 @@ import { authority } from '../serving/authority.js'
 const servers = authority('authority of extension servers')
 export const caBundle = Buffer.from(servers.certificate).toString('base64')
 export const serverPair = servers.issue({ commonName: 'shop', names: ['shop.default.svc', 'localhost'], uses: ['server'] })
+export const namelessPair = servers.issue({ commonName: 'shop.default.svc', names: [], uses: ['server'] })
 const proxies = authority('authority of aggregators')
 export const PROXY_CA = proxies.certificate
 export const proxyPair = proxies.issue({ commonName: 'aggregator', uses: ['client'], names: [] })

@@ -7,7 +7,7 @@ import orch, { type Authenticator } from '../../app.js'
 import Fastify from '../fastify.js'
 import { build, client, listen, types, Watch, type Json } from '../build.js'
 import { until } from '../custom/definitions.js'
-import { apiService, conditionOf, extensionServer, GADGETS, GROUP, outbound, register, ROOT, SERVICES } from './extension-server.js'
+import { apiService, conditionOf, extensionServer, GADGETS, GROUP, namelessPair, outbound, register, ROOT, SERVICES } from './extension-server.js'
 
 const gadget = (name: string, price: unknown = 5): Json => ({ apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name }, spec: { price } })
 
@@ -96,6 +96,14 @@ t.test('the certificate has to be that of the service, by the authority of the A
   await server.post('/api/v1/namespaces/default/services', { metadata: { name: 'other' }, spec: { type: 'ExternalName', externalName: 'localhost' } })
   await server.patch(`${SERVICES}/v1.${GROUP}`, { spec: { insecureSkipTLSVerify: null, caBundle: apiService(1)['spec'].caBundle, service: { name: 'other' } } })
   t.match(await server.get(GADGETS), { code: 503, json: { message: /other\.default\.svc/ } })
+})
+
+t.test('a certificate without alternative names is refused, and counted', async t => {
+  const shop = await extensionServer(t, { certificate: namelessPair })
+  const server = await build(t, { outbound })
+  await register(server, shop.port)
+  t.match(await server.get(GADGETS), { code: 503, json: { message: /has no subject alternative name/ } })
+  t.match((await server.get('/metrics')).body, /^apiserver_orch_aggregator_x509_missing_san_total 1$/m)
 })
 
 t.test('an upgrade is a stream in both directions', async t => {
