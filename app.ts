@@ -12,6 +12,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { checkOptions } from './config/checks/index.js'
 import { featureGates } from './config/feature-gates.js'
 import type { ServerOptions } from './config/server-options.js'
+import aggregation from './plugins/aggregation/index.js'
 import audit from './plugins/audit/index.js'
 import authentication from './plugins/authentication/index.js'
 import authorization from './plugins/authorization/index.js'
@@ -104,6 +105,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
 
   await fastify.register(health, options.health ?? {})
   await fastify.register(storage, { storage: options.storage, watchCache: options.watchCache, admission: options.admission, services: options.services, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
+  await fastify.register(aggregation, options.outbound ?? {})
   await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
   await fastify.register(operations)
   await fastify.register(connections, options.connections ?? {})

@@ -1,16 +1,16 @@
 /**
  * A single streamed request to an arbitrary server. Bodies are not buffered, and an upgrade returns the connection. Unlike
  * `http-client.ts`, requests have no overall deadline, and any response is returned, redirects included. Each request has its own
- * connection, so that leftovers of one cannot reach another.
+ * connection, so that leftovers of one cannot reach another, unless its caller keeps connections in an agent.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import { request as requestHttps, type Agent } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, type ConnectionOptions, type SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
 import type { Tunnel } from './egress/tunnel.js'
-import { identityCheck } from './peer-identity.js'
+import { identityCheck, isWeaklySigned } from './peer-identity.js'
 
 export interface OutgoingRequest {
   readonly method: string
@@ -38,7 +38,13 @@ export interface OutgoingRequest {
   readonly answerTimeout?: number | undefined
   /** Names caller and peer in errors. */
   readonly call: string
-  /** Makes the connection. Default direct. */
+  /** Called if the server's certificate has no subject alternative name. */
+  readonly missingName?: (() => void) | undefined
+  /** Called if the server's certificate chain is signed with SHA-1. */
+  readonly weakSignature?: (() => void) | undefined
+  /** For https: connections to one server, of one secure context. Default a new connection. */
+  readonly agent?: Agent | undefined
+  /** Makes the connection, in place of the agent. Default direct. */
   readonly tunnel?: Tunnel | undefined
 }
 
@@ -57,10 +63,10 @@ const KEEP_ALIVE = 30_000
 /** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-function tlsOptions ({ host, verify, secureContext }: OutgoingRequest): Pick<ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity' | 'servername' | 'ALPNProtocols' | 'secureContext'> {
+function tlsOptions ({ host, verify, secureContext, missingName }: OutgoingRequest): Pick<ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity' | 'servername' | 'ALPNProtocols' | 'secureContext'> {
   return {
     rejectUnauthorized: verify,
-    ...(verify ? { checkServerIdentity: identityCheck() } : {}),
+    ...(verify ? { checkServerIdentity: identityCheck(missingName) } : {}),
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     ...(secureContext !== undefined ? { secureContext } : verify ? {} : { secureContext: withoutAuthorities() })
@@ -91,7 +97,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       port,
       path,
       headers: headers as string[], // not modified
-      ...(tunnel === undefined ? { agent: false } : { createConnection: connectThrough(tunnel, outgoing, secure) }),
+      ...(tunnel === undefined ? { agent: outgoing.agent ?? false } : { createConnection: connectThrough(tunnel, outgoing, secure) }),
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       ...secure
@@ -100,17 +106,18 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     const settle = (): void => { clearTimeout(timer) }
     request.on('error', error => {
       settle()
+      if (isWeaklySigned(error)) outgoing.weakSignature?.()
       reject(classify(error, call))
     })
     request.once('socket', socket => {
       socket.setKeepAlive(true, KEEP_ALIVE)
       socket.setNoDelay(true)
+      const { answerTimeout } = outgoing
       const connected = (): void => {
         settle()
-        const { answerTimeout } = outgoing
         if (answerTimeout !== undefined) timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no answer in time`)) }, answerTimeout)
       }
-      if (tunnel !== undefined && secure === undefined) connected()
+      if (request.reusedSocket || (tunnel !== undefined && secure === undefined)) connected()
       else socket.once(secure === undefined ? 'connect' : 'secureConnect', connected)
     })
     request.once('response', answer => {

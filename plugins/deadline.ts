@@ -31,7 +31,10 @@ function requestedTimeout (query: URLSearchParams): number {
   return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : Infinity
 }
 
+const SWITCHED_PROTOCOLS = 101
+
 function expire ({ request, reply }: Running): void {
+  if (reply.raw.headersSent && reply.raw.statusCode === SWITCHED_PROTOCOLS) return // it is a request no longer
   request.orch.end()
   if (reply.sent) reply.raw.destroy()
   else if (request.raw.complete === false) { // undefined for injected requests

@@ -14,6 +14,11 @@ export interface Metric<T> {
   with: (...values: string[]) => T
 }
 
+export interface GaugeMetric extends Metric<Gauge> {
+  /** Removes the series with these label values. */
+  forget: (...values: string[]) => void
+}
+
 export const LIMIT = 1000
 const UNEXPECTED = 'unexpected'
 
@@ -71,6 +76,8 @@ export abstract class Family<T> implements Metric<T> {
     this.#series.set(key, { labels, child, bytes: undefined, stamp: NaN })
     return child
   }
+
+  forget (...values: string[]): void { this.#series.delete(values.join('\u0000')) }
 
   /** Appends the metric in text format. Writes help and type even without series, so that the metric is discoverable. */
   write (pieces: Buffer[]): void {
@@ -157,7 +164,7 @@ export class HistogramFamily extends Family<Histogram> {
 export interface Metrics {
   /** Declares a metric, or returns the existing one. Names and labels as in Prometheus; the stability level is added to the help. */
   counter: (name: string, help: string, labels?: readonly string[]) => Metric<Counter>
-  gauge: (name: string, help: string, labels?: readonly string[]) => Metric<Gauge>
+  gauge: (name: string, help: string, labels?: readonly string[]) => GaugeMetric
   histogram: (name: string, help: string, bounds: readonly number[], labels?: readonly string[]) => Metric<Histogram>
   /** Quantiles over the last hours. More expensive than a histogram. */
   summary: (name: string, help: string, labels?: readonly string[]) => Metric<Histogram>

@@ -54,8 +54,8 @@ export default fp(async fastify => {
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false
     if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, pretty)
     if (textOnly) accept = choose(request.headers.accept, available === STREAM ? TEXT_STREAM : TEXT, pretty)
-    // The pod or node chooses the format of a proxied response.
-    if (accept === undefined && !isConnection(info)) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
+    // The pod, node or extension server chooses the format of a proxied response.
+    if (accept === undefined && !isConnection(info) && fastify.orch.aggregation.find(info.path) === undefined) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
     request.orch.accept = accept
     done()
   })

@@ -20,6 +20,9 @@ export interface RequestBodiesOptions {
   budget?: number | undefined
 }
 
+/** Nothing below takes a body but resources. */
+const API_PATH = /^\/apis?\//
+
 const DEFAULT_BUDGET = 256 * 1024 * 1024
 /** Fraction of the budget reserved for administrators. */
 const RESERVED = 1 / 8
@@ -157,8 +160,8 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', (request, payload, done: Done) => {
     const { info, user } = request.orch
-    // The response does not depend on the body.
-    if (request.is404 || (info.isResourceRequest && !fastify.orch.knowsPath(info))) return done(null)
+    // The response does not depend on the body, or the path is another server's, to which the body is streamed.
+    if (request.is404 || (info.isResourceRequest ? !fastify.orch.knowsPath(info) : API_PATH.test(info.path))) return done(null)
     if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers
     if (encoding !== undefined && encoding !== 'identity') {

@@ -6,6 +6,7 @@ import type { EventEmitter } from 'node:events'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
+import { isOwnGroup } from '../schemas/groups.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { pathSegment } from '../schemas/names.js'
 import { isTrue } from '../schemas/query-boolean.js'
@@ -66,11 +67,13 @@ function parsePath (method: string, path: string, query: string): RequestInfo {
     namespace = parts[at + 1] as string
     if (parts.length > at + 2 && !(core && ofNamespace(parts[at + 2] as string))) at += 2
   }
-  if (parts.length > at + 3) return nonResource(method, plain)
+  const deeper = parts.length > at + 3
+  if (deeper && isOwnGroup(group)) return nonResource(method, plain)
   const { [at]: resource = '', [at + 1]: name = '', [at + 2]: subresource = '' } = parts
   const verb = watched ? 'watch' : verbOf(method, name, query)
   const info = { path: plain, isResourceRequest: true, verb, group: plain === UPSTREAM_DEFINITIONS && verb === 'list' ? DEFINITIONS_GROUP : group, version, resource, subresource, namespace, name }
   const selected = name === '' && (verb === 'list' || verb === 'watch') && query.includes('metadata.name') ? selectedName(query) : undefined
+  if (deeper) return { ...info, deeper }
   return selected === undefined ? info : { ...info, name: selected, selected: true }
 }
 

@@ -3,6 +3,7 @@
  * Pure functions, not a plugin.
  */
 import type { RequestInfo } from '../auth/request-info.js'
+import { isOwnGroup } from '../schemas/groups.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 
 /** Connecting subresources by core resource. Subresources of the same name on other types are ordinary requests. */
@@ -16,8 +17,12 @@ const CONNECTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 export const isConnection = ({ subresource, group, resource }: RequestInfo): boolean =>
   subresource !== '' && group === '' && CONNECTIONS.get(resource)?.has(subresource) === true
 
+/** Subresources of extension servers that may be connections. */
+const REMOTE_CONNECTIONS = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+const isRemoteConnection = ({ subresource, group }: RequestInfo): boolean => subresource !== '' && REMOTE_CONNECTIONS.has(subresource) && !isOwnGroup(group)
+
 /** A watch or a connection. A log counts even if it does not follow, as upstream: its length is unbounded. */
-export const isLongRunning = (info: RequestInfo): boolean => info.verb === 'watch' || isConnection(info)
+export const isLongRunning = (info: RequestInfo): boolean => info.verb === 'watch' || isConnection(info) || isRemoteConnection(info)
 
 /** Counted as CONNECT whatever the method. Logs are excluded; they are read with get. */
 export const isConnect = (info: RequestInfo): boolean => info.subresource !== 'log' && isConnection(info)

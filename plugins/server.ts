@@ -9,6 +9,7 @@ import type { HookCaller } from '../admission/webhooks/target.js'
 import type { FlowControl } from '../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ServiceAllocation } from '../registry/services/allocation.js'
+import type { Aggregation } from './aggregation/index.js'
 import type { Connections } from './connections/index.js'
 import type { EgressTunnels } from './egress.js'
 import type { Health } from './health.js'
@@ -51,6 +52,8 @@ export interface OrchServer {
   services: ServiceAllocation | undefined
   /** `plugins/connections/`: handles requests to pods, services and nodes. */
   connections: Connections
+  /** `plugins/aggregation/`: group versions that other servers serve. */
+  aggregation: Aggregation
   /** `plugins/errors.ts`: true if the path is served with any method. */
   knowsPath: (info: RequestInfo) => boolean
   /** Returns the server's state as fields of log lines. Set by `app.ts`. */

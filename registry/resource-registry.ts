@@ -42,6 +42,9 @@ export class ResourceRegistry {
   readonly #sources = new Map<string, Source>()
   /** Keyed by plural only: a key of all three would allocate a string per request. */
   readonly #served = new Map<string, ResourceStore[]>()
+  /** As `#served`, with those that other servers serve in place of this one. */
+  readonly #own = new Map<string, ResourceStore[]>()
+  #delegated: ReadonlySet<string> = new Set()
   #inOrder: readonly ResourceStore[] | undefined
   readonly #listeners = new Set<() => void>()
   #opened = false
@@ -76,8 +79,7 @@ export class ResourceRegistry {
   serveApart (type: ResourceType, through: (backend: Backend) => Backend): () => void {
     const store = this.#storeOf(type, through)
     const { stored } = type
-    this.#served.set(type.plural, [...this.#served.get(type.plural) ?? [], store])
-    this.#changed()
+    this.#enter(type.plural, store)
     return () => {
       this.withdraw(stored)
       store.retire()
@@ -115,17 +117,43 @@ export class ResourceRegistry {
     if (store === undefined) throw new TypeError(`resource ${group}/${plural} is not there`)
     this.withdraw(representation)
     const served = store.forVersion(representation)
-    this.#served.set(plural, [...this.#served.get(plural) ?? [], served])
-    this.#changed()
+    this.#enter(plural, served)
     return served
   }
 
   withdraw (representation: Representation): void {
     const { plural } = representation
-    const remaining = this.#served.get(plural)?.filter(served => served.representation !== representation) ?? []
-    if (remaining.length > 0) this.#served.set(plural, remaining)
-    else this.#served.delete(plural)
+    const remaining = this.#own.get(plural)?.filter(served => served.representation !== representation) ?? []
+    if (remaining.length > 0) this.#own.set(plural, remaining)
+    else this.#own.delete(plural)
+    this.#settle(plural)
     this.#changed()
+  }
+
+  /** Serves these group versions (`apps/v1`, `v1` of the core group) no longer, because APIServices name other servers for them. Replaces the set of the last call. */
+  delegate (apiVersions: ReadonlySet<string>): void {
+    const before = this.#delegated
+    this.#delegated = apiVersions
+    if (![...this.#own.values()].flat().some(({ representation: { apiVersion } }) => before.has(apiVersion) !== apiVersions.has(apiVersion))) return
+    for (const plural of this.#own.keys()) this.#settle(plural)
+    this.#changed()
+  }
+
+  /** The representations of this server, also those that it delegates. */
+  own (): readonly Representation[] { return [...this.#own.values()].flat().map(({ representation }) => representation) }
+
+  #enter (plural: string, store: ResourceStore): void {
+    this.#own.set(plural, [...this.#own.get(plural) ?? [], store])
+    this.#settle(plural)
+    this.#changed()
+  }
+
+  #settle (plural: string): void {
+    const all = this.#own.get(plural) ?? []
+    for (const store of all) store.delegated = this.#delegated.has(store.representation.apiVersion)
+    const served = all.filter(({ delegated }) => !delegated)
+    if (served.length > 0) this.#served.set(plural, served)
+    else this.#served.delete(plural)
   }
 
   /** The store for a resource as a request names it; undefined if it is not served. */

@@ -1,5 +1,5 @@
 /** Discovery: the groups, versions and resources served, and the release. JSON or YAML. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
@@ -38,21 +38,12 @@ function groupOf (group: string, versions: readonly string[]): object {
 }
 
 export default async function discovery (fastify: FastifyInstance): Promise<void> {
-  const { resources, settings, serviceAccountTokens } = fastify.orch
-  /** In discovery order. */
-  const groups = (): Map<string, string[]> => {
-    const found = new Map<string, string[]>()
-    for (const { representation: { group, version } } of resources.served()) {
-      const versions = found.get(group) ?? []
-      if (!versions.includes(version)) found.set(group, [...versions, version])
-    }
-    return found
+  const { resources, settings, serviceAccountTokens, aggregation } = fastify.orch
+  const { groups } = aggregation
+  const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>): void => {
+    for (const path of withSlash(fastify, url)) fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
   }
-  const get = (url: string, make: (request: FastifyRequest) => object): void => {
-    for (const path of withSlash(fastify, url)) {
-      fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler: (request, reply) => sendValue(request, reply, make(request)) })
-    }
-  }
+  const get = (url: string, make: (request: FastifyRequest) => object): void => { route(url, (request, reply) => sendValue(request, reply, make(request))) }
 
   get('/version', () => versionInfo())
   get('/api', () => ({
@@ -69,17 +60,22 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (versions === undefined) throw unknownPath(request.orch.info)
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
-  const list = (group: string, version: string, { orch }: FastifyRequest): object => {
+  const list = (group: string, version: string, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    const { info } = request.orch
     const found = resources.served().filter(({ representation }) => representation.group === group && representation.version === version)
-    if (found.length === 0) throw unknownPath(orch.info)
+    if (found.length === 0) {
+      const service = aggregation.find(info.path)
+      if (service === undefined) throw unknownPath(info)
+      return aggregation.proxy(service, request, reply)
+    }
     // Lists of the core group have no apiVersion, as upstream.
-    return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) }
+    return sendValue(request, reply, { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) })
   }
-  get('/api/:version', request => list('', (request.params as { version: string }).version, request))
-  get('/apis/:group/:version', request => {
+  route('/api/:version', (request, reply) => list('', (request.params as { version: string }).version, request, reply))
+  route('/apis/:group/:version', (request, reply) => {
     const { group, version } = request.params as { group: string, version: string }
     if (group === '') throw noSuchPath()
-    return list(group, version, request)
+    return list(group, version, request, reply)
   })
   get('/', () => ({ paths: rootPaths(groups(), discoveryPaths(serviceAccountTokens.issuer)) }))
 }

@@ -1,5 +1,5 @@
 /**
- * Serves URLs without a route of their own: custom types, which change at run time, the deprecated `/watch/` paths, HEAD and OPTIONS, and names longer than
+ * Serves URLs without a route of their own: custom types, which change at run time, group versions of extension servers, the deprecated `/watch/` paths, HEAD and OPTIONS, and names longer than
  * the router's `maxParamLength`.
  */
 import type { FastifyInstance } from 'fastify'
@@ -11,18 +11,24 @@ import { unknownPath } from './unknown-path.js'
 export interface DispatchOptions { readonly handlerOf: (store: ResourceStore) => Handler }
 
 export default async function dispatch (fastify: FastifyInstance, { handlerOf }: DispatchOptions): Promise<void> {
-  const { resources } = fastify.orch
+  const { resources, aggregation } = fastify.orch
+  const passOn: Handler = (request, reply) => {
+    const { info } = request.orch
+    const service = aggregation.find(info.path)
+    if (service === undefined) throw unknownPath(info)
+    return aggregation.proxy(service, request, reply)
+  }
   const handle: Handler = (request, reply) => {
     const { info } = request.orch
-    const store = info.isResourceRequest ? resources.lookup(info) : undefined
-    if (store === undefined) throw unknownPath(info)
-    return handlerOf(store)(request, reply)
+    const store = info.isResourceRequest && info.deeper === undefined ? resources.lookup(info) : undefined
+    return store === undefined ? passOn(request, reply) : handlerOf(store)(request, reply)
   }
   /** HEAD and OPTIONS are valid only for proxied paths. */
   const handleProxied: Handler = (request, reply) => {
     const { info } = request.orch
-    if (info.rest === undefined) throw fastify.orch.knowsPath(info) ? methodNotAllowed() : unknownPath(info)
-    return handle(request, reply)
+    if (info.rest !== undefined) return handle(request, reply)
+    if (fastify.orch.knowsPath(info)) throw methodNotAllowed()
+    return passOn(request, reply)
   }
   for (const url of ['/api/:version/watch/*', '/apis/:group/:version/watch/*']) fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler: handle })
   for (const url of ['/api/*', '/apis/*']) {

@@ -1,6 +1,6 @@
 /**
  * OpenAPI: `/openapi/v2` is one document, in JSON or the protobuf form that upstream clients prefer; `/openapi/v3` lists the document of each group version
- * under an address with its hash, so that clients can cache it.
+ * under an address with its hash, so that clients can cache it. Those of extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { packageVersion } from '../schemas/meta/release.js'
@@ -19,6 +19,9 @@ const V2_FORMATS: ReadonlyMap<string, Format> = new Map([[PROTOBUF_V2, 'protobuf
 const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
+/** Of extension servers; a new value when they have changed. */
+type RemoteDocuments = Awaited<ReturnType<FastifyInstance['orch']['aggregation']['documents']>>
+
 type Format = 'json' | 'protobuf'
 
 function formatOf (request: FastifyRequest, formats: ReadonlyMap<string, Format>): Format {
@@ -32,8 +35,9 @@ function formatOf (request: FastifyRequest, formats: ReadonlyMap<string, Format>
   throw notAcceptable([...formats.keys()])
 }
 
-/** The documents for one set of served resources. */
+/** The documents for one set of served resources, and of what extension servers say. */
 class Generation {
+  readonly #remote: RemoteDocuments
   readonly #resources: readonly Representation[]
   readonly #info: OpenApiInfo
   readonly #v2 = new Map<Format, Promise<CachedDocument>>()
@@ -42,7 +46,8 @@ class Generation {
   #index: Promise<CachedDocument> | undefined
 
   /** @param issuer whether issuer discovery is served */
-  constructor (resources: readonly Representation[], issuer: boolean) {
+  constructor (resources: readonly Representation[], issuer: boolean, remote: RemoteDocuments) {
+    this.#remote = remote
     this.#resources = resources
     this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer }
     this.documents = new OpenApi3(resources, this.#info)
@@ -59,7 +64,7 @@ class Generation {
   /** protobufjs is loaded with the first request for its form. */
   async #make (format: Format): Promise<CachedDocument> {
     const write = format === 'json' ? swaggerJson : (await import('../schemas/openapi/v2-protobuf.js')).swaggerProtobuf
-    return new CachedDocument(await inTurns(write(this.#resources, this.#info)))
+    return new CachedDocument(await inTurns(write(this.#resources, this.#info, this.#remote.specs())))
   }
 
   v3 (name: string): CachedDocument | undefined {
@@ -82,6 +87,7 @@ class Generation {
       if (hash !== undefined) paths[name] = { serverRelativeURL: addressOf(name, hash) }
       yield
     }
+    for (const [name, serverRelativeURL] of this.#remote.paths) paths[name] ??= { serverRelativeURL }
     return paths
   }
 }
@@ -89,13 +95,16 @@ class Generation {
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const { resources, serviceAccountTokens } = fastify.orch
+  const { resources, serviceAccountTokens, aggregation } = fastify.orch
   let generation = -1
+  let remote: RemoteDocuments | undefined
   let current: Generation | undefined
-  const currentGeneration = (): Generation => {
-    if (current === undefined || generation !== resources.generation) {
+  const currentGeneration = async (): Promise<Generation> => {
+    const found = await aggregation.documents()
+    if (current === undefined || generation !== resources.generation || remote !== found) {
       generation = resources.generation
-      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0)
+      remote = found
+      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, found)
     }
     return current
   }
@@ -105,16 +114,20 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
 
   get('/openapi/v2', async (request, reply) => {
     const format = formatOf(request, V2_FORMATS)
-    return (await currentGeneration().v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
+    return (await (await currentGeneration()).v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
   get('/openapi/v3', async (request, reply) => {
     formatOf(request, V3_FORMATS)
-    return (await currentGeneration().index()).send(request, reply, JSON_TYPE)
+    return (await (await currentGeneration()).index()).send(request, reply, JSON_TYPE)
   })
   get('/openapi/v3/*', async (request, reply) => {
     const name = (request.params as { '*': string })['*']
-    const document = currentGeneration().v3(name)
-    if (document === undefined) throw noSuchPath()
+    const document = (await currentGeneration()).v3(name)
+    if (document === undefined) {
+      const service = aggregation.find(`/${name}`)
+      if (service === undefined) throw noSuchPath()
+      return await aggregation.proxy(service, request, reply)
+    }
     formatOf(request, V3_FORMATS)
     const hash = request.orch.query.get('hash')
     if (hash !== null) {

@@ -19,7 +19,7 @@ import { Informer } from '../informer.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
 
 export const GROUP = 'apiregistration.orch.io'
-const MANAGED = 'kube-aggregator.orch.io/automanaged'
+export const MANAGED = 'kube-aggregator.orch.io/automanaged'
 /** Built-in group versions. One that this server does not serve may be served by another, so these are never removed. */
 const ON_START = 'onstart'
 const CUSTOM = 'true'
@@ -170,7 +170,7 @@ export const nameOf = (group: string, version: string): string => `${version}.${
 
 function servedBy ({ resources }: Pick<ControllerOptions, 'resources'>): Map<string, Served> {
   const all = new Map<string, Served>()
-  for (const { representation: { group, version } } of resources.served()) if (group !== GROUP) all.set(nameOf(group, version), { group, version })
+  for (const { group, version } of resources.own()) if (group !== GROUP) all.set(nameOf(group, version), { group, version })
   return all
 }
 

@@ -1,7 +1,8 @@
 /** Upgrades a connection to SPDY or WebSocket: forwards the request, and relays bytes once the back end agrees. Refusals are forwarded unchanged. */
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isClientError } from '../../clients/errors.js'
+import { isClientError, type ClientError } from '../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
 import { badRequest, unexplained } from '../../schemas/status.js'
 import { connectionOf } from '../../serving/wire/upgrades.js'
@@ -33,23 +34,35 @@ export function needsUpgrade (request: FastifyRequest): Socket {
   return connection
 }
 
+export interface UpgradeDestination extends Omit<OutgoingRequest, 'method' | 'headers' | 'upgrade' | 'body'> {
+  /** Default those of the client's request. */
+  readonly headers?: readonly string[]
+  /** The error for an unreachable back end. Default 500. */
+  readonly unreachable?: (error: ClientError) => Error
+  /** The error for a response that is neither a switch nor an error. Default 500. */
+  readonly invalid?: (answer: IncomingMessage) => Error
+}
+
+const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error => unexplained(`invalid upgrade response: status code ${statusCode}`)
+
 /** @throws StatusError 500 if the back end is unreachable or responds with neither a switch nor an error */
-export async function upgrade (request: FastifyRequest, reply: FastifyReply, connection: Socket, destination: Omit<OutgoingRequest, 'method' | 'headers' | 'upgrade' | 'body'>, ending: AbortSignal): Promise<FastifyReply> {
+export async function upgrade (request: FastifyRequest, reply: FastifyReply, connection: Socket, destination: UpgradeDestination, ending: AbortSignal): Promise<FastifyReply> {
+  const { unreachable = (error: ClientError) => unexplained(`error dialing backend: ${error.message}`, error), invalid = invalidResponse } = destination
   const { orch, raw } = request
   const stopWatching = destroyOnDisconnect(connection)
   const { answer, upgraded }: Incoming = await send({
     ...destination,
     method: request.method,
-    headers: requestHeaders(raw, { client: raw.socket.remoteAddress }),
+    headers: destination.headers ?? requestHeaders(raw, { client: raw.socket.remoteAddress }),
     upgrade: true
   }, outgoing => { orch.onClosed(() => { outgoing.destroy() }) }).catch((error: unknown) => {
-    throw isClientError(error) ? unexplained(`error dialing backend: ${error.message}`, error) : error
+    throw isClientError(error) ? unreachable(error) : error
   }).finally(stopWatching)
   const { statusCode = 0, statusMessage = '', rawHeaders } = answer
   if (upgraded === undefined) {
     if (statusCode < 400) {
       answer.destroy()
-      throw unexplained(`invalid upgrade response: status code ${statusCode}`)
+      throw invalid(answer)
     }
     const late = setTimeout(() => { reply.raw.destroy() }, REFUSAL_TIMEOUT)
     orch.onClosed(() => { clearTimeout(late) })

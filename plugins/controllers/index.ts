@@ -57,6 +57,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
     { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller })] },
+    { name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
     { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
     { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
   ]
@@ -127,4 +128,4 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
     await Promise.race([closed, new Promise(resolve => { timer = setTimeout(resolve, MAX_CLOSING_MS) })])
     clearTimeout(timer)
   })
-}, { name: 'orch/controllers', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/storage'] })
+}, { name: 'orch/controllers', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/storage', 'orch/aggregation'] })

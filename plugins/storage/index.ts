@@ -140,7 +140,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   fastify.orch.services = allocation
   fastify.orch.conversionCaller = (await callers.webhooks(undefined)).caller
   fastify.orch.knowsPath = info => {
-    const store = info.isResourceRequest ? resources.lookup(info) : undefined
+    const store = info.isResourceRequest && info.deeper === undefined ? resources.lookup(info) : undefined
     return store !== undefined && (store.type.namespaced || info.namespace === '' || info.namespace === info.name) &&
       (info.subresource === '' || store.representation.subresources.some(({ name }) => name === info.subresource))
   }

@@ -7,13 +7,14 @@ import protobuf from 'protobufjs/minimal.js'
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
 import { Document, ParametersItem, PathItem, Schema } from './v2.proto.js'
+import type { RemoteSpec } from './remote.js'
 import { swaggerParts, type Entries, type OpenApiInfo } from './v2.js'
 
-export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, Buffer> {
+export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo, remotes: readonly RemoteSpec[] = []): Generator<undefined, Buffer> {
   const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, {
     path: item => PathItem.encode(pathItem(item)).finish(),
     definition: definition => Schema.encode(schema(definition)).finish()
-  })
+  }, remotes)
   const writer = Document.encode(head, protobuf.Writer.create())
   writeEntries(writer, 8, 2, paths)
   writeEntries(writer, 9, 1, definitions)
@@ -61,9 +62,9 @@ const flag = (value: unknown) => value === true ? true : undefined
 const SCHEMA: Forms = {
   default: any,
   enum: (values: unknown[]) => values.map(any),
-  additionalProperties: (of: Plain) => ({ schema: schema(of) }),
-  type: (type: string) => ({ value: [type] }),
-  items: (of: Plain) => ({ schema: [schema(of)] }),
+  additionalProperties: (of: Plain | boolean) => typeof of === 'boolean' ? undefined : { schema: schema(of) },
+  type: (type: string | string[]) => ({ value: [type].flat() }),
+  items: (of: Plain | Plain[]) => ({ schema: [of].flat().map(schema) }),
   properties: (map: Plain) => ({ additionalProperties: pairs(map, schema) })
 }
 const schema = (source: Plain): object => message(source, SCHEMA)
@@ -78,7 +79,7 @@ function parameterOf (source: Plain): object {
     case 'body': return { bodyParameter: parameter }
     case 'query': return { nonBodyParameter: { queryParameterSubSchema: parameter } }
     case 'path': return { nonBodyParameter: { pathParameterSubSchema: parameter } }
-    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`)
+    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`) // no server of this kind has one
   }
 }
 
@@ -89,7 +90,9 @@ function parameterBytes (source: Plain): Uint8Array {
   if (bytes === undefined) known.set(source, bytes = ParametersItem.encode({ parameter: parameterOf(source) }).finish())
   return bytes
 }
-const parameters = (list: Plain[]): Uint8Array[] => list.map(parameterBytes)
+/** Those in headers, which extension servers may have, are left out. */
+const isKnown = (source: Plain): boolean => source['in'] === 'body' || source['in'] === 'query' || source['in'] === 'path'
+const parameters = (list: Plain[]): Uint8Array[] => list.filter(isKnown).map(parameterBytes)
 
 const OPERATION: Forms = { parameters, responses: (map: Plain) => ({ responseCode: pairs(map, response) }), deprecated: flag }
 const operation = (source: Plain): object => message(source, OPERATION)

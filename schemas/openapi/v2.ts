@@ -9,6 +9,7 @@ import { groupVersions } from './naming.js'
 import type { Route } from './operations.js'
 import { routesOf } from './resource-routes.js'
 import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
+import { renamed, type RemoteSpec } from './remote.js'
 import { pathItem, SWAGGER } from './swagger.js'
 
 export interface OpenApiInfo {
@@ -28,8 +29,8 @@ export interface Form<K> { readonly path: (item: Plain) => K, readonly definitio
 /** Authentication, in either format. */
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
-/** @param resources with their served subresources */
-export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo, form: Form<K>): Generator<undefined, Parts<K>> {
+/** @param resources with their served subresources; @param remotes merged into the document, those that cannot be are left out */
+export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo, form: Form<K>, remotes: readonly RemoteSpec[] = []): Generator<undefined, Parts<K>> {
   const set = new DefinitionSet(SWAGGER, resources, form.definition)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => { paths.push([route.path, form.path(pathItem(route, set))]) }
@@ -39,11 +40,45 @@ export function * swaggerParts<K> (resources: readonly Representation[], { title
     routesOf(resource).forEach(add)
     yield
   }
+  const definitions = set.take()
+  if (remotes.length > 0) yield * addRemotes({ paths, definitions }, remotes, form, () => ownDefinitions(resources, { title, version, issuer }))
   return {
     head: { swagger: '2.0', info: { title, version } },
-    paths: paths.sort(([one], [other]) => one < other ? -1 : 1),
-    definitions: set.take(),
+    paths: paths.sort(byName),
+    definitions: definitions.sort(byName),
     tail: { securityDefinitions: { BearerToken: BEARER_TOKEN }, security: [{ BearerToken: [] }] }
+  }
+}
+
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => one < other ? -1 : 1
+
+/** The definitions of this server, to compare others with. */
+function * ownDefinitions (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, ReadonlyMap<string, Plain>> {
+  const { definitions } = yield * swaggerParts<Plain>(resources, info, { path: item => item, definition: schema => schema })
+  return new Map(definitions)
+}
+
+interface Growing<K> { readonly paths: Array<readonly [string, K]>, readonly definitions: Array<readonly [string, K]> }
+
+function * addRemotes<K> ({ paths, definitions }: Growing<K>, remotes: readonly RemoteSpec[], form: Form<K>, own: () => Generator<undefined, ReadonlyMap<string, Plain>>): Generator<undefined, void> {
+  const names = new Set(definitions.map(([name]) => name))
+  const taken = new Set(paths.map(([path]) => path))
+  /** Only if a name is in both. */
+  let known: Map<string, Plain> | undefined
+  const added = new Map<string, Plain>()
+  for (const remote of remotes) {
+    if (known === undefined && Object.keys(remote.definitions).some(name => names.has(name))) known = new Map(yield * own())
+    yield
+    try {
+      const spec = renamed(remote, name => known?.get(name) ?? added.get(name))
+      const made = Object.entries(spec.definitions).map(([name, definition]) => [name, form.definition(definition)] as const)
+      const served = Object.entries(spec.paths).filter(([path]) => !taken.has(path)).map(([path, item]) => [path, form.path(item)] as const)
+      definitions.push(...made)
+      paths.push(...served)
+      for (const [path] of served) taken.add(path)
+      for (const [name, definition] of Object.entries(spec.definitions)) added.set(name, definition)
+    } catch {} // it has a form that this format does not know
+    yield
   }
 }
 
@@ -56,8 +91,8 @@ function serverRoutes (resources: readonly Representation[]): Route[] {
 
 const JSON_FORM: Form<string> = { path: JSON.stringify, definition: JSON.stringify }
 
-export function * swaggerJson (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, Buffer> {
-  const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, JSON_FORM)
+export function * swaggerJson (resources: readonly Representation[], info: OpenApiInfo, remotes: readonly RemoteSpec[] = []): Generator<undefined, Buffer> {
+  const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, JSON_FORM, remotes)
   return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"definitions":${objectOf(definitions)},${members(tail).slice(1)}}`)
 }
 

@@ -1,9 +1,8 @@
 /** APIServices of what the server serves itself. */
 import t from 'tap'
-import type { Backend } from '../../storage/backend.js'
-import { openMemory } from '../../storage/embedded/memory.js'
-import { build, type Client, type Json, type Test } from '../build.js'
+import { build, type Client, type Json } from '../build.js'
 import { DEFINITIONS, definition, install, until, version } from '../custom/definitions.js'
+import { kept } from './kept-store.js'
 
 const SERVICES = '/apis/apiregistration.orch.io/v1/apiservices'
 
@@ -14,18 +13,6 @@ const find = async (server: Client, name: string): Promise<Json> => (await serve
 async function settled (server: Client, count = 29): Promise<Json[]> {
   await until(async () => (await all(server)).length === count)
   return await all(server)
-}
-
-/** A store that outlives its server. */
-function kept (t: Test): Backend {
-  const backend = openMemory()
-  t.teardown(() => backend.close())
-  return new Proxy(backend, {
-    get: (target, name) => {
-      const value = target[name as keyof Backend] as unknown
-      return name === 'close' ? async () => {} : typeof value === 'function' ? value.bind(target) as unknown : value
-    }
-  })
 }
 
 t.test('there is one for each group version that is served, with the priorities of the convention', async t => {

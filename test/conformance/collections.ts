@@ -35,7 +35,7 @@ export function creation (one: Representation, index = 0): { readonly url: strin
 export const isEmptied = ({ plural }: Representation): boolean => plural === 'namespaces' || plural === 'customresourcedefinitions'
 
 /** The condition that the server writes about some kinds, after their create. */
-const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established' }
+const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established', apiservices: 'Available' }
 
 /** Creates the sample, and waits until the server has written its status. */
 export async function create (server: Client, one: Representation, index = 0): Promise<Json> {

@@ -1,9 +1,11 @@
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch, { type AdmissionPlugin } from '../../app.js'
+import aggregation from '../../plugins/aggregation/index.js'
 import controllers from '../../plugins/controllers/index.js'
 import metrics from '../../plugins/metrics/index.js'
 import fp from 'fastify-plugin'
+import type { OrchServer } from '../../plugins/server.js'
 import type { Health } from '../../plugins/health.js'
 import { ResourceRegistry } from '../../registry/resource-registry.js'
 import { openMemory } from '../../storage/embedded/memory.js'
@@ -26,17 +28,18 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   const hooks = new Map<string, PromiseLike<unknown>>()
   const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, ready: async () => true }
   const log: string[] = []
-  const app = await bareServer({ orch: { health, resources, serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
+  const app = await bareServer({ orch: { health, resources, shutdown: { signal: new AbortController().signal } as unknown as OrchServer['shutdown'], serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
   t.teardown(async () => {
     await app.close()
     resources.close()
     await backend.close()
   })
-  for (const name of ['orch/health', 'orch/storage']) await app.register(fp(async () => {}, { name }))
+  for (const name of ['orch/health', 'orch/storage', 'orch/shutdown']) await app.register(fp(async () => {}, { name }))
   await app.register(metrics)
+  await app.register(aggregation, {})
   await app.register(controllers)
   await app.ready()
-  t.same([...hooks.keys()], ['bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes', 'crd-informer-synced'])
+  t.same([...hooks.keys()], ['bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes', 'crd-informer-synced', 'apiservice-registration-controller'])
   while (log.length === 0) await turn()
   t.same(log, ['the namespaces of the cluster could not be made, retrying until they are'])
   backend.create = create

@@ -28,6 +28,10 @@ const FLOW = 'flow_schema priority_level'
 
 /** name, type, labels in order; a star is STABLE */
 const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: string]> = [
+  ['aggregator_unavailable_apiservice', 'gauge', ''],
+  ['aggregator_unavailable_apiservice_total', 'counter', ''],
+  ['apiserver_orch_aggregator_x509_insecure_sha1_total', 'counter', ''],
+  ['apiserver_orch_aggregator_x509_missing_san_total', 'counter', ''],
   ['apiserver_admission_controller_admission_duration_seconds*', 'histogram', 'name operation rejected type'],
   ['apiserver_admission_step_admission_duration_seconds*', 'histogram', 'operation rejected type'],
   ['apiserver_admission_step_admission_duration_seconds_summary', 'summary', 'operation rejected type'],

@@ -37,6 +37,8 @@ t.test('paths become attributes', async t => {
     ['PUT', '/api/v1/namespaces/n/configmaps/x', '', 'update||v1|configmaps||n|x'],
     ['PATCH', '/api/v1/namespaces/n/configmaps/x/status', '', 'patch||v1|configmaps|status|n|x'],
     ['POST', '/api/v1/namespaces/n/configmaps', '', 'create||v1|configmaps||n|'],
+    ['GET', '/apis/a.example.com/v1/namespaces/n/things/x/forward/22/tcp', '', 'get|a.example.com|v1|things|forward|n|x'],
+    ['GET', '/apis/apps/v1/namespaces/n/deployments/x/scale/22', '', 'path get'],
     ['GET', '/api/v1/namespaces', '', 'list||v1|namespaces|||'],
     ['GET', '/api/v1/namespaces/n', '', 'get||v1|namespaces||n|n'],
     ['PUT', '/api/v1/namespaces/n/finalize', '', 'update||v1|namespaces|finalize|n|n'],

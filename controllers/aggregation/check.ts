@@ -1,0 +1,69 @@
+/** Whether an APIService is available: its service, its endpoints, and a request for its discovery. */
+import type { Endpoints } from '../../schemas/api/core/endpoints.js'
+import type { Service } from '../../schemas/api/core/services.js'
+import { reasonOf } from '../../storage/errors.js'
+import type { AdmissionReader } from '../../registry/admission.js'
+import type { RemoteService } from './registered-services.js'
+
+export interface Finding {
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
+/** Requests the discovery document of a service. Rejects with an Error whose message says why it did not come. */
+export type Probe = (service: RemoteService, signal: AbortSignal) => Promise<void>
+
+export const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+const PASSED: Finding = { status: 'True', reason: 'Passed', message: 'all checks passed' }
+
+export const FAILED = 'FailedDiscoveryCheck'
+
+/** Attempts after a first one that failed: a service may have several endpoints, and one that answers is enough. */
+const MORE_ATTEMPTS = 4
+const MAX_MESSAGE = 1000
+
+export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal): Promise<Finding> {
+  const { namespace, name, port } = remote.service
+  const about = `service/${name} in ${JSON.stringify(namespace)}`
+  let service: Service | undefined
+  try {
+    service = await reader.get('', 'services', namespace, name) as Service | undefined // the resource's type
+  } catch (error) {
+    return { status: 'Unknown', reason: 'ServiceAccessError', message: shortened(`${about} cannot be checked due to: ${reasonOf(error)}`) }
+  }
+  if (service === undefined) return missing('ServiceNotFound', `${about} is not present`)
+  const { type = 'ClusterIP', ports } = service.spec ?? {}
+  if (type === 'ClusterIP') {
+    const servicePort = (ports ?? []).find(one => one.port === port)
+    if (servicePort === undefined) return missing('ServicePortError', `${about} is not listening on port ${port}`)
+    let endpoints: Endpoints | undefined
+    try {
+      endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
+    } catch (error) {
+      return { status: 'Unknown', reason: 'EndpointsAccessError', message: shortened(`${about} cannot be checked due to: ${reasonOf(error)}`) }
+    }
+    if (endpoints === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
+    const portName = servicePort.name ?? ''
+    const active = (endpoints.subsets ?? []).some(({ addresses, ports }) => (addresses ?? []).length > 0 && (ports ?? []).some(one => (one.name ?? '') === portName))
+    if (!active) return missing('MissingEndpoints', `endpoints for ${about} have no addresses with port name ${JSON.stringify(portName)}`)
+  }
+  try {
+    await probed(remote, probe, signal)
+  } catch (error) {
+    return missing(FAILED, shortened(error instanceof Error ? error.message : String(error)))
+  }
+  return PASSED
+}
+
+async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal): Promise<void> {
+  try {
+    await probe(remote, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    await Promise.any(Array.from({ length: MORE_ATTEMPTS }, async () => { await probe(remote, signal) })).catch((all: unknown) => { throw all instanceof AggregateError ? all.errors.at(-1) : all })
+  }
+}
+
+const missing = (reason: string, message: string): Finding => ({ status: 'False', reason, message })
+const shortened = (text: string): string => text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text

@@ -1,0 +1,25 @@
+/** Groups and their versions in the order of discovery: by the priorities of their APIServices. */
+import { byStage, prioritiesOf } from '../../schemas/groups.js'
+import { GROUP, nameOf } from './local-services.js'
+import type { RegisteredService } from './registered-services.js'
+
+type Listed = Pick<RegisteredService, 'name' | 'group' | 'version' | 'groupPriority' | 'versionPriority'>
+
+const byName = (one: Listed, other: Listed): number => one.name < other.name ? -1 : Number(one.name > other.name)
+
+/** @param own what this server serves; its priorities are those of its APIServices, or of the convention until they exist */
+export function discoveryOrder (own: Iterable<{ readonly group: string, readonly version: string }>, registered: ReadonlyMap<string, RegisteredService>): Map<string, string[]> {
+  const listed = new Map<string, Listed>()
+  for (const { group, version } of own) {
+    const name = nameOf(group, version)
+    if (listed.has(name)) continue
+    const { group: groupPriority, version: versionPriority } = prioritiesOf(group, version)
+    listed.set(name, registered.get(name) ?? { name, group, version, groupPriority, versionPriority })
+  }
+  for (const service of registered.values()) if (service.remote !== undefined && service.group !== GROUP) listed.set(service.name, service)
+  const inOrder = [...listed.values()].sort((one, other) => other.groupPriority - one.groupPriority || byName(one, other))
+  const groups = new Map<string, Listed[]>()
+  if (inOrder.some(({ group }) => group === GROUP)) groups.set(GROUP, []) // first, whatever others ask for
+  for (const one of inOrder) groups.set(one.group, [...groups.get(one.group) ?? [], one])
+  return new Map([...groups].map(([group, versions]) => [group, versions.sort((one, other) => other.versionPriority - one.versionPriority || byStage(one.version, other.version)).map(({ version }) => version)]))
+}

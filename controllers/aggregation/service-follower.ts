@@ -1,0 +1,79 @@
+/** Follows the services and endpoints that APIServices name. Without such an APIService nothing is followed. */
+import type { Entry } from '../../storage/cache/entry.js'
+import { systemClock } from '../../storage/clock.js'
+import { isStorageError } from '../../storage/errors.js'
+import type { ControllerOptions } from '../controller.js'
+import { Informer, type ObjectName } from '../informer.js'
+
+const RETRY_MS = 1000
+const FOLLOWED = ['services', 'endpoints']
+
+const keyOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
+
+export class ServiceFollower {
+  readonly #options: ControllerOptions
+  readonly #changed: (name: string) => void
+  /** APIServices by service, and their service by APIService. */
+  readonly #names = new Map<string, Set<string>>()
+  readonly #services = new Map<string, string>()
+  #informers: Informer[] = []
+  #closed = false
+
+  /** @param changed receives the name of an APIService whose service or endpoints changed */
+  constructor (options: ControllerOptions, changed: (name: string) => void) {
+    this.#options = options
+    this.#changed = changed
+  }
+
+  /** @param service undefined if the APIService has none */
+  follow (name: string, service: ObjectName | undefined): void {
+    const key = service === undefined ? undefined : keyOf(service)
+    const before = this.#services.get(name)
+    if (key === before) return
+    if (before !== undefined) {
+      const names = this.#names.get(before)
+      names?.delete(name)
+      if (names?.size === 0) this.#names.delete(before)
+      this.#services.delete(name)
+    }
+    if (key !== undefined) {
+      this.#services.set(name, key)
+      this.#names.set(key, (this.#names.get(key) ?? new Set()).add(name))
+    }
+    if (this.#services.size === 0) this.#stop()
+    else if (this.#informers.length === 0 && !this.#closed) this.#start()
+  }
+
+  close (): void {
+    this.#closed = true
+    this.#stop()
+  }
+
+  #stop (): void {
+    for (const informer of this.#informers) informer.close()
+    this.#informers = []
+  }
+
+  #start (): void {
+    const { resources, log, clock } = this.#options
+    this.#informers = FOLLOWED.flatMap(plural => {
+      const store = resources.find('', plural)
+      if (store === undefined) return []
+      const handlers = [{ changed: ({ name, fields }: Entry) => { this.#notify({ namespace: fields[1] ?? '', name }) }, removed: (name: ObjectName) => { this.#notify(name) } }]
+      return [new Informer({ store, log, handlers, ...(clock === undefined ? {} : { clock }) })]
+    })
+    for (const informer of this.#informers) this.#begin(informer)
+  }
+
+  #begin (informer: Informer): void {
+    informer.start().catch((error: unknown) => {
+      if (isStorageError(error, 'Closed') || !this.#informers.includes(informer)) return
+      this.#options.log('the services of APIServices could not be followed, retrying', error)
+      ;(this.#options.clock ?? systemClock).after(RETRY_MS, () => { if (this.#informers.includes(informer)) this.#begin(informer) })
+    })
+  }
+
+  #notify (name: ObjectName): void {
+    for (const one of this.#names.get(keyOf(name)) ?? []) this.#changed(one)
+  }
+}

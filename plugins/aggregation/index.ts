@@ -1,0 +1,84 @@
+/**
+ * The aggregation layer: group versions that other servers serve, as APIServices say. Their requests pass all hooks here and are passed on
+ * with their user. Routes find what this server serves first, and then a path's server in `fastify.orch.aggregation`.
+ */
+import { randomUUID } from 'node:crypto'
+import fp from 'fastify-plugin'
+import { ClientCertificate } from '../../clients/client-certificate.js'
+import type { Material } from '../../clients/kubeconfig.js'
+import { admissionReader } from '../../admission/reader.js'
+import { Availability } from '../../controllers/aggregation/availability.js'
+import { discoveryOrder } from '../../controllers/aggregation/discovery-order.js'
+import { RegisteredServices, type RegisteredService } from '../../controllers/aggregation/registered-services.js'
+import type { Controller } from '../../controllers/controller.js'
+import { failureFields } from '../../storage/errors.js'
+import { occasionally } from '../occasionally.js'
+import { RemoteDocuments, type Documents } from './documents.js'
+import { documentFetch } from './fetch.js'
+import { observeAvailability, observeCertificates } from './metrics.js'
+import { Pools } from './pools.js'
+import { discoveryProbe } from './probe.js'
+import { remoteProxy, type RemoteProxy } from './proxy.js'
+
+export interface AggregationOptions {
+  /** Identifies this server to extension servers, `--proxy-client-cert-file` and `--proxy-client-key-file`. Default none. */
+  readonly client?: { readonly certificate: Material, readonly key: Material } | undefined
+  /** Calls a ready endpoint of a service instead of its cluster address, `--enable-aggregator-routing`. Default false. */
+  readonly toEndpoints?: boolean | undefined
+}
+
+export interface Aggregation {
+  /** The APIService whose server serves a path below `/api/VERSION` or `/apis/GROUP/VERSION`. Call it for what this server does not serve. */
+  readonly find: (path: string) => RegisteredService | undefined
+  /** @throws StatusError 503 if the server is not available */
+  readonly proxy: RemoteProxy
+  /** All groups with their versions, in discovery order. */
+  readonly groups: () => ReadonlyMap<string, readonly string[]>
+  /** OpenAPI documents of extension servers; the same value as long as they have not changed. */
+  readonly documents: () => Promise<Documents>
+  readonly controllers: readonly Controller[]
+}
+
+const GROUP_VERSION = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?=\/|$)/
+/** An extension server could read a path with such segments as another one than was authorized. */
+const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
+
+export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = false }) => {
+  const { resources, metrics, shutdown, egress: { cluster: tunnel } } = fastify.orch
+  const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
+  const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel }
+  const certificate = new ClientCertificate(client)
+  const pools = new Pools()
+  const via = `1.1 orch-apiserver-${randomUUID()}`
+  const services = new RegisteredServices({ resources, log })
+  services.onChange((before, after) => { if (before?.remote !== undefined && before.remote !== after?.remote) pools.retire(before.name) })
+
+  const unread = occasionally<readonly [string, unknown]>(([name, error]) => { log(`the OpenAPI document of APIService ${name} is left out`, error) })
+  const documents = new RemoteDocuments({ services, fetch: documentFetch(routing, certificate, pools, via), failed: (name, error) => { unread([name, error]) } })
+
+  let order: ReadonlyMap<string, readonly string[]> | undefined
+  let orderOf = ''
+  fastify.orch.aggregation = {
+    find: path => {
+      const [prefix = '', group = '', version = ''] = GROUP_VERSION.exec(path) ?? []
+      const service = prefix === '' ? undefined : services.find(group, version)
+      return service === undefined || AMBIGUOUS.test(path) ? undefined : service
+    },
+    proxy: remoteProxy({ ...routing, certificate, pools, ending: shutdown.signal, via, certificates: observeCertificates(metrics) }),
+    groups: () => {
+      const current = `${resources.generation} ${services.generation}`
+      if (order === undefined || current !== orderOf) {
+        orderOf = current
+        order = discoveryOrder(resources.served().map(({ representation }) => representation), services.byName)
+      }
+      return order
+    },
+    documents: () => documents.current(),
+    controllers: [services, new Availability({ resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via), observer: observeAvailability(metrics) })]
+  }
+  fastify.addHook('onReady', async () => { await certificate.current() })
+  fastify.addHook('onClose', (_instance, done) => {
+    pools.close()
+    done()
+  })
+}, { name: 'orch/aggregation', fastify: '5.x', dependencies: ['orch/metrics', 'orch/egress', 'orch/shutdown', 'orch/storage'] })

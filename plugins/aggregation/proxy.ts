@@ -1,0 +1,118 @@
+/**
+ * Passes requests on to extension servers. They have passed all hooks; the user is passed in headers, which the extension server believes
+ * by the client certificate. Bodies, watches and upgrades are streams. Redirects are refused.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ClientCertificate } from '../../clients/client-certificate.js'
+import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
+import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
+import type { RegisteredService } from '../../controllers/aggregation/registered-services.js'
+import { internalError, StatusError } from '../../schemas/status.js'
+import { answerHeaders, hasBody } from '../connections/headers.js'
+import { encodePath } from '../connections/paths.js'
+import { isRedirect, mergeHeaders, redirected, stream } from '../connections/responses.js'
+import { upgradable, upgrade } from '../connections/upgrade.js'
+import { isLongRunning } from '../request-kinds.js'
+import type { Pool, Pools } from './pools.js'
+import { targetOf, type Routing } from './target.js'
+import { passedHeaders, UnsendableUser } from './user-headers.js'
+
+export interface RemoteProxyTools extends Routing {
+  readonly certificate: ClientCertificate
+  readonly pools: Pools
+  /** Aborts at shutdown; ends watches and upgraded connections. */
+  readonly ending: AbortSignal
+  /** This server's entry of Via. */
+  readonly via: string
+  readonly certificates: Pick<OutgoingRequest, 'missingName' | 'weakSignature'>
+}
+
+export type RemoteProxy = (service: RegisteredService, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+const CONNECT_TIMEOUT = 30_000
+/** Discovery should be fast: every client waits for all of it. */
+const DISCOVERY_TIMEOUT = 5000
+const DISCOVERY_SEGMENTS = 3
+
+/** Known from the condition of the APIService, and expected: not logged for each request. */
+const unavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause, unlogged: true })
+const unreachable = (error: ClientError) => unavailable(`error trying to reach service: ${error.message}`, error)
+
+const notSwitched = (answer: IncomingMessage) => isRedirect(answer) ? redirected() : unavailable(`invalid upgrade response: status code ${answer.statusCode ?? 0}`)
+
+const isDiscovery = (path: string): boolean => path.split('/').filter(part => part !== '').length === DISCOVERY_SEGMENTS
+
+export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
+  const { ending, via, certificates } = tools
+  return async ({ name, remote, available }, request, reply) => {
+    const { orch, raw } = request
+    if (remote === undefined || !available) throw unavailable('service unavailable')
+    if (passedBy(raw.headers.via, via)) throw unavailable(`this server has passed the request on before: APIService ${name} leads back to it`)
+    if (orch.user === undefined) throw internalError(new Error('the request was passed on before authentication'))
+    const target = await targetOf(remote, tools).catch((cause: unknown) => { throw unavailable('service unavailable', cause) })
+    const pool = await poolOf(tools, remote)
+    const uri = encodePath(orch.info.path)
+    const query = orch.query.toString()
+    const discovery = !orch.info.isResourceRequest && isDiscovery(orch.info.path)
+    const outgoing: Omit<OutgoingRequest, 'upgrade'> = {
+      ...target,
+      ...certificates,
+      method: request.method,
+      path: query === '' ? uri : `${uri}?${query}`,
+      headers: headersFor(request, { host: target.authority, uri, via }),
+      secureContext: pool.secureContext,
+      verify: !remote.insecure,
+      connectTimeout: discovery ? DISCOVERY_TIMEOUT : CONNECT_TIMEOUT,
+      ...(discovery ? { answerTimeout: DISCOVERY_TIMEOUT } : {})
+    }
+    const connection = upgradable(request)
+    if (connection !== undefined) return await upgrade(request, reply, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
+    if (orch.info.verb === 'watch') orch.handedOver(0)
+    const { answer } = await passed(request, outgoing, pool).catch((error: unknown) => {
+      throw isClientError(error) ? unreachable(error) : error
+    })
+    if (isRedirect(answer)) {
+      answer.destroy()
+      throw redirected()
+    }
+    return stream(reply, answer.statusCode ?? 502, mergeHeaders(reply, answerHeaders(answer)), answer, isLongRunning(orch.info) ? ending : undefined)
+  }
+}
+
+async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Parameters<Pools['of']>[0]): Promise<Pool> {
+  try {
+    return pools.of(remote, await certificate.current())
+  } catch (cause) {
+    throw internalError(new Error(`the CA bundle of APIService ${remote.name}, or the client certificate of this server, is unusable: ${reasonOf(cause)}`, { cause }))
+  }
+}
+
+function headersFor ({ orch, raw }: FastifyRequest, passing: { readonly host: string, readonly uri: string, readonly via: string }): string[] {
+  try {
+    return passedHeaders(raw, { ...passing, user: orch.user ?? { username: '', groups: [], uid: '', extra: {} }, auditId: orch.auditId, client: raw.socket.remoteAddress })
+  } catch (error) {
+    throw error instanceof UnsendableUser ? unavailable(`error trying to reach service: ${error.message}`) : error
+  }
+}
+
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** A kept connection may end as it is used. What cannot be sent twice goes over a new one. */
+async function passed ({ orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool): Promise<Incoming> {
+  const body = hasBody(raw) ? raw : undefined
+  let current: ClientRequest | undefined
+  const attempt = (kept: boolean): Promise<Incoming> => send({ ...outgoing, body, upgrade: false, agent: kept ? agent : undefined }, request => {
+    current = request
+    orch.onClosed(() => { request.destroy() })
+  })
+  try {
+    return await attempt(body === undefined && REPEATABLE.has(outgoing.method))
+  } catch (error) {
+    if (current?.reusedSocket !== true || !isClientError(error, 'Unreachable') || raw.destroyed || orch.signal.aborted) throw error
+    return await attempt(false)
+  }
+}
+
+/** Via has an entry for each proxy. */
+const passedBy = (header: string | string[] | undefined, via: string): boolean => String(header ?? '').split(',').some(entry => entry.trim() === via)

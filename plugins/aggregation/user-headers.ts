@@ -1,0 +1,63 @@
+/** Headers of a request to an extension server: the user in X-Remote headers, and nothing that the client could pose as another user with. */
+import type { IncomingMessage } from 'node:http'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { requestHeaders, type Forwarding } from '../connections/headers.js'
+
+const USER = 'X-Remote-User'
+const GROUP = 'X-Remote-Group'
+const EXTRA_PREFIX = 'X-Remote-Extra-'
+
+/** Servers may treat _ as -. Certificates of clients are verified here; what proxies in front say of them is not for extension servers. */
+const LEFT_OUT = /^(?:x[-_]remote[-_]|impersonate[-_]|(?:x[-_]forwarded[-_])?client[-_]cert(?:[-_]|$)|x[-_](?:ssl[-_])?client[-_](?:cert|verify|dn|s[-_]dn)|ssl[-_]client[-_])/i
+const REPLACED = new Set(['host', 'via', 'audit-id', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri'])
+
+/** Bytes that a header name may have, except %, which begins an escape. */
+const isPlain = (byte: number): boolean => /[!#$&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte))
+const escapedKey = (key: string): string => [...Buffer.from(key)].map(byte => isPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+
+/** Header values are bytes; Node writes each character as one. */
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
+
+/** A value that HTTP forbids, or whose spaces the receiver would remove, would name another user. */
+export class UnsendableUser extends Error {
+  constructor (name: string) { super(`the user cannot be passed on: invalid header field value for ${JSON.stringify(name)}`) }
+}
+
+function header (name: string, value: string): [string, string] {
+  if (/[\0-\b\n-\x1f\x7f]|^\s|\s$/.test(value)) throw new UnsendableUser(name) // eslint-disable-line no-control-regex -- they are what is looked for
+  return [name, bytesOf(value)]
+}
+
+/** @throws UnsendableUser */
+export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>): string[] {
+  return [
+    ...header(USER, username),
+    ...groups.flatMap(group => header(GROUP, group)),
+    ...Object.entries(extra ?? {}).flatMap(([key, values]) => values.flatMap(value => header(EXTRA_PREFIX + escapedKey(key), value)))
+  ]
+}
+
+export interface Passed extends Forwarding {
+  readonly user: UserInfo
+  /** `host:port` of the extension server. */
+  readonly host: string
+  readonly uri: string
+  readonly auditId: string
+  /** This server's entry of Via. */
+  readonly via: string
+}
+
+/** @throws UnsendableUser */
+export function passedHeaders (request: IncomingMessage, { user, host, uri, auditId, via, client }: Passed): string[] {
+  const sent = requestHeaders(request, { client })
+  const headers = ['Host', host]
+  const passedBy: string[] = []
+  for (let at = 0; at < sent.length; at += 2) {
+    const [name, value] = [sent[at] as string, sent[at + 1] as string] // names and values alternate
+    const known = name.toLowerCase()
+    if (known === 'via') passedBy.push(value)
+    if (!REPLACED.has(known) && !LEFT_OUT.test(known)) headers.push(name, value)
+  }
+  headers.push('Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Uri', uri)
+  return [...headers, ...userHeaders(user)]
+}

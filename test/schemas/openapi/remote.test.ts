@@ -1,0 +1,73 @@
+/** Documents of extension servers: what of them is merged, and under which names. */
+import t from 'tap'
+import { renamed, specOf } from '../../../schemas/openapi/remote.js'
+import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
+import { swaggerProtobuf } from '../../../schemas/openapi/v2-protobuf.js'
+import { representations } from '../../../schemas/index.js'
+
+const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
+const ROOT = '/apis/a.example.com/v1'
+
+t.test('what lies below the group version is taken, with the definitions that it needs and its parameters in place', t => {
+  const document = {
+    swagger: '2.0',
+    paths: { [`${ROOT}/`]: { get: {} }, [`${ROOT}/things`]: { get: { responses: { 200: { schema: ref('Thing') } } }, parameters: [{ $ref: '#/parameters/pretty' }] }, '/apis/a.example.com/v10/things': {}, '/version/': {}, [`${ROOT}/text`]: 'text' },
+    definitions: { Thing: { properties: { part: ref('Part~1s') } }, 'Part/s': { properties: { thing: ref('Thing') } }, Other: {} },
+    parameters: { pretty: { in: 'query', name: 'pretty', type: 'string' } }
+  }
+  const { paths, definitions } = specOf(document, ROOT)
+  t.same(Object.keys(paths), [`${ROOT}/`, `${ROOT}/things`])
+  t.same(paths[`${ROOT}/things`]?.['parameters'], [document.parameters.pretty])
+  t.same(definitions, { Thing: document.definitions.Thing, 'Part/s': document.definitions['Part/s'] })
+  t.end()
+})
+
+t.test('what cannot be merged is an error', t => {
+  let deep: unknown = 1
+  for (let level = 0; level < 5000; level++) deep = [deep]
+  for (const document of [null, [], {}, { paths: [] }, { paths: { [`${ROOT}/x`]: ref('None') } }, { paths: { [`${ROOT}/x`]: ref('__proto__') } }, { paths: { [`${ROOT}/x`]: { deep } } },
+    { paths: { [`${ROOT}/x`]: { $ref: '#/parameters/p' } } }, { paths: { [`${ROOT}/x`]: { $ref: '#/parameters/p' } }, parameters: { p: { $ref: '#/parameters/p' } } }]) {
+    t.throws(() => specOf(document, ROOT), { message: /^it (?:is no Swagger document|has no|is nested)/ })
+  }
+  t.end()
+})
+
+t.test('definitions that both have are shared if they are the same, and otherwise renamed, with what refers to them', t => {
+  const known = new Map(Object.entries({
+    Same: { type: 'object', properties: { a: { type: 'string' } }, 'x-orch-group-version-kind': [{ kind: 'A' }] },
+    Differs: { type: 'object' },
+    Differs_v2: { type: 'object', title: 'taken' },
+    Refers: { properties: { to: ref('Differs') } },
+    RefersToSame: { properties: { to: ref('Same') } }
+  }))
+  const spec = {
+    paths: { [`${ROOT}/x`]: { get: [ref('Same'), ref('Differs'), ref('Refers'), ref('RefersToSame'), ref('New'), { $ref: 5 }] } },
+    definitions: {
+      Same: { properties: { a: { type: 'string' } }, type: 'object', 'x-kubernetes-group-version-kind': [{ kind: 'B' }] },
+      Differs: { type: 'string' },
+      Refers: { properties: { to: ref('Differs') } },
+      RefersToSame: { properties: { to: ref('Same') } },
+      New: { items: ref('Refers') }
+    }
+  }
+  const { paths, definitions } = renamed(spec, name => known.get(name))
+  t.same(paths, { [`${ROOT}/x`]: { get: [ref('Same'), ref('Differs_v3'), ref('Refers_v2'), ref('RefersToSame'), ref('New'), { $ref: 5 }] } })
+  t.same(definitions, { Differs_v3: { type: 'string' }, Refers_v2: { properties: { to: ref('Differs_v3') } }, New: { items: ref('Refers_v2') } })
+  t.end()
+})
+
+t.test('one that a format cannot express is left out of it, and does no harm', t => {
+  const resources = representations.slice(0, 2)
+  const info = { title: 'a', version: 'v1' }
+  const odd = [
+    { paths: { [`${ROOT}/a`]: { get: { parameters: { length: 1 }, responses: 7 } } }, definitions: {} },
+    { paths: { [`${ROOT}/b`]: { get: { description: { a: 1 }, responses: { 200: null } } } }, definitions: { B: { properties: { a: null, b: [1] }, type: 5, maxLength: 'x', required: 'x' } } },
+    { paths: JSON.parse(`{"${ROOT}/c":{"__proto__":{"get":1},"constructor":{}}}`) as Record<string, never>, definitions: { __proto__: {}, C: { additionalProperties: true, type: ['string', 'null'], items: [{ type: 'string' }], allOf: [{}] } } }
+  ]
+  const good = { paths: { [`${ROOT}/good`]: { get: { operationId: 'good', parameters: [{ in: 'header', name: 'h' }, { in: 'query', name: 'q', type: 'string' }], responses: {} } } }, definitions: {} }
+  const json = JSON.parse(whole(swaggerJson(resources, info, [...odd, good])).toString()) as { paths: Record<string, unknown> }
+  t.same(json.paths[`${ROOT}/good`], good.paths[`${ROOT}/good`])
+  t.ok(whole(swaggerProtobuf(resources, info, [...odd, good])).includes(`${ROOT}/good`))
+  t.equal(({} as Record<string, unknown>)['get'], undefined)
+  t.end()
+})
