@@ -34,9 +34,13 @@ const BETWEEN_LOOKS = 1000
 const PAUSE = 50
 const ATTACKERS = 6
 const MAX_FAULTS = 20
+const MAX_LONGER = 60
 
-/** @param settle milliseconds in which what it holds has to be what it held before */
-export async function soak (target: Target, seconds: number, seed?: number, settle = SETTLE): Promise<Outcome> {
+/**
+ * @param settle milliseconds in which what it holds has to be what it held before
+ * @param atLeast goes on until each of these was done once, at most `MAX_LONGER` seconds
+ */
+export async function soak (target: Target, seconds: number, seed?: number, settle = SETTLE, atLeast: readonly string[] = []): Promise<Outcome> {
   const { seed: used, int } = random(seed)
   const faults: string[] = []
   const done: Record<string, number> = {}
@@ -59,9 +63,10 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
   })
   const levels: Level[] = []
   const since = performance.now()
-  for (let at = 0; at < seconds && !over.signal.aborted; at = Math.round((performance.now() - since) / 1000)) {
+  const lacks = (): boolean => atLeast.some(what => (done[what] ?? 0) === 0)
+  for (let at = 0; (at < seconds || (at < seconds + MAX_LONGER && lacks())) && !over.signal.aborted; at = Math.round((performance.now() - since) / 1000)) {
     const rest = new AbortController()
-    const due = setTimeout(() => { rest.abort() }, Math.min(interval(seconds), seconds - at) * 1000)
+    const due = setTimeout(() => { rest.abort() }, Math.min(interval(seconds), Math.max(seconds - at, 1)) * 1000)
     over.signal.onabort = () => { rest.abort() }
     await work(round, rest.signal)
     clearTimeout(due)
