@@ -1,5 +1,6 @@
 /** Validates combinations of flags. */
-import { featureGates, gateSettings } from './feature-gates.js'
+import { featureGates } from '../schemas/gates.js'
+import { gateSettings } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'

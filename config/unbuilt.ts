@@ -22,7 +22,7 @@ const UNBUILT_VALUES: Partial<Record<FlagName, ReadonlyArray<string | number>>> 
 }
 
 /** Gates that can be set. */
-const BUILT: ReadonlySet<string> = new Set(['APIServerIdentity', 'APIPriorityAndFairness', 'APIServerTracing'])
+const BUILT: ReadonlySet<string> = new Set(['APIServerIdentity', 'CustomResourceValidationExpressions', 'APIPriorityAndFairness', 'APIServerTracing'])
 
 /** @throws FlagError naming the first unimplemented flag */
 export function refuseUnbuilt ({ values, given }: Parsed): void {

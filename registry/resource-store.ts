@@ -4,6 +4,7 @@
  */
 import { decode, encodeProtobuf, decodeProtobuf, fieldValues, applyDefaults, splitJson, parseExactly, withoutNulls, PROTOBUF_MAGIC, UNBOUNDED, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
 import { JSON_TYPE, type PROTOBUF_TYPE } from '../schemas/media-types.js'
+import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
 import type { Backend, KeyValue, Revision, WriteOptions } from '../storage/backend.js'
@@ -44,6 +45,8 @@ export interface ResourceStoreOptions {
   readonly allocation?: Allocation | undefined
   /** Observes the store. Default none. */
   readonly observer?: StoreObserver | undefined
+  /** Default: those of the release. */
+  readonly gates?: Gates | undefined
   readonly log: (message: string, error: unknown) => void
 }
 
@@ -69,6 +72,7 @@ export class ResourceStore {
   readonly reader: AdmissionReader
   readonly allocation: Allocation | undefined
   readonly observer: StoreObserver | undefined
+  readonly gates: Gates
   /** Undefined if the back end serves reads. */
   readonly cache: WatchCache | undefined
   /** Names the resource in errors. */
@@ -98,6 +102,7 @@ export class ResourceStore {
     this.reader = options.reader ?? EMPTY_READER
     this.allocation = options.allocation
     this.observer = observer
+    this.gates = options.gates ?? DEFAULT_GATES
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     this.#root = `${prefix}/${type.storagePrefix}`

@@ -3,6 +3,7 @@
  * `resources.ts` lists the built-in types; a custom resource is the same kind of value. Options default to what nearly every type has.
  */
 import { createHash } from 'node:crypto'
+import type { Gates } from './gates.js'
 import type { UserInfo } from './meta/user-info.js'
 import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'
@@ -85,7 +86,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. */
   readonly prepareForCreate?: (object: T, user?: UserInfo) => void
   /** Drops fields of disabled features unless `old` uses them; `old` is undefined on create. Runs before preparation. */
-  readonly dropGated?: (object: T, old: T | undefined) => void
+  readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
   /** Brings a valid object into its stored form. */
@@ -117,7 +118,7 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
   readonly create?: (object: T, report: Report) => void
   readonly update?: (object: T, old: T, report: Report, subresource: string) => void
   /** Further rules, in steps because they may take long; `old` is undefined on create. */
-  readonly inSteps?: (object: T, old: T | undefined, report: Report, subresource: string) => Steps<void> | undefined
+  readonly inSteps?: (object: T, old: T | undefined, report: Report, subresource: string, gates: Gates) => Steps<void> | undefined
 }
 
 /** A selectable field that no object has; its value is always ''. */

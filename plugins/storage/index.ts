@@ -107,6 +107,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     observerOf: observeStores(fastify.orch.metrics),
     admission: new AdmissionChain(plugins, observeAdmission(fastify.orch.metrics), admission.plugins),
     reader: admissionReader(() => resources),
+    gates: fastify.orch.settings.featureGates,
     log
   })
   // Release memory after a burst.

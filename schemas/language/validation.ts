@@ -2,6 +2,7 @@
  * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules of each
  * message. Findings come in field order, at most a hundred; nothing throws.
  */
+import { DEFAULT_GATES } from '../gates.js'
 import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
 import { fieldsThat, fieldAt, anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
@@ -70,12 +71,12 @@ export function validateSubresource (resource: Representation, object: ApiObject
 }
 
 /** The rules of a representation itself, in steps; `old` is undefined on create. */
-export function * validateVersion ({ rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string): Steps<FieldError[]> {
+export function * validateVersion ({ rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES): Steps<FieldError[]> {
   if (rules === undefined) return []
   return yield * collectInSteps(function * (report) {
     if (old === undefined) rules.create?.(object, report)
     else rules.update?.(object, old, report, subresource)
-    const steps = rules.inSteps?.(object, old, report, subresource)
+    const steps = rules.inSteps?.(object, old, report, subresource, gates)
     if (steps !== undefined) yield * steps
   })
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { checkCombinations } from '../../config/combinations.js'
-import { GATES, gateWarnings } from '../../config/feature-gates.js'
+import { gateWarnings } from '../../config/feature-gates.js'
+import { GATES } from '../../schemas/gates.js'
 import { FLAGS, type FlagName } from '../../config/flags/index.js'
 import { parseArguments } from '../../config/command-line.js'
 import { disabledApis } from '../../config/runtime-config.js'

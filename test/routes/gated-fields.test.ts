@@ -2,6 +2,7 @@
 import t from 'tap'
 import { cronJobs } from '../../schemas/api/batch/cronjobs.js'
 import type { CronJob } from '../../schemas/api/batch/v1.js'
+import { DEFAULT_GATES } from '../../schemas/gates.js'
 import { dropGatedPodFields } from '../../schemas/api/core/rules/gated-fields.js'
 import type { PodSpec } from '../../schemas/api/core/pod-spec.js'
 import { build, type Json } from '../build.js'
@@ -80,6 +81,6 @@ t.test('what is there already is kept', async t => {
   dropGatedPodFields(sent, structuredClone(sent))
   t.same(sent, spec)
   const cron = { spec: { timeZone: 'UTC', jobTemplate: { spec: {} } } } as unknown as CronJob // as far as it is looked at
-  cronJobs.strategy.dropGated?.(cron as never, structuredClone(cron) as never)
+  cronJobs.strategy.dropGated?.(cron as never, structuredClone(cron) as never, DEFAULT_GATES)
   t.equal(cron.spec.timeZone, 'UTC')
 })
