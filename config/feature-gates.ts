@@ -1,5 +1,5 @@
-/** The settings of --feature-gates. Only some have an effect; see `unbuilt.ts`. */
-import { GATES, GATE_GROUPS } from '../schemas/gates.js'
+/** The settings of --feature-gates. */
+import { featureGates, GATES, GATE_GROUPS, type Gate } from '../schemas/gates.js'
 import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
 import { meant } from './meant.js'
@@ -11,20 +11,18 @@ export function gateProblem (name: string, value: string): string | undefined {
   if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
   const gate = GATES.get(name)
   if (gate === undefined) return GATE_GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out${meant(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
-  return gate.stage === 'GA' && !isOn(value) ? `${name} is GA and cannot be switched off; leave it out` : undefined
+  return gate.stage === 'GA' && !isOn(value) ? `cannot set ${name} to false, it is GA and locked to true; leave it out` : undefined
 }
 
-/** Settings that change a default. A stage setting does not count for gates set individually. */
-export function changedGates (settings: ReadonlyMap<string, string>): string[] {
-  const changed: string[] = []
-  for (const [name, value] of settings) {
-    const stage = GATE_GROUPS.get(name)
-    const differs = stage === undefined
-      ? GATES.get(name)?.default !== isOn(value)
-      : [...GATES].some(([other, gate]) => gate.stage === stage && gate.default !== isOn(value) && !settings.has(other))
-    if (differs) changed.push(`${name}=${value}`)
-  }
-  return changed
+/** Settings that this server would have to act on, and does not yet. Gates of other components are accepted. */
+const UNBUILT: ReadonlyMap<string, boolean> = new Map([['LegacyServiceAccountTokenNoAutoGeneration', false], ['StorageVersionAPI', true]])
+
+/** Describes the first setting that is not supported, of a stage or a gate; undefined if all are. */
+export function unsupportedGate (settings: Readonly<Record<string, boolean>>): string | undefined {
+  const gates = featureGates(settings)
+  const [name, value] = [...UNBUILT].find(([name, value]) => gates.enabled(name) === value) ?? []
+  if (name === undefined) return undefined
+  return `${name}=${String(value)} is not supported by this version yet; ${Object.hasOwn(settings, name) ? 'leave it out' : `add ${name}=${String(value !== true)}`}`
 }
 
 /** Warnings about GA and deprecated gates. */
@@ -39,3 +37,11 @@ export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
 /** Converts --feature-gates to the server option. */
 export const gateSettings = (settings: ReadonlyMap<string, string>): Record<string, boolean> =>
   Object.fromEntries([...settings].map(([name, value]) => [name, isOn(value)]))
+
+const described = (name: string, { stage, default: initial }: Gate): string => `${name}=true|false (${stage.toUpperCase()} - default=${initial})`
+
+/** A line for each gate, in order. */
+export const GATE_LINES: readonly string[] = [
+  ...[...GATE_GROUPS].map(([name, stage]) => described(name, { stage, default: false })),
+  ...[...GATES].map(([name, gate]) => described(name, gate))
+].sort()

@@ -1,5 +1,5 @@
 /** Features of the interface that are not implemented. A flag that asks for one makes the start fail, so that none is silently ignored. */
-import { changedGates } from './feature-gates.js'
+import { gateSettings, unsupportedGate } from './feature-gates.js'
 import { FlagError } from './flag.js'
 import { FLAGS, type FlagName } from './flags/index.js'
 import type { Parsed } from './command-line.js'
@@ -21,9 +21,6 @@ const UNBUILT_VALUES: Partial<Record<FlagName, ReadonlyArray<string | number>>> 
   'storage-media-type': ['application/yaml']
 }
 
-/** Gates that can be set. */
-const BUILT: ReadonlySet<string> = new Set(['APIServerIdentity', 'CustomResourceValidationExpressions', 'APIPriorityAndFairness', 'APIServerTracing'])
-
 /** @throws FlagError naming the first unimplemented flag */
 export function refuseUnbuilt ({ values, given }: Parsed): void {
   for (const [name, text] of given) {
@@ -35,9 +32,8 @@ export function refuseUnbuilt ({ values, given }: Parsed): void {
     const missing = UNBUILT_VALUES[name]?.find(one => Array.isArray(value) ? value.includes(one) : value === one)
     if (missing !== undefined) throw new FlagError(name, text, `${missing} is not supported by this version yet; leave it out`)
   }
-  const gates = new Map([...values['feature-gates']].filter(([name]) => !BUILT.has(name)))
-  const [changed] = changedGates(gates)
-  if (changed !== undefined) throw new FlagError('feature-gates', given.get('feature-gates'), `${changed} is not supported by this version yet; leave it out`)
+  const gate = unsupportedGate(gateSettings(values['feature-gates']))
+  if (gate !== undefined) throw new FlagError('feature-gates', given.get('feature-gates'), gate)
 }
 
 const same = (left: unknown, right: unknown): boolean => comparable(left) === comparable(right)

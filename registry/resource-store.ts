@@ -4,6 +4,7 @@
  */
 import { decode, encodeProtobuf, decodeProtobuf, fieldValues, applyDefaults, splitJson, parseExactly, withoutNulls, PROTOBUF_MAGIC, UNBOUNDED, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
 import { JSON_TYPE, type PROTOBUF_TYPE } from '../schemas/media-types.js'
+import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
@@ -73,6 +74,9 @@ export class ResourceStore {
   readonly allocation: Allocation | undefined
   readonly observer: StoreObserver | undefined
   readonly gates: Gates
+  readonly gated: GatedFields
+  /** See `GatedFields`. */
+  readonly correctDefaults: ((object: object) => void) | undefined
   /** Undefined if the back end serves reads. */
   readonly cache: WatchCache | undefined
   /** Names the resource in errors. */
@@ -103,6 +107,8 @@ export class ResourceStore {
     this.allocation = options.allocation
     this.observer = observer
     this.gates = options.gates ?? DEFAULT_GATES
+    this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)
+    this.correctDefaults = of?.correctDefaults ?? this.gated.correctDefaults
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     this.#root = `${prefix}/${type.storagePrefix}`
@@ -190,9 +196,9 @@ export class ResourceStore {
   fromVersion (object: ApiObject): ApiObject {
     applyDefaults(this.representation.message, object)
     const { conversion } = this.representation
-    if (conversion === undefined) return object
-    const stored = conversion.toStored(object)
-    applyDefaults(this.stored.message, stored)
+    const stored = conversion?.toStored(object) ?? object
+    if (conversion !== undefined) applyDefaults(this.stored.message, stored)
+    this.correctDefaults?.(stored)
     return stored
   }
 
@@ -262,6 +268,7 @@ export class ResourceStore {
         ? decodeProtobuf(message, bytes).object
         : decode(message, this.type.anyStoredVersion ? { ...parseExactly(bytes) as object, apiVersion: '' } : parseExactly(bytes), UNBOUNDED).object
       applyDefaults(message, object) // for fields added after it was stored
+      this.correctDefaults?.(object)
       return object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })

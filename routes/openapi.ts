@@ -42,9 +42,9 @@ class Generation {
   #index: Promise<CachedDocument> | undefined
 
   /** @param issuer whether issuer discovery is served */
-  constructor (resources: readonly Representation[], issuer: boolean) {
+  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean) {
     this.#resources = resources
-    this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer }
+    this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer, enums }
     this.documents = new OpenApi3(resources, this.#info)
   }
 
@@ -89,13 +89,13 @@ class Generation {
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const { resources, serviceAccountTokens } = fastify.orch
+  const { resources, serviceAccountTokens, settings: { featureGates: gates } } = fastify.orch
   let generation = -1
   let current: Generation | undefined
   const currentGeneration = (): Generation => {
     if (current === undefined || generation !== resources.generation) {
       generation = resources.generation
-      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0)
+      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'))
     }
     return current
   }
@@ -107,6 +107,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     const format = formatOf(request, V2_FORMATS)
     return (await currentGeneration().v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
+  if (!gates.enabled('OpenAPIV3')) return
   get('/openapi/v3', async (request, reply) => {
     formatOf(request, V3_FORMATS)
     return (await currentGeneration().index()).send(request, reply, JSON_TYPE)

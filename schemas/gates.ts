@@ -20,8 +20,11 @@ const ALPHA = `
   KubeletInUserNamespace LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet MemoryQoS
   MinDomainsInPodTopologySpread NetworkPolicyStatus NodeOutOfServiceVolumeDetach NodeSwap
   PodAndContainerStatsFromCRI ProcMountType ProxyTerminatingEndpoints QOSReserved ReadWriteOncePod
-  RecoverVolumeExpansionFailure SeccompDefault ServerSideFieldValidation ServiceIPStaticSubrange
+  RecoverVolumeExpansionFailure SeccompDefault ServiceIPStaticSubrange
   StatefulSetAutoDeletePVC StorageVersionAPI VolumeCapacityPriority WinDSR`
+
+/** The interface has its parameter, so it is on. */
+const ALPHA_ON = 'ServerSideFieldValidation'
 
 const BETA = `
   APIListChunking APIPriorityAndFairness APIResponseCompression AnyVolumeDataSource AppArmor CPUManager
@@ -57,6 +60,7 @@ const gates = (names: string, gate: Gate): Array<[string, Gate]> => names.trim()
 
 export const GATES: ReadonlyMap<string, Gate> = new Map([
   ...gates(ALPHA, { stage: 'Alpha', default: false }),
+  ...gates(ALPHA_ON, { stage: 'Alpha', default: true }),
   ...gates(BETA, { stage: 'Beta', default: true }),
   ...gates(BETA_OFF, { stage: 'Beta', default: false }),
   ...gates(GA, { stage: 'GA', default: true }),
@@ -70,6 +74,8 @@ export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlp
 export interface Gates {
   /** @throws Error for an unknown gate, a programming error */
   readonly enabled: (name: string) => boolean
+  /** Every gate has the default of the release. */
+  readonly areDefault?: boolean
 }
 
 /** Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
@@ -79,6 +85,7 @@ export function featureGates (settings: Readonly<Record<string, boolean>> = {}):
   const ofStage = new Map([...GATE_GROUPS].map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
   const on = new Map([...GATES].map(([name, gate]) => [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
   return {
+    areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const found = on.get(name)
       if (found === undefined) throw new Error(`${name} is not a feature gate of release ${RELEASE_NAME}`)
@@ -89,3 +96,6 @@ export function featureGates (settings: Readonly<Record<string, boolean>> = {}):
 
 /** Those of a server that sets none. */
 export const DEFAULT_GATES: Gates = featureGates()
+
+/** Whether a gate is on for validation that reports there. */
+export const isOn = ({ gates = DEFAULT_GATES }: { readonly gates?: Gates }, name: string): boolean => gates.enabled(name)

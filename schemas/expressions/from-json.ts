@@ -68,56 +68,45 @@ class JsonList extends Items {
 
 /** Keeps what was read. */
 abstract class Lazy implements Dict {
+  protected readonly json: Members
+  protected readonly type: Type
   readonly #read = new Map<Key, Value | undefined>()
-  abstract readonly size: number
-  abstract keys (): readonly Key[]
-  protected abstract read (key: string): Value | undefined
+  #keys: readonly string[] | undefined
+
+  constructor (json: Members, type: Type) {
+    this.json = json
+    this.type = type
+  }
+
+  get size (): number { return this.keys().length }
+  keys (): readonly string[] { return this.#keys ??= this.list() }
 
   get (key: Key): Value | undefined {
     if (typeof key !== 'string') return undefined
     if (!this.#read.has(key)) this.#read.set(key, this.read(key))
     return this.#read.get(key)
   }
+
+  protected abstract list (): readonly string[]
+  protected abstract read (key: string): Value | undefined
 }
 
 class JsonMap extends Lazy {
-  readonly #json: Members
-  readonly #type: Type
-  #keys: readonly string[] | undefined
-
-  constructor (json: Members, type: Type) {
-    super()
-    this.#json = json
-    this.#type = type
-  }
-
-  get size (): number { return this.keys().length }
-  keys (): readonly string[] { return this.#keys ??= Object.keys(this.#json) }
+  protected list (): readonly string[] { return Object.keys(this.json) }
   protected read (key: string): Value | undefined {
-    return Object.hasOwn(this.#json, key) && this.#type.of !== undefined ? fromJson(this.#json[key], this.#type.of) : undefined
+    return Object.hasOwn(this.json, key) && this.type.of !== undefined ? fromJson(this.json[key], this.type.of) : undefined
   }
 }
 
 /** Fields without schema are not visible. */
 class JsonObject extends Lazy {
-  readonly #json: Members
-  readonly #type: Type
-  #keys: readonly string[] | undefined
-
-  constructor (json: Members, type: Type) {
-    super()
-    this.#json = json
-    this.#type = type
-  }
-
-  get size (): number { return this.keys().length }
-  keys (): readonly string[] {
-    return this.#keys ??= [...this.#type.fields ?? []].flatMap(([name, { member }]) => isSent(this.#json, member) ? [name] : [])
+  protected list (): readonly string[] {
+    return [...this.type.fields ?? []].flatMap(([name, { member }]) => isSent(this.json, member) ? [name] : [])
   }
 
   protected read (key: string): Value | undefined {
-    const field = this.#type.fields?.get(key)
-    return field !== undefined && isSent(this.#json, field.member) ? fromJson(this.#json[field.member], field.type) : undefined
+    const field = this.type.fields?.get(key)
+    return field !== undefined && isSent(this.json, field.member) ? fromJson(this.json[field.member], field.type) : undefined
   }
 }
 

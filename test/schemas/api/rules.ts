@@ -3,7 +3,8 @@
  * away), and the findings: type and field of each cause, in any order. One of an update also has a change of what was there before.
  */
 import type { Test } from 'tap'
-import type { Gates } from '../../../schemas/gates.js'
+import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
+import { GatedFields } from '../../../schemas/language/gated.js'
 import { validateSubresource, emptyField, decode, clone, validateObject, applyDefaults, putAt, validateUpdate, validateVersion, valueAt, type ApiObject, type Representation, type FieldError } from '../../../schemas/index.js'
 import { findResource } from '../../../schemas/resources.js'
 import { finish } from '../../../schemas/steps.js'
@@ -51,8 +52,11 @@ export function created (one: Representation, body: Plain, gates?: Gates): { obj
     if (name === 'status' && strategy.statusOfNew !== true) for (const field of changes) putAt(object as unknown as Record<string, unknown>, field, emptyField(stored.message, field))
   }
   one.rules?.prepare?.(object, undefined)
-  if (gates !== undefined) strategy.dropGated?.(object, undefined, gates)
-  strategy.prepareForCreate?.(object)
+  if (gates !== undefined) {
+    new GatedFields(stored.message, gates).drop(object, undefined)
+    strategy.dropGated?.(object, undefined, gates)
+  }
+  strategy.prepareForCreate?.(object, undefined, gates ?? DEFAULT_GATES)
   applyDefaults(stored.message, object)
   const before = clone(object)
   const errors = [...validateObject(stored, object), ...finish(validateVersion(one, object, undefined, '', gates))]
@@ -68,8 +72,11 @@ export function updated (one: Representation, before: Plain, body: Plain, subres
   const members = object as unknown as Record<string, unknown>
   if (named === undefined) for (const { changes = [], kind = stored.kind } of stored.subresources) if (kind === stored.kind) for (const path of changes) putAt(members, path, valueAt(old, path))
   one.rules?.prepare?.(object, old)
-  if (gates !== undefined) strategy.dropGated?.(object, old, gates)
-  strategy.prepareForUpdate?.(object, old, subresource)
+  if (gates !== undefined) {
+    new GatedFields(stored.message, gates).drop(object, old)
+    strategy.dropGated?.(object, old, gates)
+  }
+  strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES)
   const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
   return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource, gates))] }
 }
