@@ -223,6 +223,20 @@ for (const bit of BITS) {
   }
 }
 
+const GATED_RULES = (JSON.parse(readFileSync(new URL('../../../test/facts/rbac-bootstrap.json', import.meta.url), 'utf8')) as { clusterRoles: Array<{ name: string, rules: Json[] }> }).clusterRoles
+  .flatMap(({ name, rules }) => rules.map(rule => ({ name, rule }))).filter(({ rule }) => rule['featureGate'] !== undefined)
+
+t.test('default roles have the rules of gates that are on', async t => {
+  t.ok(GATED_RULES.length > 1)
+  for (const value of [true, false]) {
+    const server = await build(t, { authorization: { modes: ['RBAC', 'AlwaysAllow'] }, featureGates: { CSIMigration: value, StatefulSetAutoDeletePVC: value } })
+    for (const { name, rule: { featureGate, ...rule } } of GATED_RULES) {
+      const { rules } = (await server.get(`/apis/rbac.authorization.orch.io/v1/clusterroles/${name}`)).json as { rules: Json[] }
+      t.equal(rules.some(one => JSON.stringify([one['verbs'], one['apiGroups'], one['resources']]) === JSON.stringify([rule['verbs'], rule['apiGroups'], rule['resources']])), value, `${name} ${String(featureGate)}=${String(value)}`)
+    }
+  }
+})
+
 t.test('pages say how many items remain, with the gate of both', async t => {
   for (const featureGates of [{}, { RemainingItemCount: false }, { APIListChunking: false }]) {
     const { metadata } = await lists(await build(t, { featureGates }))
