@@ -1,7 +1,7 @@
 /** Infers the type of every part of a rule, and refuses what cannot be evaluated. */
-import { overloads } from './overloads.js'
+import { overloadsOf } from './overloads.js'
 import { RuleProblem, literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
-import { assign, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Bindings, type Type } from './types.js'
+import { assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Type } from './types.js'
 
 const TYPES_BY_NAME: Readonly<Record<string, Type>> = Object.assign(Object.create(null), {
   int: INT, bool: BOOL, string: STRING, list: listOf(DYN), map: mapOf(DYN, DYN), null_type: NULL,
@@ -38,7 +38,7 @@ export function checkRule (rule: string, node: Node, variables: ReadonlyMap<stri
 class Checker {
   readonly #rule: string
   readonly types = new Map<Node, Type>()
-  readonly bound: Bindings = new Map()
+  readonly bound = new Bindings()
   usesOld = false
   #parameters = 0
 
@@ -151,16 +151,16 @@ class Checker {
 
   #call (key: string, name: string, args: readonly Node[], node: Node, scope: ReadonlyMap<string, Type>): Type {
     const types = args.map(arg => this.check(arg, scope))
-    const known = overloads.get(key)
+    const known = overloadsOf(key)
     if (known === undefined) return this.#fail(`undeclared reference to '${name}' (in container '')`, node)
     const results: Type[] = []
     for (const { takes, returns } of known) {
       if (takes.length !== types.length) continue
-      const [own, trial] = [new Map<string, Type>(), new Map(this.bound)]
-      const fresh = (type: Type): Type => this.#fresh(type, own)
-      if (!takes.every((declared, index) => assign(types[index] ?? DYN, fresh(declared), trial))) continue
-      results.push(resolve(fresh(returns), trial))
-      if (results.length === 1) for (const [parameter, type] of trial) this.bound.set(parameter, type)
+      const [own, { size }] = [new Map<string, Type>(), this.bound]
+      const isMatch = takes.every((declared, index) => assign(types[index] ?? DYN, this.#fresh(declared, own), this.bound))
+      if (isMatch) results.push(resolve(this.#fresh(returns, own), this.bound))
+      // The first match decides on parameters.
+      if (!isMatch || results.length > 1) this.bound.forget(size)
     }
     const [first, ...others] = results
     if (first === undefined) return this.#mismatch(name, types, node)

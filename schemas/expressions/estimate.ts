@@ -11,6 +11,8 @@ export function estimateCost (node: Node, types: ReadonlyMap<Node, Type>): numbe
 
 class Estimator {
   readonly #types: ReadonlyMap<Node, Type>
+  /** Of sums, whose parts are sums. */
+  readonly #sizes = new Map<Node, number>()
   constructor (types: ReadonlyMap<Node, Type>) { this.#types = types }
 
   cost (node: Node): number {
@@ -56,8 +58,11 @@ class Estimator {
       const value = literalOf(node)
       return typeof value === 'string' || value instanceof Uint8Array ? value.length : 1
     }
-    if (node.op === '+') return this.#size(node.args[0]) + this.#size(node.args[1])
     const { kind, most } = this.#types.get(node) ?? {}
-    return kind !== undefined && (TEXTS.has(kind) || kind === 'list' || kind === 'map') ? most ?? Infinity : 1
+    if (kind === undefined || !(TEXTS.has(kind) || kind === 'list' || kind === 'map')) return 1
+    if (node.op !== '+') return most ?? Infinity
+    let size = this.#sizes.get(node)
+    if (size === undefined) this.#sizes.set(node, size = this.#size(node.args[0]) + this.#size(node.args[1]))
+    return size
   }
 }

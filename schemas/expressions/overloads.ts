@@ -5,7 +5,7 @@ const ORDERED = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp'
 const SUMMED = ['int', 'uint', 'double', 'duration']
 const OF_TIME = ['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear', 'getHours', 'getMinutes', 'getSeconds', 'getMilliseconds']
 
-const SIGNATURES = [
+const signatures = (): string[] => [
   '==(A, A): bool', '!=(A, A): bool', 'in(A, list(A)): bool', 'in(A, map(A, B)): bool', '[](list(A), int): A', '[](map(A, B), A): B',
   '!_(bool): bool', '-_(int): int', '-_(double): double',
   ...['<', '<=', '>', '>='].flatMap(op => ORDERED.map(type => `${op}(${type}, ${type}): bool`)),
@@ -40,15 +40,24 @@ export interface Overload {
   readonly returns: Type
 }
 
-/** `name` of a function or operator, `.name` of a method. */
-export const overloads = new Map<string, Overload[]>()
+let known: ReadonlyMap<string, readonly Overload[]> | undefined
 
-for (const signature of SIGNATURES) {
-  const [, receiver, name = '', takes = '', returns = ''] = /^(?:([\w(), ]+)\.)?([^(]+)\((.*)\): (.+)$/.exec(signature) ?? []
-  const key = receiver === undefined ? name : `.${name}`
-  const known = overloads.get(key) ?? []
-  known.push({ takes: [...receiver === undefined ? [] : [receiver], ...split(takes)].map(read), returns: read(returns) })
-  overloads.set(key, known)
+/** By the name of a function or operator, or of a method with a dot. The table is made with the first rule. */
+export function overloadsOf (name: string): readonly Overload[] | undefined {
+  known ??= table()
+  return known.get(name)
+}
+
+function table (): Map<string, Overload[]> {
+  const made = new Map<string, Overload[]>()
+  for (const signature of signatures()) {
+    const [, receiver, name = '', takes = '', returns = ''] = /^(?:([\w(), ]+)\.)?([^(]+)\((.*)\): (.+)$/.exec(signature) ?? []
+    const key = receiver === undefined ? name : `.${name}`
+    const all = made.get(key) ?? []
+    all.push({ takes: [...receiver === undefined ? [] : [receiver], ...split(takes)].map(read), returns: read(returns) })
+    made.set(key, all)
+  }
+  return made
 }
 
 /** At the commas outside of parentheses. */

@@ -37,8 +37,25 @@ export function typeName ({ kind, key = DYN, of = DYN, name = '' }: Type): strin
   return kind === 'type' ? `type(${typeName(of)})` : kind === 'null_type' ? 'null' : kind
 }
 
-/** Types that stand for parameters. */
-export type Bindings = Map<string, Type>
+/** Types that stand for parameters. Each is bound once, so a trial is undone by forgetting the last ones. */
+export class Bindings {
+  readonly #bound = new Map<string, Type>()
+  readonly #order: string[] = []
+
+  /** How many there are, for `forget`. */
+  get size (): number { return this.#order.length }
+  get (name: string): Type | undefined { return this.#bound.get(name) }
+
+  set (name: string, type: Type): void {
+    this.#bound.set(name, type)
+    this.#order.push(name)
+  }
+
+  /** Forgets all but the first. */
+  forget (size: number): void {
+    while (this.#order.length > size) this.#bound.delete(this.#order.pop() ?? '')
+  }
+}
 
 const isUnknown = ({ kind }: Type): boolean => kind === 'param'
 
