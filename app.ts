@@ -10,7 +10,6 @@
  */
 import type { FastifyPluginAsync } from 'fastify'
 import { checkOptions } from './config/checks/index.js'
-import { featureGates } from './config/feature-gates.js'
 import type { ServerOptions } from './config/server-options.js'
 import aggregation from './plugins/aggregation/index.js'
 import audit from './plugins/audit/index.js'
@@ -43,6 +42,7 @@ import storage from './plugins/storage/index.js'
 import tracing from './plugins/tracing/index.js'
 import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
+import { featureGates } from './schemas/gates.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
 
 export type { ServerOptions } from './config/server-options.js'

@@ -15,12 +15,14 @@ export interface CatalogueEntry {
   readonly load: (tools: AdmissionTools, configuration: PluginConfiguration | undefined) => Promise<AdmissionPlugin>
   /** For configurable plugins: validates a configuration or its absence, without loading. @throws ConfigurationError */
   readonly check?: (configuration: PluginConfiguration | undefined) => Promise<unknown>
+  /** The feature gate without which it is never loaded. */
+  readonly gate?: string
   /** Logged if the plugin is enabled. */
   readonly note?: string
 }
 
 type Load = CatalogueEntry['load']
-type Extras = Pick<CatalogueEntry, 'check' | 'note'>
+type Extras = Pick<CatalogueEntry, 'check' | 'gate' | 'note'>
 
 const on = (name: string, load: Load, more?: Extras): CatalogueEntry => ({ name, default: true, load, ...more })
 const off = (name: string, load: Load, more?: Extras): CatalogueEntry => ({ name, default: false, load, ...more })
@@ -45,13 +47,13 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   off('LimitPodHardAntiAffinityTopology', async () => (await import('./plugins/limit-pod-hard-anti-affinity-topology.js')).limitPodHardAntiAffinityTopology),
   on('LimitRanger', async () => (await import('./plugins/limit-ranger.js')).limitRanger),
   on('ServiceAccount', async () => (await import('./plugins/service-account.js')).serviceAccount),
-  off('NodeRestriction', async () => (await import('./plugins/node-restriction.js')).nodeRestriction),
+  off('NodeRestriction', async ({ gates }) => (await import('./plugins/node-restriction.js')).nodeRestriction(gates)),
   on('TaintNodesByCondition', async () => (await import('./plugins/taint-nodes-by-condition.js')).taintNodesByCondition),
   off('AlwaysPullImages', async () => (await import('./plugins/always-pull-images.js')).alwaysPullImages),
   off('ImagePolicyWebhook', async ({ callers }, given) => await (await import('./plugins/image-policy.js')).imagePolicy('ImagePolicyWebhook', callers, given), {
     check: async given => (await import('./plugins/image-policy-configuration.js')).imagePolicyIn('ImagePolicyWebhook', given)
   }),
-  on('PodSecurity', async ({ observePodSecurity }, given) => (await import('./plugins/pod-security.js')).podSecurity(await SETTINGS.PodSecurity(given), observePodSecurity), { check: SETTINGS.PodSecurity }),
+  on('PodSecurity', async ({ observePodSecurity }, given) => (await import('./plugins/pod-security.js')).podSecurity(await SETTINGS.PodSecurity(given), observePodSecurity), { check: SETTINGS.PodSecurity, gate: 'PodSecurity' }),
   off('PodSecurityPolicy', async tools => (await import('./plugins/pod-security-policy.js')).podSecurityPolicy(tools), { note: 'the admission plugin PodSecurityPolicy is deprecated and goes with the next release; let PodSecurity take its place' }),
   off('PodNodeSelector', async (_tools, given) => (await import('./plugins/pod-node-selector.js')).podNodeSelector(await SETTINGS.PodNodeSelector(given)), { check: SETTINGS.PodNodeSelector }),
   on('Priority', async () => (await import('./plugins/priority.js')).priority),
@@ -97,7 +99,7 @@ export async function loadPlugins (options: AdmissionOptions, tools: AdmissionTo
   const { configuration = {}, plugins = [] } = options
   const loaded: Array<Promise<AdmissionPlugin>> = []
   for (const entry of CATALOGUE) {
-    if (!isOn(entry, options)) continue
+    if (!isOn(entry, options) || (entry.gate !== undefined && !tools.gates.enabled(entry.gate))) continue
     if (entry.note !== undefined) tools.note(entry.note)
     loaded.push(entry.load(tools, configuration[entry.name]))
   }

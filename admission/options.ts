@@ -1,4 +1,5 @@
 /** Admission options of the host, and the tools of plugins. */
+import type { Gates } from '../schemas/gates.js'
 import type { Attributes, Ruling } from '../auth/authorizer.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { PluginConfiguration } from './configuration.js'
@@ -44,6 +45,7 @@ export interface AdmissionTools {
   readonly callers: AdmissionCallers
   /** Observes evaluations of PodSecurity. */
   readonly observePodSecurity?: PodSecurityObserver
+  readonly gates: Gates
   /** Logs a note at start-up. */
   readonly note: (text: string) => void
 }

@@ -32,7 +32,7 @@ const MAY_IMPORT = {
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
   serving: ['config', 'clients/watched-files', 'storage/folder', 'auth/authorities', 'schemas/limits'],
-  app: ['config/checks/index', 'config/feature-gates', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
+  app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/launch']
 }
@@ -53,6 +53,7 @@ const PACKAGES = [
   [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
+  [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],

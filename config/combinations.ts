@@ -1,5 +1,6 @@
 /** Validates combinations of flags. */
-import { featureGates, gateSettings } from './feature-gates.js'
+import { featureGates } from '../schemas/gates.js'
+import { gateSettings, unsupportedGate } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
@@ -69,6 +70,9 @@ export function checkCombinations ({ values, given }: Parsed): void {
 
   const expiration = values['service-account-max-token-expiration']
   if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
+
+  const gate = unsupportedGate(gateSettings(values['feature-gates']))
+  if (gate !== undefined) refuse('feature-gates', gate)
 
   const { from, to } = values['service-node-port-range']
   const port = values['orch-service-node-port']

@@ -28,7 +28,6 @@ import type { ServerOptions } from './server-options.js'
 import { serviceAccountOptions, serviceAccountWarnings } from './service-accounts.js'
 import { orchService, serviceOptions } from './service-options.js'
 import { tracingOptions } from './tracing.js'
-import { refuseUnbuilt } from './unbuilt.js'
 import { idleRules } from './verbosity.js'
 
 /** Parses and validates flags without accessing files. @throws FlagError, ArgumentError */
@@ -37,7 +36,6 @@ export function checkedFlags (args: readonly string[]): Parsed {
   if (given.values.help || given.values.version) return given
   const parsed = given.values.local ? withLocalDefaults(given) : given
   checkCombinations(parsed)
-  refuseUnbuilt(parsed)
   return parsed
 }
 

@@ -1,6 +1,7 @@
 /** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
 import { compareVersions, compareGroups, type Subresource, type Representation, type ApiObject, type ResourceType, type Message } from '../schemas/index.js'
 import { ResourceStore, type ResourceStoreOptions } from './resource-store.js'
+import { isServed } from '../schemas/resource.js'
 import type { Backend } from '../storage/backend.js'
 import type { Allocation } from './operations/allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
@@ -180,8 +181,9 @@ export class ResourceRegistry {
   }
 
   /** Subresources that requests can reach: those of the object itself, views, connections, and those with an operation. */
-  subresourcesOf ({ representation, type }: ResourceStore): readonly Subresource[] {
-    return representation.subresources.filter(({ name, kind, view, connects }) => view !== undefined || connects === true || kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
+  subresourcesOf ({ representation, type, gates }: ResourceStore): readonly Subresource[] {
+    const served = representation.subresources.filter(one => isServed(one, gates))
+    return served.filter(({ name, kind, view, connects }) => view !== undefined || connects === true || kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
   }
 
   /** All served representations, in discovery order. */

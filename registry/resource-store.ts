@@ -3,6 +3,8 @@
  * version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
 import { encodeProtobuf, fieldValues, applyDefaults, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
+import { GatedFields } from '../schemas/language/gated.js'
+import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
 import type { Backend, KeyValue, Revision, WriteOptions } from '../storage/backend.js'
@@ -43,6 +45,8 @@ export interface ResourceStoreOptions {
   readonly allocation?: Allocation | undefined
   /** Observes the store. Default none. */
   readonly observer?: StoreObserver | undefined
+  /** Default: those of the release. */
+  readonly gates?: Gates | undefined
   readonly log: (message: string, error: unknown) => void
 }
 
@@ -70,6 +74,10 @@ export class ResourceStore {
   readonly reader: AdmissionReader
   readonly allocation: Allocation | undefined
   readonly observer: StoreObserver | undefined
+  readonly gates: Gates
+  readonly gated: GatedFields
+  /** See `GatedFields`. */
+  readonly correctDefaults: ((object: object) => void) | undefined
   /** Undefined if the back end serves reads. */
   readonly cache: WatchCache | undefined
   /** Names the resource in errors. */
@@ -99,6 +107,9 @@ export class ResourceStore {
     this.reader = options.reader ?? EMPTY_READER
     this.allocation = options.allocation
     this.observer = observer
+    this.gates = options.gates ?? DEFAULT_GATES
+    this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)
+    this.correctDefaults = of?.correctDefaults ?? this.gated.correctDefaults
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     this.#root = `${prefix}/${type.storagePrefix}`
@@ -186,9 +197,9 @@ export class ResourceStore {
   fromVersion (object: ApiObject): ApiObject {
     applyDefaults(this.representation.message, object)
     const { conversion } = this.representation
-    if (conversion === undefined) return object
-    const stored = conversion.toStored(object)
-    applyDefaults(this.stored.message, stored)
+    const stored = conversion?.toStored(object) ?? object
+    if (conversion !== undefined) applyDefaults(this.stored.message, stored)
+    this.correctDefaults?.(stored)
     return stored
   }
 
@@ -243,7 +254,9 @@ export class ResourceStore {
     if (kv.damage !== undefined) throw kv.damage
     if (isEncrypted(kv.value)) throw new StorageError('Corrupt', `the stored value of ${kv.key} is encrypted, and no provider is configured for it`, { key: kv.key })
     try {
-      return decodeStored(this.type, kv.value)
+      const object = decodeStored(this.type, kv.value)
+      this.correctDefaults?.(object)
+      return object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })
     }

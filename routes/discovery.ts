@@ -13,7 +13,7 @@ const byName = (one: { name: string }, other: { name: string }): number => one.n
 
 function apiResources (stores: readonly ResourceStore[], subresourcesOf: (store: ResourceStore) => readonly Subresource[]): object[] {
   return stores.flatMap(store => {
-    const { representation, type } = store
+    const { representation, type, gates } = store
     const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
     const own = {
       name: plural,
@@ -23,7 +23,7 @@ function apiResources (stores: readonly ResourceStore[], subresourcesOf: (store:
       verbs: [...representation.verbs].sort(),
       ...(shortNames.length > 0 ? { shortNames } : {}),
       ...(categories.length > 0 ? { categories } : {}),
-      ...(type.virtual ? {} : { storageVersionHash })
+      ...(type.virtual || !gates.enabled('StorageVersionHash') ? {} : { storageVersionHash })
     }
     const subresources = subresourcesOf(store).map(({ name, verbs, kind: own = kind, group, version }) => ({
       name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }), ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
@@ -77,11 +77,11 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (group === '') throw noSuchPath()
     return list(group, version, request, reply)
   })
-  get('/', () => ({ paths: rootPaths(groups(), discoveryPaths(serviceAccountTokens.issuer)) }))
+  get('/', () => ({ paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {
-  const paths = [...others, '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
+  const paths = [...others, '/healthz', '/livez', '/metrics', '/openapi/v2', '/readyz', '/version']
   for (const [group, versions] of groups) {
     if (group === '') paths.push('/api', ...versions.map(version => `/api/${version}`))
     else paths.push('/apis', `/apis/${group}`, ...versions.map(version => `/apis/${group}/${version}`))

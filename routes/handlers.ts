@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { ResourceVerb, Subresource } from '../schemas/index.js'
+import { isServed } from '../schemas/resource.js'
 import { dnsLabel } from '../schemas/names.js'
 import { methodNotAllowed, noSuchPath, notFound, notOffered, notSupported } from '../schemas/status.js'
 import { deprecations } from './deprecation.js'
@@ -70,7 +71,7 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       if (own === kind && connects !== true) return object
       return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }]))
     }
-    return new Map([['', pick(verbs, all)], ...subresources.map(one => [one.name, pick(one.verbs, subresourceVerbs(one))] as const)])
+    return new Map([['', pick(verbs, all)], ...subresources.filter(one => isServed(one, store.gates)).map(one => [one.name, pick(one.verbs, subresourceVerbs(one))] as const)])
   }
 
   /** An APIService names another server for the type's group version. */

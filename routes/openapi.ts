@@ -46,10 +46,10 @@ class Generation {
   #index: Promise<CachedDocument> | undefined
 
   /** @param issuer whether issuer discovery is served */
-  constructor (resources: readonly Representation[], issuer: boolean, remote: RemoteDocuments) {
+  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments) {
     this.#remote = remote
     this.#resources = resources
-    this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer }
+    this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer, enums }
     this.documents = new OpenApi3(resources, this.#info)
   }
 
@@ -95,7 +95,7 @@ class Generation {
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const { resources, serviceAccountTokens, aggregation } = fastify.orch
+  const { resources, serviceAccountTokens, aggregation, settings: { featureGates: gates } } = fastify.orch
   let generation = -1
   let remote: RemoteDocuments | undefined
   let current: Generation | undefined
@@ -104,7 +104,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     if (current === undefined || generation !== resources.generation || remote !== found) {
       generation = resources.generation
       remote = found
-      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, found)
+      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found)
     }
     return current
   }
@@ -116,6 +116,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     const format = formatOf(request, V2_FORMATS)
     return (await (await currentGeneration()).v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
+  if (!gates.enabled('OpenAPIV3')) return
   get('/openapi/v3', async (request, reply) => {
     formatOf(request, V3_FORMATS)
     return (await (await currentGeneration()).index()).send(request, reply, JSON_TYPE)

@@ -63,12 +63,13 @@ class ParsedListRequest implements ListRequest {
   readonly resourceVersionMatch: string
   readonly #caller: Caller
 
-  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, caller: Caller) {
+  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, caller: Caller, isChunked: boolean) {
     this.labels = labels
     this.fields = fields
     this.namespace = namespace
-    this.limit = count(query, 'limit') ?? 0
-    this.continue = text(query, 'continue')
+    const limit = count(query, 'limit') ?? 0
+    this.limit = isChunked ? limit : 0
+    this.continue = isChunked ? text(query, 'continue') : ''
     this.resourceVersion = text(query, 'resourceVersion')
     this.resourceVersionMatch = text(query, 'resourceVersionMatch')
     this.#caller = caller
@@ -78,10 +79,10 @@ class ParsedListRequest implements ListRequest {
   get signal (): AbortSignal { return this.#caller.signal }
 }
 
-/** The parameters of a list. @throws StatusError 400, DecodeError */
-export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller): ListRequest {
+/** The parameters of a list. @param isChunked whether limit and continue apply @throws StatusError 400, DecodeError */
+export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller, isChunked: boolean): ListRequest {
   count(query, 'timeoutSeconds')
-  return new ParsedListRequest(selectors(query, definition), query, namespace, caller)
+  return new ParsedListRequest(selectors(query, definition), query, namespace, caller, isChunked)
 }
 
 /** Refuses a parameter of later releases that changes the meaning of the response, so that clients fall back. @throws StatusError 422 */

@@ -1,4 +1,5 @@
 /** Query parameters of writes. */
+import type { FastifyRequest } from 'fastify'
 import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
 import { invalid, type FieldError } from '../schemas/status.js'
 import { bool, text } from './query.js'
@@ -13,10 +14,12 @@ const VALIDATIONS = ['Ignore', 'Warn', 'Strict'] as const
 export type FieldValidation = typeof VALIDATIONS[number]
 
 /** @throws StatusError 422 */
-export function fieldValidation (query: URLSearchParams, method: string): FieldValidation {
+export function fieldValidation ({ method, orch: { query }, server }: FastifyRequest): FieldValidation {
   const value = query.get('fieldValidation') ?? ''
-  if (value === '') return 'Warn'
-  return VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}` })
+  const isOn = server.orch.settings.featureGates.enabled('ServerSideFieldValidation')
+  if (value === '') return isOn ? 'Warn' : 'Ignore'
+  const known = VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}` })
+  return isOn ? known : 'Ignore'
 }
 
 /** @throws StatusError 422 */

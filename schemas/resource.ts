@@ -3,6 +3,7 @@
  * `resources.ts` lists the built-in types; a custom resource is the same kind of value. Options default to what nearly every type has.
  */
 import { createHash } from 'node:crypto'
+import type { Gates } from './gates.js'
 import type { UserInfo } from './meta/user-info.js'
 import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'
@@ -31,6 +32,8 @@ export interface Subresource {
   readonly changes?: readonly string[]
   /** Metadata members that it does not change either. */
   readonly keepsMetadata?: ReadonlyArray<keyof ObjectMeta>
+  /** The feature gate that serves it. Default: always served. */
+  readonly gate?: string
   /** It opens a connection to where the object runs and has no body. */
   readonly connects?: true
   /** Rules its updates skip. Default: the rule on generateName. */
@@ -40,6 +43,9 @@ export interface Subresource {
   /** Another message, read from and written into the object, such as `scale`. */
   readonly view?: SubresourceView
 }
+
+/** Whether the feature gate of a subresource, if it has one, is on. */
+export const isServed = ({ gate }: Subresource, gates: Gates): boolean => gate === undefined || gates.enabled(gate)
 
 export interface SubresourceView {
   readonly message: Message<ApiObject>
@@ -83,9 +89,9 @@ export interface Deprecation {
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. */
-  readonly prepareForCreate?: (object: T, user?: UserInfo) => void
-  /** Drops fields of disabled features unless `old` uses them; `old` is undefined on create. Runs before preparation. */
-  readonly dropGated?: (object: T, old: T | undefined) => void
+  readonly prepareForCreate?: (object: T, user: UserInfo | undefined, gates: Gates) => void
+  /** Drops what disabled features brought unless `old` uses it, besides fields with a `gate`; `old` is undefined on create. Runs before preparation. */
+  readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
   /** Brings a valid object into its stored form. */
@@ -95,7 +101,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Warning on a delete that leaves propagation to the type's default. */
   readonly dependentsWarning?: string
   /** Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of subresources are restored already. */
-  readonly prepareForUpdate?: (object: T, old: T, subresource: string) => void
+  readonly prepareForUpdate?: (object: T, old: T, subresource: string, gates: Gates) => void
   /** Runs after field ownership is computed, so its changes get no new owner. */
   readonly settle?: (object: T, old: T) => void
   /** Default propagation: dependents are orphaned, or the type has none. Default: dependents are garbage-collected. */
@@ -117,7 +123,7 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
   readonly create?: (object: T, report: Report) => void
   readonly update?: (object: T, old: T, report: Report, subresource: string) => void
   /** Further rules, in steps because they may take long; `old` is undefined on create. */
-  readonly inSteps?: (object: T, old: T | undefined, report: Report, subresource: string) => Steps<void> | undefined
+  readonly inSteps?: (object: T, old: T | undefined, report: Report, subresource: string, gates: Gates) => Steps<void> | undefined
 }
 
 /** A selectable field that no object has; its value is always ''. */

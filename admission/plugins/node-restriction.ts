@@ -5,6 +5,7 @@
  *
  * As for the Node authorizer, node agents are the users `system:node:NAME` in the group `system:nodes`.
  */
+import type { Gates } from '../../schemas/gates.js'
 import type { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
@@ -20,7 +21,7 @@ const PODS = { group: '', resource: 'pods' }
 const LEASES = 'orch-node-lease'
 const quote = JSON.stringify
 
-type Check = (request: AdmissionRequest, node: string) => void | Promise<void>
+type Check = (request: AdmissionRequest, node: string, gates: Gates) => void | Promise<void>
 
 /** By group and resource. */
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -37,16 +38,16 @@ const CHECKS: Readonly<Record<string, Check>> = {
   }
 }
 
-export const nodeRestriction: AdmissionPlugin = {
+export const nodeRestriction = (gates: Gates): AdmissionPlugin => ({
   name: 'NodeRestriction',
   handles: ({ operation, group, resource }) => operation !== 'CONNECT' && Object.hasOwn(CHECKS, `${group}/${resource}`),
   mutate: async request => {
     const node = request.user === undefined ? undefined : nodeOf(request.user)
     if (node === undefined) return
     if (node === '') throw refusal(request, `could not determine node from user ${quote(request.user?.username)}`)
-    await CHECKS[`${request.group}/${request.resource}`]?.(request, node)
+    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, gates)
   }
-}
+})
 
 async function admitPod (request: AdmissionRequest, node: string): Promise<void> {
   const { operation, subresource, object, oldObject } = typed<Pod>(request)
@@ -95,18 +96,20 @@ async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): 
 }
 
 /** Node agents may only report the result of a volume expansion. */
-function admitClaim (request: AdmissionRequest, node: string): void {
+function admitClaim (request: AdmissionRequest, node: string, gates: Gates): void {
   if (request.subresource !== 'status') throw refusal(request, 'may only update PVC status')
   if (request.operation !== 'UPDATE') throw refusal(request, `unexpected operation ${quote(request.operation)}`)
   const { object, oldObject } = typed<PersistentVolumeClaim>(request)
-  if (object === undefined || oldObject === undefined || !sameValue(withoutGrowth(object), withoutGrowth(oldObject))) {
+  const recovers = gates.enabled('RecoverVolumeExpansionFailure')
+  if (object === undefined || oldObject === undefined || !sameValue(withoutGrowth(object, recovers), withoutGrowth(oldObject, recovers))) {
     throw refusal(request, `node ${quote(node)} is not allowed to update fields other than status.capacity and status.conditions`)
   }
 }
 
-function withoutGrowth (claim: PersistentVolumeClaim): unknown {
-  const { metadata: { resourceVersion, managedFields, ...metadata }, status: { capacity, conditions, ...status }, ...others } = claim
-  return { ...others, metadata, status }
+/** @param recovers whether nodes report how an expansion failed */
+function withoutGrowth (claim: PersistentVolumeClaim, recovers: boolean): unknown {
+  const { metadata: { resourceVersion, managedFields, ...metadata }, status: { capacity, conditions, allocatedResources, resizeStatus, ...status }, ...others } = claim
+  return { ...others, metadata, status: recovers ? status : { ...status, allocatedResources, resizeStatus } }
 }
 
 /** Tokens must be bound to pods of the node. */

@@ -1,7 +1,7 @@
 /** Evaluators of services, claims and resources that are only counted. */
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { Service } from '../../schemas/api/core/services.js'
-import { wholeUnits, isWhole } from '../../schemas/meta/quantity.js'
+import { compareQuantities, wholeUnits, isWhole } from '../../schemas/meta/quantity.js'
 import type { Amounts } from '../amounts.js'
 import { classOf } from '../storage-classes.js'
 import type { Evaluator } from './evaluator.js'
@@ -31,7 +31,9 @@ export const claimEvaluator: Evaluator = {
   tracks: name => name === `count/${CLAIMS}` || [CLAIMS, STORAGE].some(own => name === own || name.endsWith(CLASS_INFIX + own)),
   usage: object => {
     const claim = object as PersistentVolumeClaim // the resource's type
-    const requested = claim.spec.resources.requests?.['storage']
+    const [asked, allocated] = [claim.spec.resources.requests?.['storage'], claim.status.allocatedResources?.['storage']]
+    // After a failed expansion, more may be set aside than is asked for.
+    const requested = compareQuantities(asked, allocated) < 0 ? allocated : asked
     const storage = requested === undefined || isWhole(requested) ? requested : String(wholeUnits(requested))
     const used: Amounts = { [CLAIMS]: '1', ...storage === undefined ? {} : { [STORAGE]: storage } }
     const storageClass = classOf(claim)

@@ -1,6 +1,6 @@
 /** Flags for admission, feature gates and API versions. */
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
-import { gateProblem } from '../feature-gates.js'
+import { GATE_LINES, gateProblem } from '../feature-gates.js'
 import { bool, choice, int, list, pairs, path } from '../flag.js'
 
 const boolean = (key: string, value: string): string | undefined =>
@@ -10,7 +10,7 @@ export const features = {
   'enable-admission-plugins': list([], `admission plugins to enable in addition to the default ones; off by default are ${NAMES_OFF}`, admissionProblem),
   'disable-admission-plugins': list([], `default admission plugins to disable; on by default are ${NAMES_ON}`, admissionProblem),
   'admission-control-config-file': path('configuration file of admission plugins'),
-  'feature-gates': pairs('feature gates to enable or disable', { type: 'Name=true|false,...', check: gateProblem }),
+  'feature-gates': pairs(`feature gates to enable or disable. A gate's own setting has precedence over AllAlpha and AllBeta:\n${GATE_LINES.join('\n')}`, { type: 'Name=true|false,...', check: gateProblem }),
   'runtime-config': pairs('API versions to enable or disable: GROUP/VERSION=true|false (v1 for the core group), api/all, api/ga, api/beta, api/alpha', { bareValue: 'true', check: boolean }),
   'enable-aggregator-routing': bool(false, 'call webhooks and aggregated API servers at endpoint IPs instead of the service IP'),
   'endpoint-reconciler-type': choice(['lease', 'master-count', 'none'], 'lease', 'endpoint reconciler of the orch service'),

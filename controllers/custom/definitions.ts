@@ -4,6 +4,7 @@
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
+import type { Gates } from '../../schemas/gates.js'
 import { sameValue, type ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
@@ -28,6 +29,8 @@ const OTHERS_SEE_MS = 3000
 export interface DefinitionsOptions extends ControllerOptions {
   /** Calls conversion webhooks. */
   readonly caller: HookCaller
+  /** Default: those of the release. */
+  readonly gates?: Gates
 }
 
 export class Definitions implements Controller {
@@ -41,7 +44,7 @@ export class Definitions implements Controller {
 
   constructor (options: DefinitionsOptions) {
     this.#options = options
-    this.#installed = new InstalledTypes(options.resources, options.caller)
+    this.#installed = new InstalledTypes(options.resources, options.caller, options.gates)
     this.#names = new NameIndex([])
     this.#queue = new WorkQueue({
       workers: 1, // names are given one after the other

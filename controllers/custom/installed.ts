@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { customResources } from '../../schemas/custom/resource.js'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import type { ResourceType } from '../../schemas/index.js'
 import type { HookCaller } from '../../admission/webhooks/target.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -21,14 +22,16 @@ interface Installed {
 export class InstalledTypes {
   readonly #resources: ResourceRegistry
   readonly #caller: HookCaller
+  readonly #gates: Gates
   readonly #closing = new AbortController()
   /** By the name of the definition. */
   readonly #types = new Map<string, Installed>()
 
   /** @param caller of conversion webhooks */
-  constructor (resources: ResourceRegistry, caller: HookCaller) {
+  constructor (resources: ResourceRegistry, caller: HookCaller, gates = DEFAULT_GATES) {
     this.#resources = resources
     this.#caller = caller
+    this.#gates = gates
     setMaxListeners(0, this.#closing.signal) // each conversion listens
   }
 
@@ -44,7 +47,7 @@ export class InstalledTypes {
     if (!isServed(definition)) return this.remove(name)
     const fingerprint = JSON.stringify([uid, generation, deletionTimestamp === undefined, acceptedNames, storedVersions])
     if (this.#types.get(name)?.fingerprint === fingerprint) return
-    const [type, ...apart] = customResources(definition)
+    const [type, ...apart] = customResources(definition, this.#gates)
     this.remove(name)
     if (type === undefined || this.#resources.find(type.group, type.plural) !== undefined) return // damaged, or a built-in resource
     const removals = this.#serve(definition, type, apart)

@@ -12,6 +12,7 @@ import { remove } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { BINDINGS } from '../../auth/rbac/defaults/bindings.js'
 import { COMPONENT_ROLES } from '../../auth/rbac/defaults/component-roles.js'
 import { CONTROLLER_ROLES } from '../../auth/rbac/defaults/controller-roles.js'
@@ -38,12 +39,12 @@ export function parseSubject (text: string): Subject {
 const metadata = (name: string, namespace: string, labels = {}): ApiObject['metadata'] =>
   ({ name, ...(namespace === '' ? {} : { namespace }), labels: { ...LABELS, ...labels }, annotations: { ...ANNOTATIONS } })
 
-function roleOf ({ name, labels = {}, aggregates, rules }: DefaultRole, namespace = ''): Role {
+function roleOf ({ name, labels = {}, aggregates, rules, gated }: DefaultRole, gates: Gates, namespace = ''): Role {
   return {
     kind: namespace === '' ? 'ClusterRole' : 'Role',
     apiVersion: `${GROUP}/v1`,
     metadata: metadata(name, namespace, labels),
-    rules: rules.map(parseRule),
+    rules: [...rules, ...gated !== undefined && gates.enabled(gated.gate) ? [gated.rule] : []].map(parseRule),
     ...(aggregates === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } })
   }
 }
@@ -95,8 +96,9 @@ function completeBinding (existing: Binding, desired: Binding): boolean {
 
 export class DefaultRoles extends AtStart {
   protected async make (): Promise<void> {
-    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES], role => this.#ensure('clusterroles', roleOf(role), completeRole))
-    await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', roleOf(role, role.namespace), completeRole))
+    const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
+    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES], role => this.#ensure('clusterroles', roleOf(role, gates), completeRole))
+    await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', roleOf(role, gates, role.namespace), completeRole))
     await this.each(BINDINGS, binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
   }
 

@@ -56,7 +56,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
     { name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] }), new NamespaceController(options), ...own] },
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
-    { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller })] },
+    { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: fastify.orch.settings.featureGates })] },
     { name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
     { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
     { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { EncryptionOptions } from '../../schemas/config/encryption.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { isServed } from '../../schemas/resource.js'
 import { loadPlugins } from '../../admission/catalogue.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import type { AdmissionOptions } from '../../admission/options.js'
@@ -111,13 +112,14 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     authorize: attributes => authorizer.authorize(attributes),
     tolerationSeconds: admission.tolerationSeconds ?? { notReady: 300, unreachable: 300 },
     callers,
+    gates: fastify.orch.settings.featureGates,
     observePodSecurity: observePodSecurity(fastify.orch.metrics),
     note: text => { fastify.log.warn(text) }
   })
   // First: objects that violate this rule are invalid whatever the other plugins decide.
   if (!allowPrivileged) plugins.unshift((await import('../../admission/privileged-containers.js')).privilegedContainers)
   if (rbac !== undefined) plugins.push((await import('../../admission/plugins/rbac-escalation.js')).escalationCheck({ rbac, authorize: attributes => authorizer.authorize(attributes) }))
-  const allocation = services === undefined ? undefined : new (await import('../../registry/services/allocation.js')).ServiceAllocation({ ...services, backend: stores.of('', 'services'), prefix, log, observe: observeAddresses(fastify.orch.metrics) })
+  const allocation = services === undefined ? undefined : new (await import('../../registry/services/allocation.js')).ServiceAllocation({ ...services, keepsFirst: fastify.orch.settings.featureGates.enabled('ServiceIPStaticSubrange'), backend: stores.of('', 'services'), prefix, log, observe: observeAddresses(fastify.orch.metrics) })
   const resources: ResourceRegistry = new ResourceRegistry({
     backendOf: (group, plural) => encryption?.of(group, plural, stores.of(group, plural)) ?? stores.of(group, plural),
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
@@ -130,6 +132,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     observerOf: observeStores(fastify.orch.metrics),
     admission: new AdmissionChain(plugins, observeAdmission(fastify.orch.metrics), admission.plugins),
     reader: admissionReader(() => resources),
+    gates: fastify.orch.settings.featureGates,
     log
   })
   // Release memory after a burst.
@@ -142,7 +145,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   fastify.orch.knowsPath = info => {
     const store = info.isResourceRequest && info.deeper === undefined ? resources.lookup(info) : undefined
     return store !== undefined && (store.type.namespaced || info.namespace === '' || info.namespace === info.name) &&
-      (info.subresource === '' || store.representation.subresources.some(({ name }) => name === info.subresource))
+      (info.subresource === '' || store.representation.subresources.some(one => one.name === info.subresource && isServed(one, store.gates)))
   }
 
   const { health, metrics } = fastify.orch

@@ -24,6 +24,7 @@ const members = (object: ApiObject): Members => object as unknown as Members // 
 export async function mutate (store: ResourceStore, request: AdmissionRequest, object: ApiObject): Promise<void> {
   await store.admission.mutate(request)
   applyDefaults(store.stored.message, object)
+  store.correctDefaults?.(object)
 }
 
 /** Prepares a new object whose name is known. */
@@ -32,15 +33,21 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
     if (name === 'status' && store.strategy.statusOfNew !== true) for (const field of changes) putAt(members(object), field, emptyField(store.stored.message, field))
   }
   store.representation.rules?.prepare?.(object, undefined)
-  store.strategy.dropGated?.(object, undefined)
-  store.strategy.prepareForCreate?.(object, user)
+  dropGated(store, object, undefined)
+  store.strategy.prepareForCreate?.(object, user, store.gates)
   if (store.type.generation !== undefined) object.metadata.generation = 1
   applyDefaults(store.stored.message, object) // some defaults depend on the name
+  store.correctDefaults?.(object)
+}
+
+function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | undefined): void {
+  store.gated.drop(object, old)
+  store.strategy.dropGated?.(object, old, store.gates)
 }
 
 /** Validates a new object. @throws StatusError 422 */
 export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
-  refuse(store, object, [...validateObject(store.stored, object), ...await inTurns(validateVersion(store.representation, object, undefined, ''))])
+  refuse(store, object, [...validateObject(store.stored, object, store.gates), ...await inTurns(validateVersion(store.representation, object, undefined, '', store.gates))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -54,16 +61,16 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
   keepUnchanged(store, object, old, named)
   keepMetadata(object, old, named?.keepsMetadata ?? [])
   store.representation.rules?.prepare?.(object, old)
-  store.strategy.dropGated?.(object, old)
-  store.strategy.prepareForUpdate?.(object, old, subresource)
+  dropGated(store, object, old)
+  store.strategy.prepareForUpdate?.(object, old, subresource, store.gates)
   if (named?.changes === undefined) updateGeneration(store, object, old)
 }
 
 /** Validates the replacement of `old`. @throws StatusError 422 */
 export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
   const named = subresourceOf(store, subresource)
-  const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old) : validateSubresource(store.stored, object, old, named)
-  refuse(store, object, [...findings, ...await inTurns(validateVersion(store.representation, object, old, subresource))])
+  const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old, store.gates) : validateSubresource(store.stored, object, old, named, store.gates)
+  refuse(store, object, [...findings, ...await inTurns(validateVersion(store.representation, object, old, subresource, store.gates))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()

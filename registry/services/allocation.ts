@@ -21,6 +21,8 @@ export interface ServiceAllocationOptions extends ServiceRanges {
   readonly backend: Backend
   /** For example `/registry`. */
   readonly prefix: string
+  /** Keeps the first addresses of each range for services that ask for them. Default false. */
+  readonly keepsFirst?: boolean
   readonly log: (message: string, error: unknown) => void
   /** Observes the addresses of a range. Default none. */
   readonly observe?: (range: string) => PoolObserver
@@ -30,6 +32,10 @@ const ADDRESS: Noun = { one: 'IP', many: 'IPs', provided: name => `the provided 
 const PORT: Noun = { one: 'port', many: 'ports', provided: () => 'provided port' }
 const NOTHING: Allocated = { commit: async () => {}, revert: async () => {} }
 
+/** Upstream's: a sixteenth of the range, within bounds. */
+const [FEWEST_KEPT, MOST_KEPT] = [16, 256]
+const kept = (size: number): number => size < FEWEST_KEPT ? 0 : Math.min(MOST_KEPT, Math.max(FEWEST_KEPT, Math.floor(size / FEWEST_KEPT)))
+
 export class ServiceAllocation implements Allocation {
   /** By family; the first is the default. */
   readonly addresses: ReadonlyMap<Family, Pool>
@@ -38,11 +44,11 @@ export class ServiceAllocation implements Allocation {
 
   /** @throws TypeError for an invalid range */
   constructor (options: ServiceAllocationOptions) {
-    const { backend, prefix, clusterIPRanges, observe, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
+    const { backend, prefix, clusterIPRanges, observe, keepsFirst = false, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
     this.#options = options
     const ranges = clusterIPRanges.map(addressValues)
     // The first address is reserved for the server's own service.
-    this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({ backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range), ...(slots === ranges[0] ? { reserved: 0 } : {}) })]))
+    this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({ backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range), last: keepsFirst ? kept(slots.size) : 0, ...(slots === ranges[0] ? { reserved: 0 } : {}) })]))
     if (ranges.length === 0 || this.addresses.size < ranges.length) throw new TypeError(`${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`)
     this.nodePorts = new Pool({ backend, slots: portValues(from, to), scope: `${prefix}/ranges/servicenodeports/` })
   }

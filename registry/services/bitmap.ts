@@ -26,10 +26,10 @@ export class Bitmap {
     this.#count--
   }
 
-  /** The first free slot from `start` on, wrapping around; undefined if all are taken. */
-  free (start: number): number | undefined {
+  /** The first free slot from `start` on, wrapping around to `from`; undefined if all of those are taken. */
+  free (start: number, from = 0): number | undefined {
     if (this.#count >= this.size) return undefined
-    for (let seen = 0, slot = start; seen <= this.size;) {
+    for (let seen = 0, slot = start; seen <= this.size - from + 8;) {
       if ((slot & 7) === 0 && this.#bytes[slot >> 3] === 0xff) {
         seen += 8
         slot += 8
@@ -38,7 +38,7 @@ export class Bitmap {
         seen++
         slot++
       }
-      if (slot >= this.size) slot = 0
+      if (slot >= this.size) slot = from
     }
     return undefined
   }

@@ -20,6 +20,8 @@ export interface PoolOptions {
   readonly slots: ValueRange
   /** A slot that is only allocated by name. */
   readonly reserved?: number
+  /** The first slots, which `takeAny` takes last, so that they stay free for values asked for by name. Default 0. */
+  readonly last?: number
   /** Minimum milliseconds between two reads of the store while the pool is full. Default 100. */
   readonly refresh?: number
   /** For metrics. Default none. */
@@ -104,7 +106,7 @@ export class Pool {
   async takeAny (owner: Owner): Promise<Taken | undefined> {
     for (;;) {
       await this.#ensureFree()
-      const slot = this.#taken.free(randomInt(this.slots.size))
+      const slot = this.#freeSlot()
       if (slot === undefined) {
         this.#options.observer?.refused()
         return undefined
@@ -123,8 +125,13 @@ export class Pool {
   /** A value that `takeAny` might take; nothing is reserved. */
   async anyFree (): Promise<string | undefined> {
     await this.#ensureFree()
-    const slot = this.#taken.free(randomInt(this.slots.size))
+    const slot = this.#freeSlot()
     return slot === undefined ? undefined : this.slots.nameOf(slot)
+  }
+
+  #freeSlot (): number | undefined {
+    const { last = 0 } = this.#options
+    return this.#taken.free(randomInt(last, this.slots.size), last) ?? (last === 0 ? undefined : this.#taken.free(randomInt(last)))
   }
 
   /** Releases a value that was just taken. @throws StorageError */

@@ -43,7 +43,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
   const force = bool(query, 'force')
-  const validation = fieldValidation(query, 'PATCH')
+  const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
   if (isLarge(body.length)) await firstTurn()

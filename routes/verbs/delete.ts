@@ -79,8 +79,8 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
-    const selected = { ...listRequest(query, store.representation, info.namespace, request.orch), signal }
+    const selected = { ...listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')), signal }
     const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
-    return sendStatus(request, reply, successStatus(store, {}, metadataOf(result)))
+    return sendStatus(request, reply, successStatus(store, {}, metadataOf(result, store)))
   }
 }

@@ -30,11 +30,11 @@ type Part = Uint8Array | Promise<Uint8Array>
 /** A list result; virtual lists have no revision. */
 type VersionedList = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
 
-export function metadataOf (result: VersionedList): ListMeta {
+export function metadataOf (result: VersionedList, { gates }: ResourceStore): ListMeta {
   return {
     ...(result.revision === undefined ? {} : { resourceVersion: String(result.revision) }),
     ...(result.continue === '' ? {} : { continue: result.continue }),
-    ...(result.remaining === undefined ? {} : { remainingItemCount: result.remaining })
+    ...(result.remaining === undefined || !gates.enabled('RemainingItemCount') ? {} : { remainingItemCount: result.remaining })
   }
 }
 
@@ -42,7 +42,7 @@ export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
     refuseInitialEvents(query)
-    const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch)))
+    const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking'))))
     return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await sortByRank(store, found) : found))
   }
 }
@@ -51,7 +51,7 @@ export function listHandler (store: ResourceStore) {
 export function listSourceHandler (store: ResourceStore, source: Source) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
-    const { labels, fields } = listRequest(query, store.representation, info.namespace, request.orch)
+    const { labels, fields } = listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking'))
     const entries = (await source())
       .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
       .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))
@@ -75,7 +75,7 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
   if (recorder?.wantsResponse === true) await recordList(request, recorder, store, result)
   const form = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
   if (form.format === 'json' && form.as === undefined && !form.pretty) {
-    const { head, tail } = listJson(store.representation, metadataOf(result))
+    const { head, tail } = listJson(store.representation, metadataOf(result, store))
     const ready = await joinedRuns(result)
     await sendJoined(request, reply, JSON_TYPE, new ListBytes(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
     return reply
@@ -146,9 +146,9 @@ function encodeList (request: FastifyRequest, store: ResourceStore, result: Vers
     const encode = keep
       ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.read())))
       : (entry: Entry) => encodeMessageOnce(message, entry.read())
-    return { type: PROTOBUF_TYPE, parts: protobuf(representation, metadataOf(result), result.entries, encode) }
+    return { type: PROTOBUF_TYPE, parts: protobuf(representation, metadataOf(result, store), result.entries, encode) }
   }
-  const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result) }
+  const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result, store) }
   const writer = writerOf(form)
   const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenByThread(request, entry.json, form) : writer.item(objectOf(entry))
   return { type: writer.type, parts: writer.list(head, 'items', mapEntries(result.entries, item)) }
@@ -165,7 +165,7 @@ async function recordList (request: FastifyRequest, recorder: Recorder, store: R
   const { as, asVersion = 'meta.orch.io/v1' } = request.orch.accept ?? {}
   recorder.response(() => {
     if (as === undefined) {
-      const { head, tail } = listJson(store.representation, metadataOf(result))
+      const { head, tail } = listJson(store.representation, metadataOf(result, store))
       return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
     }
     let text = ''
@@ -242,7 +242,7 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
 }
 
 function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, objectOf: (entry: Entry) => ApiObject): EncodedList {
-  const metadata = metadataOf(result)
+  const metadata = metadataOf(result, store)
   const { type, list, item } = writerOf(form)
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), form) : item(value)
   if (form.as === 'Table') {

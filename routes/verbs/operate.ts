@@ -41,7 +41,7 @@ export function operationHandler (store: ResourceStore, operation: Operation | u
 async function decodeVersion (request: FastifyRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>): Promise<ApiObject> {
   if (message === undefined) throw methodNotAllowed()
   try {
-    return await decodeBody(request, message, fieldValidation(request.orch.query, request.method))
+    return await decodeBody(request, message, fieldValidation(request))
   } catch (error) {
     if (others.length === 0 || !isDecodeError(error)) throw error
     return await decodeVersion(request, others).catch((later: unknown) => { throw isDecodeError(later) ? error : later })

@@ -72,7 +72,7 @@ export function readViewHandler (store: ResourceStore, view: SubresourceView): H
 export function updateViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
-    const desired = await decodeBody(request, view.message, fieldValidation(request.orch.query, request.method))
+    const desired = await decodeBody(request, view.message, fieldValidation(request))
     applyDefaults(view.message, desired)
     const entry = await change(store, targetOf(request), contextOf(request), (base, old) => withView(store, view, base, old, desired, request.orch.info))
     return sendView(request, reply, store, view, entry)

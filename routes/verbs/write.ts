@@ -62,7 +62,7 @@ export function targetOf (request: FastifyRequest): Target {
 export function createHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
-    const object = await decodeBody(request, store.representation.message, fieldValidation(request.orch.query, request.method))
+    const object = await decodeBody(request, store.representation.message, fieldValidation(request))
     const context = contextOf(request)
     const stored = store.fromVersion(object)
     if (isLarge(context.size ?? 0)) await nextTurn()
@@ -74,7 +74,7 @@ export function createHandler (store: ResourceStore): Handler {
 export function updateHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
-    const validation = fieldValidation(request.orch.query, request.method)
+    const validation = fieldValidation(request)
     const object = store.fromVersion(await decodeBody(request, store.representation.message, validation))
     const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry, created ? 201 : 200)
@@ -124,7 +124,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   checkFieldManager(query, 'PATCH')
   refuseForce(query)
   const type = patchType(request, store)
-  const validation = fieldValidation(query, 'PATCH')
+  const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   if (isLarge(body.length)) await firstTurn()

@@ -10,6 +10,7 @@ import { apiPackage, list, map, one } from '../language/declare.js'
 import { messageSchema } from '../language/json-schema.js'
 import { Facts, type Declaration, type Field, type FieldOptions, type Fields, type GroupVersionKind, type KindFacts, type Message, type Plain, type TypeMembers } from '../language/types.js'
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
+import { DEFAULT_GATES } from '../gates.js'
 import { apiVersionOf } from '../groups.js'
 import { CustomResourceDefinition } from '../api/apiextensions/customresourcedefinitions.js'
 import { validateDefinition } from '../api/apiextensions/rules/customresourcedefinitions.js'
@@ -56,7 +57,7 @@ function checked ({ group, version, kind }: GroupVersionKind, openAPIV3Schema: S
   const plural = `${kind.toLowerCase()}s`
   const spec = { group, scope: 'Namespaced', names: { plural, kind, singular: plural, listKind: `${kind}List` }, versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }] }
   const { object, unknown } = decode(CustomResourceDefinition, { metadata: { name: `${plural}.${group}` }, spec, status: { storedVersions: [version] } })
-  const [problem = unknown.map(field => ({ type: 'FieldValueForbidden', field, detail: 'no such keyword' } as const))[0]] = finish(collectInSteps(report => validateDefinition(object, undefined, report)))
+  const [problem = unknown.map(field => ({ type: 'FieldValueForbidden', field, detail: 'no such keyword' } as const))[0]] = finish(collectInSteps(report => validateDefinition(object, undefined, report, DEFAULT_GATES)))
   if (problem !== undefined) throw new TypeError(`${kind}: ${problem.field.replace('spec.validation.openAPIV3Schema', 'schema')}: ${describe(problem)}`)
   return object.spec.versions?.[0]?.schema?.openAPIV3Schema ?? {}
 }

@@ -4,7 +4,9 @@
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/customresourcedefinitions.js'
 import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
+import { areRulesOn } from '../api/apiextensions/rules/expressions.js'
 import { UNBOUNDED } from '../codec/json/parse.js'
+import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
 import type { Message } from '../language/types.js'
@@ -31,18 +33,18 @@ interface Version {
  * The types of a definition whose names are accepted, that of the storage version first; none if no version is stored. One type with
  * all versions, served or not, or with conversion by a webhook a type for each version.
  */
-export function customResources (definition: CustomResourceDefinition): ResourceType[] {
+export function customResources (definition: CustomResourceDefinition, gates: Gates = DEFAULT_GATES): ResourceType[] {
   const { spec: { versions = [], conversion } } = definition
   const storage = versions.find(({ storage }) => storage)
   if (storage === undefined) return []
   const others = versions.filter(one => one !== storage)
-  if (conversion?.strategy !== 'Webhook') return [customResource(definition, storage, others)]
-  return [storage, ...others].map(one => customResource(definition, one, []))
+  if (conversion?.strategy !== 'Webhook') return [customResource(definition, storage, others, gates)]
+  return [storage, ...others].map(one => customResource(definition, one, [], gates))
 }
 
-function customResource ({ metadata, spec, status }: CustomResourceDefinition, storage: CustomResourceDefinitionVersion, others: readonly CustomResourceDefinitionVersion[]): ResourceType {
+function customResource ({ metadata, spec, status }: CustomResourceDefinition, storage: CustomResourceDefinitionVersion, others: readonly CustomResourceDefinitionVersion[], gates: Gates): ResourceType {
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
-  const version = (one: CustomResourceDefinitionVersion): Version => versionOf(spec.group, kind, one)
+  const version = (one: CustomResourceDefinitionVersion): Version => versionOf(spec.group, kind, one, areRulesOn(gates))
   const stored = version(storage)
   return resource(stored.message, {
     plural,
@@ -64,10 +66,10 @@ function customResource ({ metadata, spec, status }: CustomResourceDefinition, s
   })
 }
 
-function versionOf (group: string, kind: string, { name, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning }: CustomResourceDefinitionVersion): Version {
+function versionOf (group: string, kind: string, { name, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning }: CustomResourceDefinitionVersion, evaluates: boolean): Version {
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
-  const { validate } = customRules(declared)
+  const { validate } = customRules(declared, evaluates)
   return {
     message: declareKind({ group, version: name, kind }, declared),
     rules: {
@@ -98,6 +100,6 @@ function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version
     ...version,
     toStored: into(stored),
     fromStored,
-    rules: { inSteps: (object, old, report, subresource) => rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), report, subresource) }
+    rules: { inSteps: (object, old, ...rest) => rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), ...rest) }
   }
 }

@@ -5,10 +5,13 @@ import { isObject } from '../api/apiextensions/plain-values.js'
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { ValueJudge } from '../api/apiextensions/schema-values.js'
 import { sortedJson } from '../codec/json/escape.js'
-import type { Plain, Report } from '../language/types.js'
-import { duplicate } from '../rules/findings.js'
+import type { Report } from '../language/types.js'
+import { duplicate, invalid } from '../rules/findings.js'
+import type { FieldError } from '../status.js'
 import type { Steps } from '../steps.js'
 import { someSchema } from '../api/apiextensions/rules/schema-walk.js'
+import { keysOf } from './list-keys.js'
+import { compileRules, validateRules } from './validations.js'
 
 export interface CustomRules {
   /** `old` is undefined on create. */
@@ -23,22 +26,39 @@ interface Known {
   readonly keyed: boolean
 }
 
+/** Errors of these types make the results of CEL rules meaningless. */
+const BLOCKING: ReadonlySet<FieldError['type']> = new Set(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'])
+const NOT_CHECKED = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
 const knownOf = (schema: JSONSchemaProps): Known => ({
   patterns: new ObjectPatterns(),
   embeds: someSchema(schema, part => part['x-orch-embedded-resource'] === true),
   keyed: someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
 })
 
-/** Looks through the schema with the first object. */
-export function customRules (schema: JSONSchemaProps): CustomRules {
+type Compiled = ReturnType<typeof compileRules> extends Steps<infer T> ? T : never
+
+/** Looks through the schema with the first object. @param evaluates whether its CEL rules apply */
+export function customRules (schema: JSONSchemaProps, evaluates = false): CustomRules {
   let known: Known | undefined
+  let compiled: { readonly rules: Compiled } | undefined
   return {
-    validate: function * (object, old, report) {
+    validate: function * (object, old, reportAny) {
       const { patterns, embeds, keyed } = known ??= knownOf(schema)
+      let blocked = false
+      const report: Report = error => {
+        blocked ||= BLOCKING.has(error.type)
+        reportAny(error)
+      }
       yield * new ValueJudge(patterns, true).validating(schema, object, '', report)
       if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
       // An object that had repeated items before they were forbidden may keep them.
       if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)
+      if (!evaluates) return
+      compiled ??= { rules: yield * compileRules(schema) }
+      if (compiled.rules === undefined) return
+      if (blocked) invalid(report, '<nil>', null, NOT_CHECKED)
+      else yield * validateRules(compiled.rules, object, old, report)
     }
   }
 }
@@ -71,11 +91,4 @@ function repeatedIn ({ items, 'x-orch-list-type': type, 'x-orch-list-map-keys': 
     if (known.has(identity)) duplicate(report, `${at}[${index}]`, shown)
     known.add(identity)
   }
-}
-
-/** Keys that are not sent have their default. */
-function keysOf (items: unknown, item: unknown, keys: readonly string[]): Plain {
-  const properties = isSchema(items) ? items.properties ?? {} : {}
-  const members = isObject(item) ? item : {}
-  return Object.fromEntries(keys.map(key => [key, members[key] ?? properties[key]?.default]).filter(([, value]) => value !== undefined))
 }

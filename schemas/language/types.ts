@@ -1,4 +1,5 @@
 /** Types of the declaration language, see declare.ts. */
+import type { Gates } from '../gates.js'
 import type { TOptional, TSchema } from '@sinclair/typebox'
 import type { FieldError } from '../status.js'
 
@@ -22,7 +23,11 @@ export type ValueOf<E> = E extends ScalarName ? ScalarValues[E] : E extends { st
 /** An object as codecs see it: read by field name. */
 export type Plain = Record<string, unknown>
 
-export type Report = (error: FieldError) => void
+export interface Report {
+  (error: FieldError): void
+  /** That validation depends on. Default: those of the release. */
+  readonly gates?: Gates
+}
 
 export interface FieldOptions {
   /** Always written; as a string it must not be empty. `required` in OpenAPI. */
@@ -71,6 +76,21 @@ export interface FieldOptions {
   readonly discriminator?: true
   /** Name in protobuf if not that in JSON. */
   readonly protoName?: string
+  /** The feature gate that brings it. */
+  readonly gate?: string | FieldGate
+}
+
+/** How a feature gate concerns a field; see `gated.ts`. */
+export interface FieldGate {
+  readonly name: string
+  /** What a dropped field becomes, and what does not count as use. Default: it is absent. */
+  readonly otherwise?: unknown
+  /** The computed default of the message, withheld while the gate is off. */
+  readonly default?: unknown
+  /** A default that is given only while the gate is on. */
+  readonly given?: unknown
+  /** Holders of this name keep it, for validation to refuse. */
+  readonly except?: string
 }
 
 export type Shape = 'one' | 'list' | 'map' | 'inline'

@@ -2,6 +2,7 @@
  * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules of each
  * message. Findings come in field order, at most a hundred; nothing throws.
  */
+import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
 import { fieldsThat, fieldAt, anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
@@ -16,11 +17,17 @@ const MAX_FINDINGS = 100
 /** Aborts validation once it has reported the maximum. */
 const ENOUGH = new Error('enough has been found')
 
+/** @throws ENOUGH */
+function reporting (found: FieldError[], gates: Gates): Report {
+  const report = (error: FieldError): void => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH }
+  return gates === DEFAULT_GATES ? report : Object.assign(report, { gates })
+}
+
 /** Runs validation and returns its errors, at most a hundred. */
-export function collect (run: (report: Report) => void): FieldError[] {
+export function collect (run: (report: Report) => void, gates = DEFAULT_GATES): FieldError[] {
   const found: FieldError[] = []
   try {
-    run(error => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH })
+    run(reporting(found, gates))
   } catch (error) {
     if (error !== ENOUGH) throw error
   }
@@ -28,10 +35,10 @@ export function collect (run: (report: Report) => void): FieldError[] {
 }
 
 /** The same for validation in steps. */
-export function * collectInSteps (run: (report: Report) => Steps<void>): Steps<FieldError[]> {
+export function * collectInSteps (run: (report: Report) => Steps<void>, gates = DEFAULT_GATES): Steps<FieldError[]> {
   const found: FieldError[] = []
   try {
-    yield * run(error => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH })
+    yield * run(reporting(found, gates))
   } catch (error) {
     if (error !== ENOUGH) throw error
   }
@@ -39,45 +46,45 @@ export function * collectInSteps (run: (report: Report) => Steps<void>): Steps<F
 }
 
 /** Validates a new object. */
-export function validateObject (resource: Representation, object: ApiObject): FieldError[] {
+export function validateObject (resource: Representation, object: ApiObject, gates?: Gates): FieldError[] {
   return collect(report => {
     validateMetadata(resource, object.metadata, report)
     walk(planOf(resource.message), asPlain(object), '', true, report)
-  })
+  }, gates)
 }
 
 /** Validates an object that replaces `old`: as `validateObject` without the rules for creation, then what may not change. */
-export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject): FieldError[] {
+export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject, gates?: Gates): FieldError[] {
   return collect(report => {
     validateUpdatedMetadata(resource, resource.notOnUpdate, object, old, report)
     const plan = planOf(resource.message)
     if (!resource.notOnUpdate.includes('fields')) walk(plan, asPlain(object), '', false, report)
     compare(plan, asPlain(object), asPlain(old), '', report)
-  })
+  }, gates)
 }
 
 /**
  * Validates a change by a subresource: the metadata and what the subresource changes, or the whole object if it does not
  * declare that.
  */
-export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource): FieldError[] {
+export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource, gates?: Gates): FieldError[] {
   return collect(report => {
     validateUpdatedMetadata(resource, notOnUpdate, object, old, report)
     if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, report)
     else for (const path of changes) walkValue(checkOf(fieldAt(resource.message, path)), valueAt(object, path), path, false, report)
     validate?.(object, old, report)
-  })
+  }, gates)
 }
 
 /** The rules of a representation itself, in steps; `old` is undefined on create. */
-export function * validateVersion ({ rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string): Steps<FieldError[]> {
+export function * validateVersion ({ rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES): Steps<FieldError[]> {
   if (rules === undefined) return []
   return yield * collectInSteps(function * (report) {
     if (old === undefined) rules.create?.(object, report)
     else rules.update?.(object, old, report, subresource)
-    const steps = rules.inSteps?.(object, old, report, subresource)
+    const steps = rules.inSteps?.(object, old, report, subresource, gates)
     if (steps !== undefined) yield * steps
-  })
+  }, gates)
 }
 
 function validateUpdatedMetadata ({ namespaced, nameRule, anyFinalizer }: Representation, notOnUpdate: readonly UpdateRule[], { metadata }: ApiObject, old: ApiObject, report: Report): void {

@@ -31,6 +31,7 @@ export type References = Pick<DefinitionSet<unknown>, 'reference' | 'list'>
 export class DefinitionSet<K = Plain> {
   readonly #dialect: Dialect
   readonly #keep: (definition: Plain) => K
+  readonly #enums: boolean
   readonly #definitions = new Map<string, K | undefined>()
   /** References between definitions. */
   readonly #uses = new Map<string, Set<string>>()
@@ -40,8 +41,10 @@ export class DefinitionSet<K = Plain> {
   readonly #anywhere: readonly GroupVersion[]
   readonly #deprecated: ReadonlySet<Declaration>
 
-  constructor (dialect: Dialect, resources: readonly Representation[], keep: (definition: Plain) => K) {
+  /** @param enums whether fields list their values */
+  constructor (dialect: Dialect, resources: readonly Representation[], keep: (definition: Plain) => K, enums = true) {
     this.#dialect = dialect
+    this.#enums = enums
     this.#keep = keep
     this.#anywhere = groupVersions(resources)
     this.#deprecated = new Set(resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts]))
@@ -132,7 +135,7 @@ export class DefinitionSet<K = Plain> {
     if (shape === 'list') Object.assign(schema, { type: 'array', items: element })
     else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })
     else if (!('$ref' in element)) Object.assign(schema, element)
-    constrain(schema, field)
+    constrain(schema, field, this.#enums)
     merge(schema, field)
     if (planned.nullable) Object.assign(schema, this.#dialect.nullable)
     return shape !== 'list' && shape !== 'map' && '$ref' in element ? this.#dialect.refer(element, schema) : schema

@@ -11,9 +11,9 @@ export function extension (name: string, value: unknown): Plain {
 const BOUNDS = ['default', 'maxLength', 'minimum', 'maximum'] as const
 
 /** Adds the constraints of a field. */
-export function constrain (schema: Plain, field: FieldFacts): void {
+export function constrain (schema: Plain, field: FieldFacts, enums: boolean): void {
   for (const bound of BOUNDS) if (field[bound] !== undefined) schema[bound] = field[bound]
-  if (field.closed !== undefined && field.values !== undefined) schema['enum'] = field.values
+  if (enums && field.closed !== undefined && field.values !== undefined) schema['enum'] = field.values
   if (field.pattern !== undefined) schema['pattern'] = field.pattern.source
 }
 

@@ -17,6 +17,8 @@ export interface OpenApiInfo {
   readonly version: string
   /** Whether OpenID discovery is served. */
   readonly issuer?: boolean
+  /** Whether fields list their values. Default true. */
+  readonly enums?: boolean
 }
 export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
@@ -30,8 +32,8 @@ export interface Form<K> { readonly path: (item: Plain) => K, readonly definitio
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
 /** @param resources with their served subresources; @param remotes merged into the document, those that cannot be are left out */
-export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo, form: Form<K>, remotes: readonly RemoteSpec[] = []): Generator<undefined, Parts<K>> {
-  const set = new DefinitionSet(SWAGGER, resources, form.definition)
+export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo, form: Form<K>, remotes: readonly RemoteSpec[] = []): Generator<undefined, Parts<K>> {
+  const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => { paths.push([route.path, form.path(pathItem(route, set))]) }
   if (issuer) ISSUER_ROUTES.forEach(add)

@@ -16,9 +16,9 @@ export class OpenApi3 {
   readonly #info: OpenApiInfo
 
   /** @param resources with their served subresources */
-  constructor (resources: readonly Representation[], { title, version, issuer = false }: OpenApiInfo) {
+  constructor (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo) {
     this.#info = { title, version }
-    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, JSON.stringify)
+    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, JSON.stringify, enums)
     this.#routes = new Map(documents(resources, issuer))
   }
 

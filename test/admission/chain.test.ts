@@ -1,3 +1,4 @@
+import { DEFAULT_GATES } from '../../schemas/gates.js'
 import t from 'tap'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -127,7 +128,7 @@ t.test('a plugin for a type gets its objects, other versions of them, other obje
 
 const notYet = (): never => { throw new Error('not yet') }
 const notes: string[] = []
-const tools = { resources: notYet, authorize: notYet, tolerationSeconds: { notReady: 1, unreachable: 1 }, callers: { webhooks: async () => ({ resources: notYet, caller: { call: notYet, retain: notYet }, metrics: { called: notYet, rejected: notYet, failedOpen: notYet }, failed: notYet }), reviewer: notYet }, note: (text: string) => { notes.push(text) } }
+const tools = { gates: DEFAULT_GATES, resources: notYet, authorize: notYet, tolerationSeconds: { notReady: 1, unreachable: 1 }, callers: { webhooks: async () => ({ resources: notYet, caller: { call: notYet, retain: notYet }, metrics: { called: notYet, rejected: notYet, failedOpen: notYet }, failed: notYet }), reviewer: notYet }, note: (text: string) => { notes.push(text) } }
 
 t.test('the catalogue is what flags take, and its order is that in which plugins run', async t => {
   t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length)

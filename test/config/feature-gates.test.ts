@@ -1,7 +1,8 @@
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
-import { featureGates, gateSettings } from '../../config/feature-gates.js'
+import { gateSettings } from '../../config/feature-gates.js'
+import { featureGates } from '../../schemas/gates.js'
 
 t.test('a gate is as its release has it unless it is set', async t => {
   const gates = featureGates()

@@ -1,9 +1,9 @@
 /** Fields of features that are off in this release: dropped from what clients send, kept where they are there already. */
 import t from 'tap'
-import { cronJobs } from '../../schemas/api/batch/cronjobs.js'
-import type { CronJob } from '../../schemas/api/batch/v1.js'
-import { dropGatedPodFields } from '../../schemas/api/core/rules/gated-fields.js'
-import type { PodSpec } from '../../schemas/api/core/pod-spec.js'
+import { CronJob } from '../../schemas/api/batch/v1.js'
+import { Pod } from '../../schemas/api/core/pods.js'
+import { DEFAULT_GATES } from '../../schemas/gates.js'
+import { GatedFields } from '../../schemas/language/gated.js'
 import { build, type Json } from '../build.js'
 
 const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', minDomains: 2 }
@@ -76,10 +76,13 @@ t.test('the target of a container leaves a metric without a source', async t => 
 })
 
 t.test('what is there already is kept', async t => {
-  const sent = structuredClone(spec) as unknown as PodSpec // a pod of these fields
-  dropGatedPodFields(sent, structuredClone(sent))
-  t.same(sent, spec)
-  const cron = { spec: { timeZone: 'UTC', jobTemplate: { spec: {} } } } as unknown as CronJob // as far as it is looked at
-  cronJobs.strategy.dropGated?.(cron as never, structuredClone(cron) as never)
+  const pod = { metadata: {}, spec } as unknown as Pod // as far as it is looked at
+  const sent = structuredClone(pod)
+  new GatedFields(Pod, DEFAULT_GATES).drop(sent, structuredClone(pod))
+  t.same(sent, pod)
+  const cron = { metadata: {}, spec: { timeZone: 'UTC', jobTemplate: { spec: { template: {} } } } } as unknown as CronJob
+  new GatedFields(CronJob, DEFAULT_GATES).drop(cron, structuredClone(cron))
   t.equal(cron.spec.timeZone, 'UTC')
+  new GatedFields(CronJob, DEFAULT_GATES).drop(cron, undefined)
+  t.equal(cron.spec.timeZone, undefined)
 })

@@ -11,9 +11,9 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'list,watch|core|pods',
       'create,patch,update|core,events.orch.io|events',
       'create,delete,get,list,watch|storage.orch.io|volumeattachments',
-      'get,list,watch|storage.orch.io|csidrivers',
-      'get,list,watch|storage.orch.io|csinodes'
-    ]
+      'get,list,watch|storage.orch.io|csidrivers'
+    ],
+    gated: { gate: 'CSIMigration', rule: 'get,list,watch|storage.orch.io|csinodes' }
   },
   {
     name: 'system:controller:certificate-controller',
@@ -238,7 +238,8 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'create,delete,get,list,patch,update,watch|apps|controllerrevisions',
       'create,get|core|persistentvolumeclaims',
       'create,patch,update|core,events.orch.io|events'
-    ]
+    ],
+    gated: { gate: 'StatefulSetAutoDeletePVC', rule: 'update|core|persistentvolumeclaims' }
   },
   { name: 'system:controller:ttl-after-finished-controller', rules: ['delete,get,list,watch|batch|jobs', 'create,patch,update|core,events.orch.io|events'] },
   { name: 'system:controller:ttl-controller', rules: ['list,patch,update,watch|core|nodes', 'create,patch,update|core,events.orch.io|events'] }

@@ -5,6 +5,8 @@ export interface DefaultRole {
   /** Label of the roles that this one aggregates. */
   readonly aggregates?: string
   readonly rules: readonly string[]
+  /** A rule that a feature gate adds. */
+  readonly gated?: { readonly gate: string, readonly rule: string }
 }
 
 export interface DefaultBinding {

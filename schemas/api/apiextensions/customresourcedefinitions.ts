@@ -7,7 +7,7 @@ import { resource } from '../../resource.js'
 import { beginCleanup } from './cleanup.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
-import { hasRules, withoutRules } from './rules/expressions.js'
+import { areRulesOn, hasRules, withoutRules } from './rules/expressions.js'
 import { validateGivenNames } from './rules/names.js'
 import { validateDefinition } from './rules/customresourcedefinitions.js'
 import { JSONSchemaProps } from './schemas.js'
@@ -110,9 +110,8 @@ export const CustomResourceDefinition = kind('CustomResourceDefinition', 'Define
 
 const storedVersion = ({ versions = [] }: CustomResourceDefinitionSpec): string | undefined => versions.find(({ storage }) => storage)?.name
 
-/** Adds the storage version to storedVersions. Keeps CEL rules only if the old definition has some. */
-function prepareForUpdate ({ spec, status }: CustomResourceDefinition, old: CustomResourceDefinition): void {
-  if (!hasRules(old.spec)) withoutRules(spec)
+/** Adds the storage version to storedVersions. */
+function prepareForUpdate ({ spec, status }: CustomResourceDefinition): void {
   const stored = storedVersion(spec)
   const before = status.storedVersions ?? []
   if (stored !== undefined && !before.includes(stored)) status.storedVersions = [...before, stored]
@@ -131,10 +130,10 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   unconditionalUpdate: false,
   storagePrefix: 'apiextensions.orch.io/customresourcedefinitions',
   generation: ({ spec }) => spec,
-  rules: { inSteps: (definition, old, report, subresource) => subresource === '' ? validateDefinition(definition, old, report) : undefined },
+  rules: { inSteps: (definition, old, report, subresource, gates) => subresource === '' ? validateDefinition(definition, old, report, gates) : undefined },
   strategy: {
     beginDelete: beginCleanup,
-    prepareForCreate: definition => { withoutRules(definition.spec) },
-    prepareForUpdate: (definition, old, subresource) => { if (subresource === '') prepareForUpdate(definition, old) }
+    dropGated: ({ spec }, old, gates) => { if (!areRulesOn(gates) && (old === undefined || !hasRules(old.spec))) withoutRules(spec) },
+    prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }
 })

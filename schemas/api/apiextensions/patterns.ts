@@ -15,6 +15,8 @@ const MAX_MATCHED = 500_000
 const MAX_MATCHED_AT_ONCE = 2_000_000
 /** For one expression of a type: compiling takes up to 4 µs for each, once. */
 const MAX_COMPILED = 20_000
+/** Compiled expressions that are kept. Rules make some of data. */
+const MAX_KNOWN = 1000
 const CLASS = /\[\^?\]?(?:\\[^]|[^\]\\])*\]/y
 const TIMES = /\{(\d+)(?:,(\d*))?\}/y
 
@@ -58,6 +60,13 @@ export interface Expression {
   readonly matches: (text: string) => boolean
   /** Whether matching the text would block the event loop. */
   readonly tooLong: (text: string) => boolean
+}
+
+export interface ObjectExpression extends Expression {
+  /** The parts of the text that match, at most so many; undefined if finding them would block the event loop. */
+  readonly matchesIn: (text: string, most: number) => string[] | undefined
+  /** The approximate number of instructions. */
+  readonly weight: number
 }
 
 const never = (): boolean => false
@@ -104,22 +113,47 @@ export class Patterns {
 
 /** The expressions of objects: every string is matched, unless it is too long. */
 export class ObjectPatterns {
-  readonly #known = new Map<string, Expression>()
+  readonly #known = new Map<string, ObjectExpression>()
+  readonly #most: number
 
-  of (source: string): Expression {
+  /** @param most the weight of one expression; a heavier one is too long for every text */
+  constructor (most = MAX_COMPILED) { this.#most = most }
+
+  /** @param compiled is called if the expression was not known */
+  of (source: string, compiled?: (weight: number) => void): ObjectExpression {
     let known = this.#known.get(source)
-    if (known === undefined) this.#known.set(source, known = compileFor(source))
+    if (known === undefined) {
+      if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+      this.#known.set(source, known = compileFor(source, this.#most))
+      compiled?.(known.weight)
+    }
     return known
   }
 }
 
-function compileFor (source: string): Expression {
+const none = (): undefined => undefined
+
+function compileFor (source: string, most: number): ObjectExpression {
   const weight = Math.max(weigh(source), source.length)
-  if (weight > MAX_COMPILED) return { matches: never, tooLong: () => true }
+  if (weight > most) return { weight: 0, matches: never, matchesIn: none, tooLong: () => true }
   try {
     const compiled = re2().RE2JS.compile(source)
-    return { matches: text => compiled.matcher(text).find(), tooLong: text => text.length * weight > MAX_MATCHED_AT_ONCE }
-  } catch {
-    return { matches: never, tooLong: never } // past the budget of its definition, so it was not compiled there
+    return {
+      matches: text => compiled.matcher(text).find(),
+      weight,
+      matchesIn: (text, wanted) => {
+        const [matcher, found] = [compiled.matcher(text), [] as string[]]
+        // Each may look at the whole text.
+        for (let left = MAX_MATCHED_AT_ONCE; found.length < wanted && matcher.find(); left -= text.length * weight) {
+          if (left < 0) return undefined
+          found.push(matcher.group() ?? '')
+        }
+        return found
+      },
+      tooLong: text => text.length * weight > MAX_MATCHED_AT_ONCE
+    }
+  } catch (error) {
+    // In a schema, it is past the budget of its definition, so it was not compiled there.
+    return { why: error instanceof Error ? error.message : String(error), weight, matches: never, matchesIn: none, tooLong: never }
   }
 }

@@ -3,7 +3,7 @@ import { age, containerColumns, integer, labels, name, selector, text, wide } fr
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
-import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
@@ -16,7 +16,7 @@ import { beginCount, countTemplate, keepCount } from './rules/template-generatio
 export type RollingUpdateDaemonSet = Static<typeof RollingUpdateDaemonSet>
 export const RollingUpdateDaemonSet = message('RollingUpdateDaemonSet', 'Settings of the rolling update of a daemon set.', {
   maxUnavailable: one(1, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true }),
-  maxSurge: one(2, 'Nodes that may run old and new pod together; by default 0.', IntOrString, { pointer: true })
+  maxSurge: one(2, 'Nodes that may run old and new pod together; by default 0.', IntOrString, { pointer: true, gate: { name: 'DaemonSetUpdateSurge', otherwise: 0 } })
 })
 
 export type DaemonSetUpdateStrategy = Static<typeof DaemonSetUpdateStrategy>
@@ -92,6 +92,6 @@ export const daemonSets = resource(DaemonSet, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateDaemonSetStatus(object as DaemonSet, old as DaemonSet, report) } }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated: dropGatedTemplateFields, prepareForCreate: set => { keepCount(set) }, prepareForUpdate: keepCount, settle: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: { dropGated: dropOfTemplate, prepareForCreate: set => { keepCount(set) }, prepareForUpdate: keepCount, settle: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template) },
   columns
 })

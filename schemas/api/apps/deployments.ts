@@ -3,7 +3,7 @@ import { age, containerColumns, name, text, wide } from '../../columns.js'
 import { int32, int64, one, bool, list, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
-import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
@@ -90,7 +90,7 @@ export const deployments = resource(Deployment, {
   // The controller copies annotations to the ReplicaSets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations],
   strategy: {
-    dropGated: dropGatedTemplateFields,
+    dropGated: dropOfTemplate,
     warnings: templateWarnings<Deployment>('spec.template', ({ spec }) => spec.template)
   },
   columns

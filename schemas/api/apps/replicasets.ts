@@ -3,7 +3,7 @@ import { age, containerColumns, integer, name, selector, text, wide } from '../.
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
-import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
@@ -66,6 +66,6 @@ export const replicaSets = resource(ReplicaSet, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateReplicaStatus(object as ReplicaSet, report) } }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated: dropGatedTemplateFields, warnings: templateWarnings<ReplicaSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: { dropGated: dropOfTemplate, warnings: templateWarnings<ReplicaSet>('spec.template', ({ spec }) => spec.template) },
   columns
 })

@@ -4,7 +4,7 @@ import { int32, int64, one, string, list, type Static } from '../../language/dec
 import { metadata } from '../../meta/object.js'
 import { PersistentVolumeClaim } from '../core/persistentvolumeclaims.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
-import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
@@ -17,7 +17,7 @@ import { validateStatefulSetSpec, validateStatefulSetStatus, validateStatefulSet
 export type RollingUpdateStatefulSetStrategy = Static<typeof RollingUpdateStatefulSetStrategy>
 export const RollingUpdateStatefulSetStrategy = message('RollingUpdateStatefulSetStrategy', 'Settings of the rolling update of a stateful set.', {
   partition: int32(1, 'Ordinal from which on pods are updated; by default 0.', { pointer: true }),
-  maxUnavailable: one(2, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true })
+  maxUnavailable: one(2, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true, gate: { name: 'MaxUnavailableStatefulSet', given: 1 } })
 })
 
 /** Sets rollingUpdate only if the type is unset too. */
@@ -35,10 +35,12 @@ export const StatefulSetUpdateStrategy = message('StatefulSetUpdateStrategy', 'H
   rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateStatefulSetStrategy, { pointer: true })
 }, { defaults: defaultStrategy })
 
+const RETENTION = { name: 'StatefulSetAutoDeletePVC', given: 'Retain' } as const
+
 export type StatefulSetPersistentVolumeClaimRetentionPolicy = Static<typeof StatefulSetPersistentVolumeClaimRetentionPolicy>
 export const StatefulSetPersistentVolumeClaimRetentionPolicy = message('StatefulSetPersistentVolumeClaimRetentionPolicy', 'What happens to claims made from the templates.', {
-  whenDeleted: string(1, 'Whether claims stay when the set is deleted: Retain or Delete.', { values: ['Retain', 'Delete'] }),
-  whenScaled: string(2, 'Whether claims stay when the set is scaled down: Retain or Delete.', { values: ['Retain', 'Delete'] })
+  whenDeleted: string(1, 'Whether claims stay when the set is deleted: Retain or Delete.', { values: ['Retain', 'Delete'], gate: RETENTION }),
+  whenScaled: string(2, 'Whether claims stay when the set is scaled down: Retain or Delete.', { values: ['Retain', 'Delete'], gate: RETENTION })
 })
 
 export type StatefulSetSpec = Static<typeof StatefulSetSpec>
@@ -51,8 +53,8 @@ export const StatefulSetSpec = message('StatefulSetSpec', 'What pods are wanted,
   podManagementPolicy: string(6, 'How pods are created and removed: OrderedReady or Parallel.', { immutable: 'ruled', values: ['OrderedReady', 'Parallel'], closed: true, ruled: true, default: 'OrderedReady' }),
   updateStrategy: one(7, 'How pods are replaced when the template changes.', StatefulSetUpdateStrategy),
   revisionHistoryLimit: int32(8, 'Number of old revisions kept for rolling back; by default 10.', { pointer: true, immutable: 'ruled', default: 10 }),
-  minReadySeconds: int32(9, 'Seconds a new pod must be ready before it counts as available.'),
-  persistentVolumeClaimRetentionPolicy: one(10, 'What happens to claims made from the templates; by default all stay.', StatefulSetPersistentVolumeClaimRetentionPolicy, { pointer: true })
+  minReadySeconds: int32(9, 'Seconds a new pod must be ready before it counts as available.', { gate: 'StatefulSetMinReadySeconds' }),
+  persistentVolumeClaimRetentionPolicy: one(10, 'What happens to claims made from the templates; by default all stay.', StatefulSetPersistentVolumeClaimRetentionPolicy, { pointer: true, gate: { name: RETENTION.name, given: {} } })
 }, {
   // Unlike other embedded objects, claims have kind and apiVersion.
   defaults: spec => { for (const claim of spec.volumeClaimTemplates ?? []) Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' }) },
@@ -97,13 +99,6 @@ const columns: ReadonlyArray<Column<StatefulSet>> = [
   ...containerColumns<StatefulSet>(({ spec }) => spec.template.spec).map(wide)
 ]
 
-/** Claim retention and maxUnavailable have feature gates that are off, like those of pods. */
-function dropGated (set: StatefulSet, old: StatefulSet | undefined): void {
-  dropGatedTemplateFields(set, old)
-  if (old?.spec.persistentVolumeClaimRetentionPolicy === undefined) delete set.spec.persistentVolumeClaimRetentionPolicy
-  if (old?.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) delete set.spec.updateStrategy.rollingUpdate?.maxUnavailable
-}
-
 export const statefulSets = resource(StatefulSet, {
   plural: 'statefulsets',
   shortNames: ['sts'],
@@ -114,6 +109,6 @@ export const statefulSets = resource(StatefulSet, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateStatefulSetStatus(object as StatefulSet, old as StatefulSet, report) } }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated, warnings: templateWarnings<StatefulSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: { dropGated: dropOfTemplate, warnings: templateWarnings<StatefulSet>('spec.template', ({ spec }) => spec.template) },
   columns
 })

@@ -1,4 +1,5 @@
 /** HorizontalPodAutoscaler: scales pods by load. Stored as v1; conversion between versions goes through v2. */
+import type { Gates } from '../../gates.js'
 import { resource, type ApiObject, type OtherRepresentation, type VersionRules } from '../../resource.js'
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
@@ -52,8 +53,9 @@ function prepareChange (autoscaler: v1.HorizontalPodAutoscaler, old: v1.Horizont
 
 const byContainer = ({ spec: { metrics = [] } }: v2.HorizontalPodAutoscaler): Array<NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]> => metrics.filter(metric => metric.containerResource !== undefined)
 
-/** The feature gate of containerResource is off. Validation reports the metric that is left without a source. */
-function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined): void {
+/** Drops containerResource while its feature gate is off. Validation reports the metric that is left without a source. */
+function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, gates: Gates): void {
+  if (gates.enabled('HPAContainerMetrics')) return
   const sent = fromV1(autoscaler)
   const gated = byContainer(sent)
   if (gated.length === 0 || (old !== undefined && byContainer(fromV1(old)).length > 0)) return
@@ -72,8 +74,8 @@ function asV2 (autoscaler: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscal
 
 /** The same for every version: validation reads the v2 form, which includes what v1 has in annotations. */
 const rules: VersionRules<v1.HorizontalPodAutoscaler> = {
-  create: (autoscaler, report) => { validateAutoscaler(autoscaler, report) },
-  update: (autoscaler, _old, report) => { validateAutoscaler(autoscaler, report) }
+  create: (autoscaler, report) => { validateAutoscaler(autoscaler, undefined, report) },
+  update: (autoscaler, old, report) => { validateAutoscaler(autoscaler, old, report) }
 }
 
 // Generic code hands each of these only objects of its own version.

@@ -17,7 +17,7 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const CronJobSpec = message('CronJobSpec', 'What job is made, and when.', {
     schedule: string(1, 'When jobs are made, in cron format.', { required: true }),
-    timeZone: string(8, 'Name of the time zone of the schedule; by default that of the controller.', { pointer: true }),
+    timeZone: string(8, 'Name of the time zone of the schedule; by default that of the controller.', { pointer: true, gate: 'CronJobTimeZone' }),
     startingDeadlineSeconds: int64(2, 'Seconds a job may start late before it is skipped.', { pointer: true }),
     concurrencyPolicy: string(3, 'What to do while a job still runs: Allow, Forbid or Replace.', { values: ['Allow', 'Forbid', 'Replace'], ...(version === 'v1' ? { closed: true } as const : {}), default: 'Allow' }),
     suspend: bool(4, 'Whether no further jobs are made.', { pointer: true, default: false }),

@@ -1,7 +1,7 @@
 /** CronJob: creates jobs on a schedule. */
 import { age, ageOf, containerColumns, flag, integer, name, NONE, selector, text, UNSET, wide } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
-import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { resource, NO_FIELD, type Column } from '../../resource.js'
 import * as v1 from './v1.js'
@@ -17,12 +17,6 @@ const columns: ReadonlyArray<Column<v1.CronJob>> = [
   ...containerColumns<v1.CronJob>(({ spec }) => spec.jobTemplate.spec.template.spec).map(wide),
   wide(text('Selector', 'Labels of the pods of its jobs.', ({ spec }) => selector(spec.jobTemplate.spec.selector)))
 ]
-
-/** timeZone has a feature gate that is off, like fields of pods. */
-function dropGated ({ spec }: v1.CronJob, old: v1.CronJob | undefined): void {
-  dropGatedTemplateFields(spec.jobTemplate, old?.spec.jobTemplate)
-  if (old?.spec.timeZone === undefined) delete spec.timeZone
-}
 
 const ofTemplate = templateWarnings<v1.CronJob>('spec.jobTemplate.spec.template', ({ spec }) => spec.jobTemplate.spec.template)
 /** `spec.spec` is upstream's. */
@@ -41,7 +35,7 @@ export const cronJobs = resource(v1.CronJob, {
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], notOnUpdate: ['generateName', 'finalizers'] }],
   columns,
   generation: ({ spec }) => spec,
-  strategy: { dropGated, warnings: cronJobWarnings },
+  strategy: { dropGated: ({ spec }, old, gates) => { dropOfTemplate(spec.jobTemplate, old?.spec.jobTemplate, gates) }, warnings: cronJobWarnings },
   others: [{
     ...sameFields(v1beta1.CronJob, v1.CronJob),
     dependents: 'orphaned', // clients of v1beta1 rely on it

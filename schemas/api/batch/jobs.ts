@@ -4,7 +4,7 @@ import { humanDuration } from '../../meta/duration.js'
 import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
-import { dropGatedTemplateFields } from '../core/rules/gated-fields.js'
+import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
@@ -109,7 +109,7 @@ export const jobs = resource(Job, {
   ],
   columns,
   generation: ({ spec }) => spec,
-  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate, canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
+  strategy: { dependents: 'orphaned', dropGated: dropOfTemplate, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate, canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
   selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },
   unsupportedField: label => `field label "${label}" not supported for Job`
 })

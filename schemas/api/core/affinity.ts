@@ -82,5 +82,5 @@ export const TopologySpreadConstraint = message('TopologySpreadConstraint', 'How
   topologyKey: string(2, 'Node label whose equal values make up one domain.', { required: true, missing: 'can not be empty' }),
   whenUnsatisfiable: string(3, 'What to do if it cannot hold: DoNotSchedule or ScheduleAnyway.', { required: true, ruled: true, values: ['DoNotSchedule', 'ScheduleAnyway'], closed: true }),
   labelSelector: one(4, 'Labels of the pods that are counted.', LabelSelector, { pointer: true }),
-  minDomains: int32(5, 'Least number of domains; with fewer, the global minimum counts as zero.', { pointer: true })
+  minDomains: int32(5, 'Least number of domains; with fewer, the global minimum counts as zero.', { pointer: true, gate: 'MinDomainsInPodTopologySpread' })
 }, { validate: (constraint, at, report) => { validateSpread(constraint, at, report) } })

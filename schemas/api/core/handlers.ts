@@ -41,7 +41,7 @@ export const ProbeHandler = message('ProbeHandler', 'What a probe does; one of i
   exec: one(1, 'Command to run in the container.', ExecAction, { pointer: true }),
   httpGet: one(2, 'HTTP request to send.', HTTPGetAction, { pointer: true }),
   tcpSocket: one(3, 'TCP port that must be open.', TCPSocketAction, { pointer: true }),
-  grpc: one(4, 'Health check over gRPC to make.', GRPCAction, { pointer: true })
+  grpc: one(4, 'Health check over gRPC to make.', GRPCAction, { pointer: true, gate: 'GRPCContainerProbe' })
 }, { validate: (handler, at, report) => { validateHandler(handler, at, report) } })
 
 export type Probe = Static<typeof Probe>
@@ -52,7 +52,7 @@ export const Probe = message('Probe', 'A check of whether a container is alive o
   periodSeconds: int32(4, 'Seconds between two checks; by default 10.', { default: 10 }),
   successThreshold: int32(5, 'Checks in a row that must succeed after a failure.', { default: 1 }),
   failureThreshold: int32(6, 'Checks in a row that must fail; by default 3.', { default: 3 }),
-  terminationGracePeriodSeconds: int64(7, 'Seconds to end in after a failed check, instead of those of the pod.', { pointer: true })
+  terminationGracePeriodSeconds: int64(7, 'Seconds to end in after a failed check, instead of those of the pod.', { pointer: true, gate: { name: 'ProbeTerminationGracePeriod', except: 'readinessProbe' } })
 }, { validate: (probe, at, report) => { validateProbe(probe, at, report) } })
 
 export type LifecycleHandler = Static<typeof LifecycleHandler>

@@ -100,7 +100,7 @@ export const NodeStatus = message('NodeStatus', 'What is observed of a node.', {
   images: list(8, 'Images present on the node.', ContainerImage),
   volumesInUse: list(9, 'Attachable volumes mounted on the node.', 'string'),
   volumesAttached: list(10, 'Volumes attached to the node.', AttachedVolume),
-  config: one(11, 'Deprecated: which configuration the node agent runs with.', NodeConfigStatus, { pointer: true })
+  config: one(11, 'Deprecated: which configuration the node agent runs with.', NodeConfigStatus, { pointer: true, gate: 'DynamicKubeletConfig' })
 }, {
   defaults: status => { nodeAmounts(status) },
   validate: (status, at, report) => { validateNodeStatus(status, at, report) }

@@ -23,7 +23,7 @@ export const NodeSpec = message('NodeSpec', 'How a node is to be used.', {
   providerID: string(3, 'ID of the node at the cloud provider, as provider://id.', { immutable: 'ruled' }),
   unschedulable: bool(4, 'Whether new pods are kept off the node (cordoned).'),
   taints: list(5, 'Taints that keep pods off the node.', Taint),
-  configSource: one(6, 'Deprecated: where the node agent gets its configuration from.', NodeConfigSource, { pointer: true }),
+  configSource: one(6, 'Deprecated: where the node agent gets its configuration from.', NodeConfigSource, { pointer: true, gate: 'DynamicKubeletConfig' }),
   externalID: string(2, 'Deprecated: no longer used.', { immutable: 'ruled' })
 }, { defaults: spec => { alignPodRanges(spec) } })
 
@@ -37,12 +37,6 @@ export const Node = kind('Node', 'A machine that runs pods.', {
   validateUpdate: (node, old, _at, report) => { validateNodeUpdate(node, old, report) }
 })
 
-/** Dynamic configuration of the node agent is off in this release. */
-function dropGated (node: Node, old: Node | undefined): void {
-  if (old?.spec.configSource === undefined) delete node.spec.configSource
-  if (old?.status.config === undefined) delete node.status.config
-}
-
 export const nodes = resource(Node, {
   plural: 'nodes',
   shortNames: ['no'],
@@ -53,6 +47,6 @@ export const nodes = resource(Node, {
   ],
   storagePrefix: 'minions',
   columns: nodeColumns,
-  strategy: { dropGated, statusOfNew: true }, // node agents register with their status
+  strategy: { statusOfNew: true }, // node agents register with their status
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) }
 })

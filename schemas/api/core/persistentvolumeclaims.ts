@@ -31,8 +31,10 @@ export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'W
   storageClassName: string(5, 'Storage class the volume must be of; empty for none.', { pointer: true }),
   volumeMode: string(6, 'Whether a Filesystem or a raw Block device is claimed.', { pointer: true, values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem' }),
   dataSource: one(7, 'Snapshot or claim the volume is filled from.', TypedLocalObjectReference, { pointer: true }),
-  dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, { pointer: true })
+  dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, { pointer: true, gate: 'AnyVolumeDataSource' })
 }, { validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
+
+const RECOVERY = 'RecoverVolumeExpansionFailure'
 
 export type PersistentVolumeClaimStatus = Static<typeof PersistentVolumeClaimStatus>
 export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus', 'What is observed of a claim.', {
@@ -40,8 +42,8 @@ export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus'
   accessModes: list(2, 'Access modes of the bound volume.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
   capacity: map(3, 'Actual resources of the bound volume, by resource name.', Quantity),
   conditions: list(4, 'What was found about the claim, such as a resize under way.', PersistentVolumeClaimCondition, { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  allocatedResources: map(5, 'Storage set aside for the claim, more than capacity during a resize.', Quantity),
-  resizeStatus: string(6, 'How the expansion of the volume is getting on.', { pointer: true, values: ['', 'ControllerExpansionInProgress', 'ControllerExpansionFailed', 'NodeExpansionPending', 'NodeExpansionInProgress', 'NodeExpansionFailed'], closed: 'ruled' })
+  allocatedResources: map(5, 'Storage set aside for the claim, more than capacity during a resize.', Quantity, { gate: RECOVERY }),
+  resizeStatus: string(6, 'How the expansion of the volume is getting on.', { pointer: true, gate: RECOVERY, values: ['', 'ControllerExpansionInProgress', 'ControllerExpansionFailed', 'NodeExpansionPending', 'NodeExpansionInProgress', 'NodeExpansionFailed'], closed: 'ruled' })
 }, {
   defaults: ({ capacity, allocatedResources }) => { for (const amounts of [capacity, allocatedResources]) roundToMilli(amounts) },
   validate: (status, at, report) => { validateClaimStatus(status, at, report) }
@@ -58,12 +60,6 @@ export const PersistentVolumeClaim = kind('PersistentVolumeClaim', 'A claim to s
   validateUpdate: (claim, old, _at, report) => { validateClaimUpdate(claim, old, report) }
 })
 
-/** Expansion fields whose feature gates are off. */
-function dropGated ({ status }: PersistentVolumeClaim, old: PersistentVolumeClaim | undefined): void {
-  if (old?.status.allocatedResources === undefined) delete status.allocatedResources
-  if (old?.status.resizeStatus === undefined) delete status.resizeStatus
-}
-
 export const persistentVolumeClaims = resource(PersistentVolumeClaim, {
   plural: 'persistentvolumeclaims',
   shortNames: ['pvc'],
@@ -73,5 +69,8 @@ export const persistentVolumeClaims = resource(PersistentVolumeClaim, {
   ],
   deleteReturns: 'Object',
   columns: claimColumns,
-  strategy: { dropGated, prepareForCreate: prepareClaim, prepareForUpdate: (claim, old, subresource) => { if (subresource === '') prepareClaimUpdate(claim, old) } }
+  strategy: {
+    prepareForCreate: (claim, _user, gates) => { prepareClaim(claim, gates) },
+    prepareForUpdate: (claim, old, subresource, gates) => { if (subresource === '') prepareClaimUpdate(claim, old, gates) }
+  }
 })

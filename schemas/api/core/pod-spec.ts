@@ -58,7 +58,7 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   volumes: list(1, 'Volumes the containers may mount.', Volume, { ruled: true, patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' }),
   initContainers: list(20, 'Containers that run one after another before the others start.', Container, { patchStrategy: 'merge', patchMergeKey: 'name' }),
   containers: list(2, 'Containers of the pod, at least one.', Container, { required: true, patchStrategy: 'merge', patchMergeKey: 'name' }),
-  ephemeralContainers: list(34, 'Containers added while the pod runs, for debugging.', EphemeralContainer, { ruled: true, patchStrategy: 'merge', patchMergeKey: 'name' }),
+  ephemeralContainers: list(34, 'Containers added while the pod runs, for debugging.', EphemeralContainer, { ruled: true, gate: 'EphemeralContainers', patchStrategy: 'merge', patchMergeKey: 'name' }),
   restartPolicy: string(3, 'When containers are restarted: Always, OnFailure or Never.', { values: ['Always', 'OnFailure', 'Never'], closed: true, unsorted: true, default: 'Always' }),
   terminationGracePeriodSeconds: int64(4, 'Seconds the containers get to end before they are killed.', { pointer: true, default: 30 }),
   activeDeadlineSeconds: int64(5, 'Seconds after its start when the pod is made to fail.', { pointer: true }),
@@ -90,7 +90,7 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   overhead: map(32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity, { heardEmpty: true }),
   topologySpreadConstraints: list(33, 'How pods are spread over zones and nodes; all apply.', TopologySpreadConstraint, { listType: 'map', listMapKeys: ['topologyKey', 'whenUnsatisfiable'], patchStrategy: 'merge', patchMergeKey: 'topologyKey' }),
   setHostnameAsFQDN: bool(35, 'Whether the host name of the pod is its full name.', { pointer: true }),
-  os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true })
+  os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true, gate: 'IdentifyPodOS' })
 }, {
   defaults: spec => {
     onHostNetwork(spec)

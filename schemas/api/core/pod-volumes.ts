@@ -1,4 +1,5 @@
 /** Volumes of pods. */
+import { lacksDropped } from '../../language/gated.js'
 import { int32, int64, one, inline, bool, list, string, Facts, type Static } from '../../language/declare.js'
 import { AzureFileVolumeSource, CSIVolumeSource, CephFSVolumeSource, CinderVolumeSource, FlexVolumeSource, GlusterfsVolumeSource, ISCSIVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from './network-volumes.js'
 import { PersistentVolumeClaimSpec } from './persistentvolumeclaims.js'
@@ -45,7 +46,7 @@ export const DownwardAPIVolumeSource = message('DownwardAPIVolumeSource', 'Field
 export type EmptyDirVolumeSource = Static<typeof EmptyDirVolumeSource>
 export const EmptyDirVolumeSource = message('EmptyDirVolumeSource', 'An empty directory that lasts as long as the pod.', {
   medium: string(1, 'Storage medium: empty for that of the node, Memory or HugePages.', { values: ['', 'Memory', 'HugePages', 'HugePages-'] }),
-  sizeLimit: one(2, 'Amount of storage the volume may use.', Quantity, { pointer: true })
+  sizeLimit: one(2, 'Amount of storage the volume may use.', Quantity, { pointer: true, gate: 'LocalStorageCapacityIsolation' })
 }, { validate: (volume, at, report) => { validateEmptyDir(volume, at, report) } })
 
 export type GitRepoVolumeSource = Static<typeof GitRepoVolumeSource>
@@ -141,7 +142,7 @@ export const VolumeSource = message('VolumeSource', 'Where a volume comes from; 
   portworxVolume: one(24, 'Volume of Portworx.', PortworxVolumeSource, { pointer: true }),
   scaleIO: one(25, 'Volume of ScaleIO.', ScaleIOVolumeSource, { pointer: true }),
   storageos: one(27, 'Volume of StorageOS.', StorageOSVolumeSource, { pointer: true }),
-  csi: one(28, 'Ephemeral storage of a CSI driver.', CSIVolumeSource, { pointer: true }),
+  csi: one(28, 'Ephemeral storage of a CSI driver.', CSIVolumeSource, { pointer: true, gate: 'CSIInlineVolume' }),
   ephemeral: one(29, 'Volume claimed for this pod and deleted with it.', EphemeralVolumeSource, { pointer: true })
 })
 
@@ -151,4 +152,4 @@ export type Volume = Static<typeof Volume>
 export const Volume = message('Volume', 'A directory or device the containers of a pod may use.', {
   name: string(1, 'Name of the volume, unique in the pod.', { required: true }),
   volumeSource: inline(2, 'Where the content of the volume comes from.', VolumeSource)
-}, { defaults: volume => { if (VOLUME_SOURCES.every(source => volume[source] === undefined)) volume.emptyDir = {} } })
+}, { defaults: volume => { if (VOLUME_SOURCES.every(source => volume[source] === undefined) && !lacksDropped(volume)) volume.emptyDir = {} } })

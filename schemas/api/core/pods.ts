@@ -5,7 +5,7 @@ import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
 import { podAddress, PodStatus } from './pod-status.js'
-import { dropGatedPodFields } from './rules/gated-fields.js'
+import { dropGatedAnnotations } from './rules/gated-fields.js'
 import { dropInitAnnotations } from './rules/init-annotations.js'
 import { validateEphemeralUpdate, validateNewPod, validatePod, validatePodUpdate } from './rules/pods.js'
 import { validatePodStatusUpdate } from './rules/pod-status.js'
@@ -69,7 +69,7 @@ export const pods = resource(Pod, {
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
     { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], gate: 'EphemeralContainers', keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
     { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
     { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connects: true },
     { name: 'log', verbs: ['get'], connects: true },
@@ -84,7 +84,7 @@ export const pods = resource(Pod, {
       alignSeccomp(pod)
     },
     warnings: (pod, old) => old === undefined ? podWarnings(pod, '') : [], // updates come from controllers, mostly
-    dropGated: ({ spec }, old) => { dropGatedPodFields(spec, old?.spec) },
+    dropGated: ({ metadata }, old, gates) => { dropGatedAnnotations(metadata, old?.metadata, gates) },
     prepareForUpdate,
     gracePeriod
   },

@@ -3,7 +3,7 @@ import { containerColumns, labels, name, text } from '../../columns.js'
 import { one, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
-import { dropGatedPodFields } from './rules/gated-fields.js'
+import { dropGatedAnnotations } from './rules/gated-fields.js'
 import { podWarnings } from './rules/pod-warnings.js'
 import { resource, type Column } from '../../resource.js'
 import { kind } from './package.js'
@@ -26,6 +26,6 @@ export const podTemplates = resource(PodTemplate, {
   namespaced: true,
   deleteReturns: 'Object',
   generation: ({ template }) => template,
-  strategy: { dropGated: ({ template }, old) => { dropGatedPodFields(template.spec, old?.template.spec) }, warnings: ({ template }) => podWarnings(template, 'template') },
+  strategy: { dropGated: ({ template }, old, gates) => { dropGatedAnnotations(template.metadata, old?.template.metadata, gates) }, warnings: ({ template }) => podWarnings(template, 'template') },
   columns
 })

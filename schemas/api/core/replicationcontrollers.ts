@@ -3,7 +3,7 @@ import { age, containerColumns, integer, labels, name, text, wide } from '../../
 import { int32, int64, map, one, list, string, type Static } from '../../language/declare.js'
 import { metadata, type ObjectMeta } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
-import { dropGatedTemplateFields } from './rules/gated-fields.js'
+import { dropOfTemplate } from './rules/gated-fields.js'
 import { templateWarnings } from './rules/pod-warnings.js'
 import { Time } from '../../meta/scalars.js'
 import { resource, type Column } from '../../resource.js'
@@ -78,5 +78,5 @@ export const replicationControllers = resource(ReplicationController, {
   columns,
   generation: ({ spec }) => spec,
   selectableFields: { 'status.replicas': ({ status }) => String(status.replicas) },
-  strategy: { dependents: 'orphaned', dropGated: dropGatedTemplateFields, warnings: templateWarnings<ReplicationController>('spec.template', ({ spec }) => spec.template) }
+  strategy: { dependents: 'orphaned', dropGated: dropOfTemplate, warnings: templateWarnings<ReplicationController>('spec.template', ({ spec }) => spec.template) }
 })

@@ -43,7 +43,7 @@ export const SecurityContext = message('SecurityContext', 'Privileges and identi
   runAsNonRoot: bool(5, 'Whether the container is refused if it would run as root.', { pointer: true }),
   readOnlyRootFilesystem: bool(6, 'Whether the root filesystem is read-only; by default not.', { pointer: true }),
   allowPrivilegeEscalation: bool(7, 'Whether a process may gain more privileges than its parent.', { pointer: true }),
-  procMount: string(9, 'How /proc is mounted: Default or Unmasked.', { pointer: true, values: ['Default', 'Unmasked'], closed: true }),
+  procMount: string(9, 'How /proc is mounted: Default or Unmasked.', { pointer: true, values: ['Default', 'Unmasked'], closed: true, gate: { name: 'ProcMountType', otherwise: 'Default' } }),
   seccompProfile: one(11, 'Seccomp profile of the container.', SeccompProfile, { pointer: true })
 }, { validate: (context, at, report) => { validateSecurityContext(context, at, report) } })
 

@@ -1,4 +1,5 @@
 /** Service (v1). */
+import { dropMixedPorts, refuseMixedProtocols } from './rules/mixed-protocols.js'
 import { int32, map, one, bool, list, string, type Report, type Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
@@ -77,7 +78,7 @@ export const ServiceSpec = message('ServiceSpec', 'How a service is reached, and
   ipFamilyPolicy: string(17, 'Whether it is SingleStack, PreferDualStack or RequireDualStack.', { pointer: true, values: ['SingleStack', 'PreferDualStack', 'RequireDualStack'], closed: 'ruled' }),
   allocateLoadBalancerNodePorts: bool(20, 'Whether node ports are allocated for type LoadBalancer; by default true.', { pointer: true }),
   loadBalancerClass: string(21, 'Class of load balancer implementation that serves it.', { pointer: true, immutable: 'ruled' }),
-  internalTrafficPolicy: string(22, 'Where traffic from inside the cluster is sent: Cluster or Local.', { pointer: true, values: ['Cluster', 'Local'], closed: 'ruled' })
+  internalTrafficPolicy: string(22, 'Where traffic from inside the cluster is sent: Cluster or Local.', { pointer: true, values: ['Cluster', 'Local'], closed: 'ruled', gate: { name: 'ServiceInternalTrafficPolicy', default: 'Cluster' } })
 }, { defaults: followType })
 
 export type ServiceStatus = Static<typeof ServiceStatus>
@@ -93,11 +94,13 @@ export const Service = kind('Service', 'A stable address for a set of pods.', {
   status: one(3, 'What is observed of the service; written by the system.', ServiceStatus)
 }, {
   validate: (service, _at, report) => { validateService(service, report) },
+  validateCreate: ({ spec }, _at, report) => { refuseMixedProtocols(spec, undefined, report) },
   validateUpdate: (service, old, _at, report) => { validateServiceUpdate(service, old, report) }
 })
 
 function validateServiceUpdate ({ spec }: { spec: ServiceSpec }, { spec: old }: { spec: ServiceSpec }, report: Report): void {
   validateServiceAddressUpdate(spec, old, report)
+  refuseMixedProtocols(spec, old, report)
   if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && !sameValue(spec.loadBalancerClass, old.loadBalancerClass)) {
     invalid(report, 'spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set')
   }
@@ -118,5 +121,5 @@ export const services = resource(Service, {
   storagePrefix: 'services/specs',
   nameRule: dns1035Label,
   columns: serviceColumns,
-  strategy: { prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate, canonicalize: forgetMeaningless }
+  strategy: { dropGated: dropMixedPorts, prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate, canonicalize: forgetMeaningless }
 })

@@ -7,8 +7,8 @@ export function parts (version: 'v1' | 'v1beta1') {
 
   const EndpointConditions = message('EndpointConditions', 'Whether an endpoint may be sent traffic.', {
     ready: bool(1, 'Whether it is ready for traffic; unset counts as ready.', { pointer: true }),
-    serving: bool(2, 'Like ready, but also set while it is terminating.', { pointer: true }),
-    terminating: bool(3, 'Whether the endpoint is about to go.', { pointer: true })
+    serving: bool(2, 'Like ready, but also set while it is terminating.', { pointer: true, gate: 'EndpointSliceTerminatingCondition' }),
+    terminating: bool(3, 'Whether the endpoint is about to go.', { pointer: true, gate: 'EndpointSliceTerminatingCondition' })
   })
 
   const ForZone = message('ForZone', 'A zone an endpoint is meant for.', {

@@ -18,7 +18,7 @@ export const Endpoint = message('Endpoint', 'One thing behind a service, usually
   deprecatedTopology: map(5, 'Deprecated: topology labels left over from v1beta1; read-only.', 'string'),
   nodeName: string(6, 'Node the endpoint is on.', { pointer: true }),
   zone: string(7, 'Zone the endpoint is in.', { pointer: true }),
-  hints: one(8, 'Zones whose clients should use the endpoint.', EndpointHints, { pointer: true })
+  hints: one(8, 'Zones whose clients should use the endpoint.', EndpointHints, { pointer: true, gate: 'TopologyAwareHints' })
 })
 
 export type EndpointSlice = Static<typeof EndpointSlice>

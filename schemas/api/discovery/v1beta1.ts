@@ -18,7 +18,7 @@ export const Endpoint = message('Endpoint', 'One thing behind a service, usually
   targetRef: one(4, 'Object the endpoint stands for, usually a pod.', ObjectReference, { pointer: true }),
   topology: map(5, 'Deprecated: topology labels of the endpoint, such as its zone.', 'string'),
   nodeName: string(6, 'Node the endpoint is on.', { pointer: true }),
-  hints: one(7, 'Zones whose clients should use the endpoint.', EndpointHints, { pointer: true })
+  hints: one(7, 'Zones whose clients should use the endpoint.', EndpointHints, { pointer: true, gate: 'TopologyAwareHints' })
 })
 
 export type EndpointSlice = Static<typeof EndpointSlice>

@@ -1,4 +1,5 @@
 /** NetworkPolicy (v1): which traffic pods may receive and send. */
+import type { Gates } from '../../gates.js'
 import { age, name, selector, text } from '../../columns.js'
 import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -13,7 +14,7 @@ export type NetworkPolicyPort = Static<typeof NetworkPolicyPort>
 export const NetworkPolicyPort = message('NetworkPolicyPort', 'A port or range of ports traffic may use.', {
   protocol: string(1, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { pointer: true, values: PROTOCOLS, closed: true, ruled: true, default: 'TCP' }),
   port: one(2, 'Number or name of the port; by default all ports.', IntOrString, { pointer: true }),
-  endPort: int32(3, 'Last port of a range that begins with port.', { pointer: true })
+  endPort: int32(3, 'Last port of a range that begins with port.', { pointer: true, gate: 'NetworkPolicyEndPort' })
 }, { validate: (object, at, report) => { validatePolicyPort(object, at, report) } })
 
 export type IPBlock = Static<typeof IPBlock>
@@ -70,9 +71,9 @@ const columns: ReadonlyArray<Column<NetworkPolicy>> = [
   age
 ]
 
-/** The feature gate of the status is off: an update may remove its conditions, but not set them. */
-function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined): void {
-  if ((policy.status.conditions ?? []).length > 0) policy.status = old?.status ?? {}
+/** While the feature gate of the status is off, an update may remove its conditions, but not set them. */
+function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined, gates: Gates): void {
+  if (!gates.enabled('NetworkPolicyStatus') && (policy.status.conditions ?? []).length > 0) policy.status = old?.status ?? {}
 }
 
 export const networkPolicies = resource(NetworkPolicy, {

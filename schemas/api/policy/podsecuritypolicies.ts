@@ -93,10 +93,10 @@ export const PodSecurityPolicySpec = message('PodSecurityPolicySpec', 'What pods
   allowPrivilegeEscalation: bool(16, 'Whether containers may ask for privilege escalation; by default true.', { pointer: true, default: true }),
   allowedHostPaths: list(17, 'Paths of the node that may be mounted; empty allows all.', AllowedHostPath),
   allowedFlexVolumes: list(18, 'FlexVolume drivers that are allowed; empty allows all.', AllowedFlexVolume),
-  allowedCSIDrivers: list(23, 'CSI drivers that may be used inline; empty allows all.', AllowedCSIDriver),
+  allowedCSIDrivers: list(23, 'CSI drivers that may be used inline; empty allows all.', AllowedCSIDriver, { gate: 'CSIInlineVolume' }),
   allowedUnsafeSysctls: list(19, 'Unsafe kernel parameters that are allowed; a trailing * is a wildcard.', 'string'),
   forbiddenSysctls: list(20, 'Kernel parameters that are forbidden; a trailing * is a wildcard.', 'string'),
-  allowedProcMountTypes: list(21, 'Ways to mount /proc that are allowed; empty means Default only.', 'string', { values: PROC_MOUNTS, closed: true, ruled: true }),
+  allowedProcMountTypes: list(21, 'Ways to mount /proc that are allowed; empty means Default only.', 'string', { values: PROC_MOUNTS, closed: true, ruled: true, gate: 'ProcMountType' }),
   runtimeClass: one(24, 'Which runtime classes are allowed.', RuntimeClassStrategyOptions, { pointer: true })
 })
 
@@ -126,9 +126,5 @@ export const podSecurityPolicies = resource(PodSecurityPolicy, {
   deleteReturns: 'Object',
   storagePrefix: 'podsecuritypolicy',
   columns,
-  strategy: {
-    // The feature gate is off in this release.
-    dropGated: ({ spec }, old) => { if (old?.spec.allowedProcMountTypes === undefined) delete spec.allowedProcMountTypes }
-  },
   deprecation: { deprecated: '1.21', removed: '1.25' }
 })

@@ -17,7 +17,7 @@ export type CSIDriverSpec = Static<typeof CSIDriverSpec>
 export const CSIDriverSpec = message('CSIDriverSpec', 'How a CSI driver is to be used.', {
   attachRequired: bool(1, 'Whether volumes must be attached before they are mounted; by default true.', { pointer: true, immutable: 'ruled', default: true }),
   podInfoOnMount: bool(2, 'Whether the driver learns of the pod when it mounts.', { pointer: true, immutable: 'ruled', default: false }),
-  volumeLifecycleModes: list(3, 'Kinds of volume the driver supports: Persistent, Ephemeral or both.', 'string', { immutable: 'ruled', values: ['Persistent', 'Ephemeral'], listType: 'set' }),
+  volumeLifecycleModes: list(3, 'Kinds of volume the driver supports: Persistent, Ephemeral or both.', 'string', { immutable: 'ruled', values: ['Persistent', 'Ephemeral'], listType: 'set', gate: { name: 'CSIInlineVolume', default: ['Persistent'] } }),
   storageCapacity: bool(4, 'Whether pods are scheduled by the storage capacity the driver reports.', { pointer: true, default: false }),
   fsGroupPolicy: string(5, 'Whether ownership of volumes is changed: ReadWriteOnceWithFSType, File or None.', { pointer: true, immutable: 'ruled', values: ['ReadWriteOnceWithFSType', 'File', 'None'], default: 'ReadWriteOnceWithFSType' }),
   tokenRequests: list(6, 'Service account tokens of the pod that the driver needs.', TokenRequest, { listType: 'atomic' }),

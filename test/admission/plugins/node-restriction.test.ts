@@ -9,7 +9,7 @@ const CSI_NODES = '/apis/storage.orch.io/v1/csinodes'
 const MIRROR = { 'orch.io/config.mirror': 'x' }
 
 const tokens = ['n1,system:node:n1,3,"system:nodes"', 'nobody,system:node:,4,"system:nodes"']
-const start = (t: Test, enabled: readonly string[] = ['NodeRestriction']): Promise<Served> => serve(t, { enabled, disabled: ['ServiceAccount'] }, { tokens })
+const start = (t: Test, enabled: readonly string[] = ['NodeRestriction'], featureGates: Record<string, boolean> = {}): Promise<Served> => serve(t, { enabled, disabled: ['ServiceAccount'] }, { tokens, featureGates })
 
 t.test('a node agent makes mirror pods of its own node, which refer to nothing', async t => {
   const { as, made } = await start(t)
@@ -118,4 +118,14 @@ t.test('without it a start with --authorization-mode=Node warns, with it none do
   const warnings = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--authorization-mode=Node,RBAC', ...flags]))).warnings.filter(text => text.includes('NodeRestriction'))
   t.equal((await warnings()).length, 1)
   t.same(await warnings('--enable-admission-plugins=NodeRestriction'), [])
+})
+
+t.test('with its gate, a node agent reports how the expansion of a volume failed', async t => {
+  for (const value of [true, false]) {
+    const { as, made } = await start(t, undefined, { RecoverVolumeExpansionFailure: value })
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
+    await made(claims, { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } })
+    const answer = await as('n1', 'PATCH', `${claims}/data/status`, { status: { resizeStatus: 'NodeExpansionFailed' } }, MERGE)
+    t.equal(answer.json['status'].resizeStatus, value ? 'NodeExpansionFailed' : undefined)
+  }
 })

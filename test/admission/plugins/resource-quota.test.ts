@@ -145,3 +145,18 @@ t.test('what is limited by the configuration needs a quota that covers it', asyn
   ]
   for (const [scope, message] of scopes) await t.rejects(serve(t, { configuration: { ResourceQuota: { value: { ...value, limitedResources: [{ resource: 'pods', matchScopes: [scope] }] } } } }), { message }, 'a scope that nothing is in would limit nothing')
 })
+
+t.test('a claim that shrinks after a failed expansion uses what is set aside for it', async t => {
+  const served = await serve(t, { disabled: ['ServiceAccount', 'StorageObjectInUseProtection'] }, { featureGates: { RecoverVolumeExpansionFailure: true } })
+  const url = '/api/v1/namespaces/default'
+  await served.made(`${url}/persistentvolumeclaims`, { metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '3Gi' } } } })
+  const claim = `${url}/persistentvolumeclaims/c`
+  t.equal((await served.as('root', 'PATCH', `${claim}/status`, { status: { phase: 'Bound', capacity: { storage: '1Gi' }, allocatedResources: { storage: '3Gi' } } }, MERGE)).code, 200)
+  await served.made(`${url}/resourcequotas`, quota('q', { 'requests.storage': '5Gi' }))
+  const uses = async (amount: string): Promise<void> => { await until(`${amount} in use`, async () => (await served.get(`${url}/resourcequotas/q`)).json['status'].used?.['requests.storage'] === amount) }
+  await uses('3Gi')
+  t.equal((await served.as('root', 'PATCH', claim, { spec: { resources: { requests: { storage: '2Gi' } } } }, MERGE)).code, 200)
+  await uses('3Gi')
+  t.equal((await served.as('root', 'PATCH', `${claim}/status`, { status: { allocatedResources: { storage: '2Gi' } } }, MERGE)).code, 200)
+  await uses('2Gi')
+})

@@ -230,3 +230,18 @@ t.test('pools that know nothing of one another never give the same twice', async
   t.equal(taken.length, 300)
   t.equal(new Set(taken).size, 300)
 })
+
+t.test('the first addresses are kept for those who ask for them, until no other is free', async t => {
+  const backend = await openBackend({ kind: 'memory' })
+  t.teardown(() => backend.close())
+  const pool = new Pool({ backend, scope: '/registry/ranges/kept/', slots: addressValues('10.0.0.0/27'), last: 16 })
+  const taken = async (count: number): Promise<number[]> => {
+    const names: number[] = []
+    for (let index = 0; index < count; index++) names.push(Number((await pool.takeAny({ namespace: 'a', name: 'b', uid: 'c' }))?.name.split('.')[3]))
+    return names
+  }
+  const free = pool.slots.size - 16
+  t.ok((await taken(free)).every(last => last > 16))
+  t.ok((await taken(16)).every(last => last <= 16))
+  t.same(await taken(1), [NaN], 'the range is full')
+})

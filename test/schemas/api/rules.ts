@@ -3,6 +3,8 @@
  * away), and the findings: type and field of each cause, in any order. One of an update also has a change of what was there before.
  */
 import type { Test } from 'tap'
+import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
+import { GatedFields } from '../../../schemas/language/gated.js'
 import { validateSubresource, emptyField, decode, clone, validateObject, applyDefaults, putAt, validateUpdate, validateVersion, valueAt, type ApiObject, type Representation, type FieldError } from '../../../schemas/index.js'
 import { findResource } from '../../../schemas/resources.js'
 import { finish } from '../../../schemas/steps.js'
@@ -42,33 +44,41 @@ function received (one: Representation, body: Plain): ApiObject {
   return converted
 }
 
-/** The object as it would be stored, and what is wrong with it. */
-export function created (one: Representation, body: Plain): { object: ApiObject, errors: FieldError[] } {
+/** The object as it would be stored, and what is wrong with it. @param gates drops the fields of those that are off; by default none are dropped */
+export function created (one: Representation, body: Plain, gates?: Gates): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const object = received(one, body)
   for (const { name, changes = [] } of stored.subresources) {
     if (name === 'status' && strategy.statusOfNew !== true) for (const field of changes) putAt(object as unknown as Record<string, unknown>, field, emptyField(stored.message, field))
   }
   one.rules?.prepare?.(object, undefined)
-  strategy.prepareForCreate?.(object)
+  if (gates !== undefined) {
+    new GatedFields(stored.message, gates).drop(object, undefined)
+    strategy.dropGated?.(object, undefined, gates)
+  }
+  strategy.prepareForCreate?.(object, undefined, gates ?? DEFAULT_GATES)
   applyDefaults(stored.message, object)
   const before = clone(object)
-  const errors = [...validateObject(stored, object), ...finish(validateVersion(one, object, undefined, ''))]
+  const errors = [...validateObject(stored, object), ...finish(validateVersion(one, object, undefined, '', gates))]
   if (JSON.stringify(before) !== JSON.stringify(object)) throw new Error('validation changed the object')
   return { object, errors }
 }
 
 /** The same of an update, or of one of a subresource. */
-export function updated (one: Representation, before: Plain, body: Plain, subresource = ''): { object: ApiObject, errors: FieldError[] } {
+export function updated (one: Representation, before: Plain, body: Plain, subresource = '', gates?: Gates): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const [old, object] = [received(one, before), received(one, body)]
   const named = stored.subresources.find(({ name }) => name === subresource)
   const members = object as unknown as Record<string, unknown>
   if (named === undefined) for (const { changes = [], kind = stored.kind } of stored.subresources) if (kind === stored.kind) for (const path of changes) putAt(members, path, valueAt(old, path))
   one.rules?.prepare?.(object, old)
-  strategy.prepareForUpdate?.(object, old, subresource)
+  if (gates !== undefined) {
+    new GatedFields(stored.message, gates).drop(object, old)
+    strategy.dropGated?.(object, old, gates)
+  }
+  strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES)
   const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
-  return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource))] }
+  return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource, gates))] }
 }
 
 export async function creates (t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]): Promise<void> {

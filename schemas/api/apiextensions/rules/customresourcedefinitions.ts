@@ -1,4 +1,5 @@
 /** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`lifted.ts`). */
+import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { sameValue } from '../../../language/values.js'
@@ -6,6 +7,7 @@ import { dns1035Label, dnsSubdomain } from '../../../names.js'
 import { invalid, notSupported, required } from '../../../rules/findings.js'
 import { validateApproval } from './approval.js'
 import { validateConversion } from './conversion.js'
+import { areRulesOn } from './expressions.js'
 import { validateGivenNames, validateOne } from './names.js'
 import { anyStatus, withStatus, lift, type Lifted } from '../lifted.js'
 import { validateValidation } from './openapi.js'
@@ -16,7 +18,7 @@ import { validateColumn, validateSubresources, validateWarning } from './version
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
 /** Runs in steps, because each pass over a large schema takes milliseconds. @param old undefined on create */
-export function * validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): Steps<void> {
+export function * validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report, gates: Gates): Steps<void> {
   const { metadata, spec, status } = definition
   if (old === undefined) {
     for (const field of ['generateName', 'name'] as const) {
@@ -24,7 +26,7 @@ export function * validateDefinition (definition: CustomResourceDefinition, old:
       if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
     }
   }
-  const asked = askedOf(spec, old?.spec)
+  const asked = { ...askedOf(spec, old?.spec), rules: areRulesOn(gates) }
   yield
   yield * validateSpec(spec, asked, report)
   yield

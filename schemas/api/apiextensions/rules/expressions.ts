@@ -1,16 +1,107 @@
 /**
- * CEL rules have a feature gate that is off in this release (CustomResourceValidationExpressions, alpha). As upstream, writes drop
- * the rules, so that no definition promises validation that does not happen.
+ * CEL rules of schemas. Their feature gate (CustomResourceValidationExpressions, alpha) is off by default; writes then drop the rules, so
+ * that no definition promises validation that does not happen. With the gate, a definition's rules have to compile, and may not cost
+ * too much.
  */
+import type { Gates } from '../../../gates.js'
+import type { Report } from '../../../language/declare.js'
+import type { Steps } from '../../../steps.js'
+import { forbidden, invalid } from '../../../rules/findings.js'
+import { NoBool, readRule, RuleProblem } from '../../../expressions/rule.js'
+import { MAX_REQUEST, SchemaTypes } from '../../../expressions/schema-types.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
+import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 
 const RULES = 'x-orch-validations'
+const GATE = 'CustomResourceValidationExpressions'
 
-export const hasRules = (spec: CustomResourceDefinitionSpec): boolean =>
-  schemasOf(spec).some(schema => someSchema(schema, part => (part[RULES] ?? []).length > 0))
+export const areRulesOn = (gates: Gates): boolean => gates.enabled(GATE)
+
+/** Whether the schema or any part of it has a rule. */
+export const hasRule = (schema: Schema): boolean => someSchema(schema, part => (part[RULES] ?? []).length > 0)
+export const hasRules = (spec: CustomResourceDefinitionSpec): boolean => schemasOf(spec).some(hasRule)
 
 /** Removes CEL rules in place. */
 export function withoutRules (spec: CustomResourceDefinitionSpec): void {
   for (const schema of schemasOf(spec)) eachSchema(schema, part => { if (part[RULES] !== undefined) delete part[RULES] })
+}
+
+/** Upstream's limits of the estimated cost, of one rule and of all rules of a schema. */
+const MAX_COST = 10_000_000
+const MAX_TOTAL = 100_000_000
+const ADVICE = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
+/** The rules that an error of the total names. */
+const MOST_EXPENSIVE = 4
+
+function excess (what: string, cost: number, limit: number): string {
+  const factor = cost / limit
+  return `${what} exceeds budget by factor of ${factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`} ${ADVICE}`
+}
+
+interface Place {
+  /** How often a value can occur; undefined without a bound. */
+  readonly times: number | undefined
+  /** The list whose items cannot be found again after an update. */
+  readonly uncorrelated?: string
+}
+
+/** Validates the rules of a valid schema, in steps. */
+export function * validateRules (root: Schema, at: string, report: Report): Steps<void> {
+  if (!hasRule(root)) return
+  const check = new RuleChecks(report)
+  yield * check.schema(root, at, { times: 1 }, true)
+  check.total(at)
+}
+
+class RuleChecks {
+  readonly #report: Report
+  readonly #types = new SchemaTypes()
+  readonly #costs: Array<{ readonly at: string, readonly cost: number }> = []
+
+  constructor (report: Report) { this.#report = report }
+
+  * schema (schema: Schema, at: string, place: Place, isRoot = false): Steps<void> {
+    const { items, additionalProperties, maxItems, maxProperties, properties = {} } = schema
+    yield * this.#rules(schema, at, place, isRoot)
+    const times = (most: unknown): Pick<Place, 'times'> => ({ times: place.times === undefined || most === undefined ? undefined : place.times * Number(most) })
+    if (isSchema(additionalProperties)) yield * this.schema(additionalProperties, `${at}.additionalProperties`, { ...place, ...times(maxProperties) })
+    for (const [name, part] of Object.entries(properties)) yield * this.schema(part, `${at}.properties[${name}]`, place)
+    if (!isSchema(items)) return
+    const within = `${at}.items`
+    yield * this.schema(items, within, { ...schema['x-orch-list-type'] === 'map' ? place : { uncorrelated: within, ...place }, ...times(maxItems) })
+  }
+
+  * #rules (schema: Schema, at: string, { times, uncorrelated }: Place, isRoot: boolean): Steps<void> {
+    const { [RULES]: rules = [], type: declared = '' } = schema
+    if (rules.length === 0) return
+    const type = this.#types.of(schema, isRoot || schema['x-orch-embedded-resource'] === true)
+    if (type === undefined) {
+      return invalid(this.#report, `${at}.${RULES}`, '', `rule declared on schema that does not support validation rules type: '${declared}' x-orch-preserve-unknown-fields: '${String(schema['x-orch-preserve-unknown-fields'] === true)}'`)
+    }
+    for (const [index, { rule = '' }] of rules.entries()) {
+      if (rule.trim() === '') continue
+      yield
+      const field = `${at}.${RULES}[${index}].rule`
+      try {
+        const { most, isTransition } = readRule(rule, type)
+        const cost = most * (times ?? Math.floor(MAX_REQUEST / ((type.least ?? 0) + 1)))
+        this.#costs.push({ at: field, cost })
+        if (cost > MAX_COST) forbidden(this.#report, field, excess('estimated rule cost', cost, MAX_COST))
+        if (isTransition && uncorrelated !== undefined) invalid(this.#report, field, rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`)
+      } catch (error) {
+        if (!(error instanceof RuleProblem) && !(error instanceof NoBool)) throw error
+        invalid(this.#report, field, rule, error instanceof NoBool ? error.message : `compilation failed: ${error.message}`)
+      }
+    }
+  }
+
+  /** Reports that all rules together are too expensive. */
+  total (at: string): void {
+    const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
+    if (total <= MAX_TOTAL) return
+    const expensive = this.#costs.filter(({ cost }) => cost >= MAX_TOTAL / 100).sort((one, other) => other.cost - one.cost).slice(0, MOST_EXPENSIVE)
+    for (const { at: field } of expensive) forbidden(this.#report, field, 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema')
+    forbidden(this.#report, at, excess(`${RULES} estimated rule cost total for entire OpenAPIv3 schema`, total, MAX_TOTAL))
+  }
 }

@@ -5,6 +5,7 @@ import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
 import type { CustomResourceValidation } from '../customresourcedefinitions.js'
 import { validateDefaults } from './defaults.js'
+import { validateRules } from './expressions.js'
 import { Patterns } from '../patterns.js'
 import type { Asked } from './ratchets.js'
 import { validateSchema } from './schemas.js'
@@ -65,5 +66,7 @@ export function * validateValidation (
   const wrong = collect(each => { validateStructural(schema, field, patterns, each) })
   wrong.forEach(report)
   yield
-  if (wrong.length === 0) validateDefaults(schema, field, asked.prunedDefaults, patterns, report)
+  if (wrong.length > 0) return
+  validateDefaults(schema, field, asked.prunedDefaults, patterns, report)
+  if (asked.rules && found.length === 0) yield * validateRules(schema, field, report)
 }

@@ -19,16 +19,18 @@ export interface Asked {
   readonly keysPresent: boolean
   /** The webhook supports a known version of conversion reviews. */
   readonly knownReviews: boolean
+  /** CEL rules compile, and their cost is bounded. */
+  readonly rules: boolean
 }
 
-const ALL: Asked = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
+const ALL: Omit<Asked, 'rules'> = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
 
 function isStructural (schema: Schema): boolean {
   return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
 }
 
 /** The rules for a new definition, or for one that replaces `old`. */
-export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Asked {
+export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Omit<Asked, 'rules'> {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}

@@ -64,7 +64,7 @@ function validateKeywords (schema: Schema, at: string, asked: Asked, { noDefault
 
 const BREAK = /[\n\r]/
 
-/** Only definitions that were stored with rules still have them (`expressions.ts`). */
+/** `expressions.ts` compiles the rules, if their feature gate is on. */
 function validateRule ({ rule = '', message = '' }: NonNullable<Schema['x-orch-validations']>[number], at: string, report: Report): void {
   const [text, words] = [rule.trim(), message.trim()]
   if (text === '') required(report, `${at}.rule`, 'rule is not specified')

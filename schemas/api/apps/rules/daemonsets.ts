@@ -1,4 +1,5 @@
 /** Validation of DaemonSets. */
+import { isOn } from '../../../gates.js'
 import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { checkRunsOn, mismatch } from '../../core/rules/templates.js'
 import { checkSharedDisks } from '../../core/rules/volumes.js'
@@ -36,7 +37,9 @@ function checkStrategy (strategy: DaemonSetUpdateStrategy, at: string, report: R
     checkIntOrPercent(report, `${at}.rollingUpdate.${field}`, value)
     checkAtMostAll(report, `${at}.rollingUpdate.${field}`, value)
   }
-  if (isZero(maxUnavailable) && isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
+  if (!isOn(report, 'DaemonSetUpdateSurge')) {
+    if (isZero(maxUnavailable)) invalid(report, `${at}.rollingUpdate.maxUnavailable`, maxUnavailable, 'cannot be 0')
+  } else if (isZero(maxUnavailable) && isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
   else if (!isZero(maxUnavailable) && !isZero(maxSurge)) invalid(report, `${at}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')
 }
 

@@ -1,4 +1,5 @@
 /** Validation of HorizontalPodAutoscalers of every version, in the v2 form. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { validateMetric, validateObjectReference } from './metrics.js'
@@ -13,9 +14,10 @@ const MAX_PERIOD = 1800
 const SELECTIONS = ['Disabled', 'Max', 'Min']
 const POLICIES = ['Percent', 'Pods']
 
-export function validateAutoscaler (stored: v1.HorizontalPodAutoscaler, report: Report): void {
+/** @param old undefined on create */
+export function validateAutoscaler (stored: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, report: Report): void {
   const { spec } = fromV1(stored)
-  validateReplicas(spec, report)
+  validateReplicas(spec, isOn(report, 'HPAScaleToZero') || old?.spec.minReplicas === 0 ? 0 : 1, report)
   validateObjectReference(spec.scaleTargetRef, 'spec.scaleTargetRef', report)
   for (const [index, metric] of (spec.metrics ?? []).entries()) validateMetric(metric, `spec.metrics[${index}]`, report)
   if (spec.minReplicas === 0 && !(spec.metrics ?? []).some(({ type }) => OF_NO_PODS.includes(type))) forbidden(report, 'spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas')
@@ -24,8 +26,8 @@ export function validateAutoscaler (stored: v1.HorizontalPodAutoscaler, report: 
   if (scaleDown !== undefined) validateScaling(scaleDown, 'spec.behavior.scaleDown', report)
 }
 
-function validateReplicas ({ minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec, report: Report): void {
-  if (minReplicas !== undefined && minReplicas < 1) invalid(report, 'spec.minReplicas', minReplicas, 'must be greater than or equal to 1')
+function validateReplicas ({ minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec, least: number, report: Report): void {
+  if (minReplicas !== undefined && minReplicas < least) invalid(report, 'spec.minReplicas', minReplicas, `must be greater than or equal to ${least}`)
   if (maxReplicas < 1) invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than 0')
   if (minReplicas !== undefined && maxReplicas < minReplicas) invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')
 }

@@ -1,4 +1,5 @@
 /** Validation of Jobs, and generation of their selectors. */
+import { isOn, type Gates } from '../../../gates.js'
 import { mismatch } from '../../core/rules/templates.js'
 import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { duplicate, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
@@ -13,21 +14,23 @@ import type { Job, JobSpec, JobStatus } from '../jobs.js'
 const UID_LABEL = 'controller-uid'
 const NAME_LABEL = 'job-name'
 
-/** Marks jobs whose pods the controller tracks by finalizers. The feature is off in this release; jobs that have the mark keep it. */
+/** Marks jobs whose pods the controller tracks by finalizers, with their feature gate. Jobs that have the mark keep it. */
 const TRACKING = 'batch.orch.io/job-tracking'
+const TRACKING_GATE = 'JobTrackingWithFinalizers'
 const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined && Object.hasOwn(annotations, TRACKING)
 
 /** Jobs that were sent without labels on the job and on its template. */
 const unlabelled = new WeakSet<Job>()
 
-export function prepareJob (job: Job): void {
+export function prepareJob (job: Job, _user: unknown, gates: Gates): void {
   if (isEmpty(job.metadata.labels) && isEmpty(job.spec.template.metadata.labels)) unlabelled.add(job)
   generateSelector(job)
-  if (isTracked(job)) untrack(job)
+  if (gates.enabled(TRACKING_GATE)) job.metadata.annotations = { ...job.metadata.annotations, [TRACKING]: '' }
+  else if (isTracked(job)) untrack(job)
 }
 
-export function prepareJobUpdate (job: Job, old: Job, subresource: string): void {
-  if (subresource === '' && isTracked(job) && !isTracked(old)) untrack(job)
+export function prepareJobUpdate (job: Job, old: Job, subresource: string, gates: Gates): void {
+  if (subresource === '' && !gates.enabled(TRACKING_GATE) && isTracked(job) && !isTracked(old)) untrack(job)
 }
 
 /** Copies, because the annotations object may belong to the request. */
@@ -116,7 +119,7 @@ const FIXED = ['completions', 'selector', 'template', 'completionMode'] as const
 
 export function validateJobUpdate ({ spec }: Job, before: Job, report: Report): void {
   const { spec: old, status } = before
-  const waits = old.suspend === true && status.startTime === undefined
+  const waits = isOn(report, 'JobMutableNodeSchedulingDirectives') && old.suspend === true && status.startTime === undefined
   const template = waits ? withPlaceOf(spec.template, old.template) : spec.template
   for (const field of FIXED) if (!sameValue(field === 'template' ? template : spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
 }

@@ -1,4 +1,5 @@
 /** Validation of annotations that affect pods. */
+import { isOn } from '../../../gates.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { ObjectMeta } from '../../../meta/object.js'
@@ -25,7 +26,7 @@ export function checkPodAnnotations (annotations: Annotations, spec: PodSpec, at
     } else if (key === TOLERATIONS) {
       checkTolerationAnnotation(value, at, report)
     } else if (key === DELETION_COST) {
-      if (!isInt32(value)) invalid(report, `${at}[${key}]`, value, 'must be a 32bit integer')
+      if (!isInt32(value) && isOn(report, 'PodDeletionCost')) invalid(report, `${at}[${key}]`, value, 'must be a 32bit integer')
     } else if (key === SECCOMP_OF_POD || key.startsWith(SECCOMP_OF_CONTAINER)) {
       checkSeccompProfile(value, `${at}.${key}`, report)
     } else if (key.startsWith(APPARMOR)) {

@@ -1,4 +1,5 @@
 /** Validation of references to fields and resources of a pod, and to keys of ConfigMaps and Secrets. */
+import { isOn } from '../../../gates.js'
 import { named, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { configKey, dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -43,7 +44,7 @@ const listed = (divisors: readonly string[]): string => divisors.length === 2 ? 
 
 /** @param ofFile in a volume, where the reference must name a container */
 export function checkResourceFieldRef ({ containerName = '', resource, divisor = '0' }: ResourceFieldSelector, ofFile: boolean, at: string, report: Report): void {
-  const known = RESOURCES.includes(resource) || HUGE_PAGES.test(resource)
+  const known = RESOURCES.includes(resource) || (HUGE_PAGES.test(resource) && isOn(report, 'DownwardAPIHugePages'))
   if (ofFile && containerName === '') required(report, `${at}.containerName`)
   else if (resource === '') required(report, `${at}.resource`)
   else if (!known) notSupported(report, `${at}.resource`, resource, RESOURCES)

@@ -1,28 +1,21 @@
-/** Drops pod fields of features disabled in this release, unless the existing object uses them. */
-import type { Container } from '../containers.js'
-import type { PodSpec } from '../pod-spec.js'
+/** Annotations of pods that a feature gate brings. Gated fields have `gate` in their declaration. */
+import type { Gates } from '../../../gates.js'
+import type { ObjectMeta } from '../../../meta/object.js'
 
-const DEFAULT_PROC_MOUNT = 'Default'
+const APPARMOR = 'container.apparmor.security.beta.orch.io/'
 
-interface Templated { readonly template?: { spec?: PodSpec | undefined } | undefined }
+type Metadata = Pick<ObjectMeta, 'annotations'>
+interface Templated { readonly template?: { metadata: Metadata } | undefined }
 
-const containersOf = (spec: PodSpec | undefined): Array<Partial<Container>> => [...spec?.initContainers ?? [], ...spec?.containers ?? [], ...spec?.ephemeralContainers ?? []]
-const probesOf = ({ livenessProbe, startupProbe }: Partial<Container>): Array<NonNullable<Container['livenessProbe']>> => [livenessProbe, startupProbe].filter(probe => probe !== undefined)
-const constraintsOf = (spec: PodSpec | undefined): NonNullable<PodSpec['topologySpreadConstraints']> => spec?.topologySpreadConstraints ?? []
+const isUsed = (annotations: ObjectMeta['annotations']): boolean => Object.keys(annotations ?? {}).some(key => key.startsWith(APPARMOR))
 
-/** @param old undefined on create */
-export function dropGatedPodFields (spec: PodSpec | undefined, old: PodSpec | undefined): void {
-  const [containers, before] = [containersOf(spec), containersOf(old)]
-  if (!before.some(container => probesOf(container).some(probe => probe.terminationGracePeriodSeconds !== undefined))) {
-    for (const probe of containers.flatMap(probesOf)) delete probe.terminationGracePeriodSeconds
-  }
-  if (!before.some(({ securityContext }) => (securityContext?.procMount ?? DEFAULT_PROC_MOUNT) !== DEFAULT_PROC_MOUNT)) {
-    for (const { securityContext } of containers) if (securityContext?.procMount !== undefined) securityContext.procMount = DEFAULT_PROC_MOUNT
-  }
-  if (!constraintsOf(old).some(({ minDomains }) => minDomains !== undefined)) for (const constraint of constraintsOf(spec)) delete constraint.minDomains
+/** Drops AppArmor profiles of a pod while their gate is off, unless `old` has some; `old` is undefined on create. */
+export function dropGatedAnnotations (metadata: Metadata | undefined, old: Metadata | undefined, gates: Gates): void {
+  if (gates.enabled('AppArmor') || metadata === undefined || !isUsed(metadata.annotations) || isUsed(old?.annotations)) return
+  metadata.annotations = Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !key.startsWith(APPARMOR)))
 }
 
 /** The same for objects with a pod template. */
-export function dropGatedTemplateFields (object: { readonly spec: Templated }, old: { readonly spec: Templated } | undefined): void {
-  dropGatedPodFields(object.spec.template?.spec, old?.spec.template?.spec)
+export function dropOfTemplate (object: { readonly spec: Templated }, old: { readonly spec: Templated } | undefined, gates: Gates): void {
+  dropGatedAnnotations(object.spec.template?.metadata, old?.spec.template?.metadata, gates)
 }

@@ -1,4 +1,5 @@
 /** Validation of DNS settings and host aliases. */
+import { isOn } from '../../../gates.js'
 import { named, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
@@ -7,8 +8,9 @@ import { parseAddress } from '../../../rules/net.js'
 
 /** Limits of the Linux resolver. */
 const NAMESERVERS_MAX = 3
-const SEARCHES_MAX = 6
-const SEARCHES_LENGTH_MAX = 256
+const SEARCHES = { most: 6, length: 256 }
+/** Those of newer resolvers. */
+const MORE_SEARCHES = { most: 32, length: 2048 }
 const NO_ADDRESS = 'must be valid IP address'
 
 export function checkDNS (config: PodDNSConfig | undefined, policy: string | undefined, at: string, report: Report): void {
@@ -19,8 +21,9 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
   const { nameservers = [], searches = [], options = [] } = config ?? {}
   if (nameservers.length > NAMESERVERS_MAX) invalid(report, `${at}.nameservers`, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`)
   nameservers.forEach((address, index) => { if (parseAddress(address) === undefined) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS) })
-  if (searches.length > SEARCHES_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_MAX} search paths`)
-  if (searches.join(' ').length > SEARCHES_LENGTH_MAX) invalid(report, `${at}.searches`, searches, `must not have more than ${SEARCHES_LENGTH_MAX} characters (including spaces) in the search list`)
+  const { most, length } = isOn(report, 'ExpandedDNSConfig') ? MORE_SEARCHES : SEARCHES
+  if (searches.length > most) invalid(report, `${at}.searches`, searches, `must not have more than ${most} search paths`)
+  if (searches.join(' ').length > length) invalid(report, `${at}.searches`, searches, `must not have more than ${length} characters (including spaces) in the search list`)
   searches.forEach((domain, index) => named(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
   options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
 }

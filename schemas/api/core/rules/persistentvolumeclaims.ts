@@ -1,4 +1,5 @@
 /** Validation of PersistentVolumeClaims and claim templates. */
+import { isOn, type Gates } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { compareQuantities } from '../../../meta/quantity.js'
@@ -11,6 +12,8 @@ import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../persis
 import type { TypedLocalObjectReference } from '../references-to-data.js'
 
 const CLASS_ANNOTATION = 'volume.beta.orch.io/storage-class'
+/** The gate of dataSourceRef. */
+const ANY_SOURCE = 'AnyVolumeDataSource'
 const SNAPSHOT_GROUP = 'snapshot.storage.orch.io'
 
 export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, report: Report): void {
@@ -31,14 +34,16 @@ const isCopyOrSnapshot = ({ apiGroup, kind }: TypedLocalObjectReference): boolea
   (kind === 'PersistentVolumeClaim' && !apiGroup) || (kind === 'VolumeSnapshot' && apiGroup === SNAPSHOT_GROUP)
 
 /** Normalizes dataSource and dataSourceRef on create. dataSource allows only claims and snapshots, otherwise it is dropped; each field defaults to the other. */
-export function prepareClaim ({ spec }: PersistentVolumeClaim): void {
+export function prepareClaim ({ spec }: PersistentVolumeClaim, gates: Gates): void {
   if (spec.dataSource !== undefined && !isCopyOrSnapshot(spec.dataSource)) delete spec.dataSource
+  if (!gates.enabled(ANY_SOURCE)) return
   if (spec.dataSource !== undefined) spec.dataSourceRef ??= { ...spec.dataSource }
   else if (spec.dataSourceRef !== undefined) spec.dataSource = { ...spec.dataSourceRef }
 }
 
 /** Keeps an update valid from a client that knows only one of dataSource and dataSourceRef. */
-export function prepareClaimUpdate ({ spec }: PersistentVolumeClaim, { spec: old }: PersistentVolumeClaim): void {
+export function prepareClaimUpdate ({ spec }: PersistentVolumeClaim, { spec: old }: PersistentVolumeClaim, gates: Gates): void {
+  if (!gates.enabled(ANY_SOURCE)) return
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined && sameValue(spec.dataSource, old.dataSource)) spec.dataSourceRef = { ...spec.dataSource }
   if (spec.dataSourceRef !== undefined && spec.dataSource === undefined && old.dataSource !== undefined && sameValue(spec.dataSourceRef, old.dataSourceRef)) spec.dataSource = { ...old.dataSource }
 }
@@ -57,7 +62,9 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
   const bound = claim.status.phase === 'Bound' && spec.resources.requests !== undefined && before !== undefined
   const compared = bound ? { ...spec, resources: { ...spec.resources, requests: { ...spec.resources.requests, storage: before } } } : spec
   if (!sameValue(compared, allowed)) forbidden(report, 'spec', 'spec is immutable after creation except resources.requests for bound claims')
-  if (compareQuantities(size, before) < 0) forbidden(report, 'spec.resources.requests.storage', 'field can not be less than previous value')
+  // With its gate, a claim whose expansion failed may ask for less again, but for more than it has.
+  const mayShrink = isOn(report, 'RecoverVolumeExpansionFailure') && compareQuantities(size, old.status.capacity?.['storage']) > 0
+  if (compareQuantities(size, before) < 0 && !mayShrink) forbidden(report, 'spec.resources.requests.storage', 'field can not be less than previous value')
   if (!sameValue(spec.volumeMode, old.spec.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
 }
 

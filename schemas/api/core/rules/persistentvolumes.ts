@@ -1,4 +1,5 @@
 /** Validation of PersistentVolumes, and of inline volumes in VolumeAttachments. */
+import { isOn } from '../../../gates.js'
 import { Facts, type Report, type Message } from '../../../language/types.js'
 import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
@@ -27,9 +28,9 @@ export function validateAccessModes (modes: readonly string[], field: string, re
   if (modes.includes(ALONE) && modes.some(mode => mode !== ALONE && ACCESS_MODES.includes(mode))) forbidden(report, field, `may not use ${ALONE} with other access modes`)
 }
 
-/** The feature gate of ReadWriteOncePod is off in this release, so only objects that have it may keep it. */
+/** While the feature gate of ReadWriteOncePod is off, only objects that have it may keep it. */
 export function refuseAlone (modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'): void {
-  if (modes.includes(ALONE) && !old.includes(ALONE)) notSupported(report, field, ALONE, ACCESS_MODES)
+  if (modes.includes(ALONE) && !old.includes(ALONE) && !isOn(report, 'ReadWriteOncePod')) notSupported(report, field, ALONE, ACCESS_MODES)
 }
 
 export function validateVolumeSpec (spec: PersistentVolumeSpec, name: string, at: string, report: Report): void {

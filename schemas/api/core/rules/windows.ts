@@ -1,4 +1,5 @@
 /** Validation of Windows security options, and of fields excluded by the pod's operating system. */
+import { isOn } from '../../../gates.js'
 import { named, forbidden, invalid, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
@@ -50,6 +51,7 @@ export function checkHostProcess (spec: PodSpec, at: string, report: Report): vo
     if (own ?? ofPod === true) onHost++
   }
   if (onHost === 0) return
+  if (!isOn(report, 'WindowsHostProcessContainers')) return forbidden(report, at, "pod must not contain Windows hostProcess containers when feature gate 'WindowsHostProcessContainers' is not enabled")
   if (onHost !== all) invalid(report, at, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers')
   if (spec.hostNetwork !== true) invalid(report, `${at}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers')
 }

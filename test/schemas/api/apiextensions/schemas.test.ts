@@ -1,4 +1,5 @@
 /** What schemas of new definitions may say, and that they are structural. */
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { created, creates, served, updated, updates } from '../rules.js'
 
@@ -101,12 +102,12 @@ updates(t, definitions, { ...VALID, ...a(text) }, [
 
 t.test('rules in CEL are taken away, but where there were some', async t => {
   const rules = (...names: string[]) => a({ ...text, 'x-orch-validations': names.map(rule => ({ rule })), allOf: [{ 'x-orch-validations': [{ rule: 'b' }] }] })
-  const none = created(definitions, { ...VALID, ...rules(' ', 'self != ""') })
+  const none = created(definitions, { ...VALID, ...rules(' ', 'self != ""') }, DEFAULT_GATES)
   t.same(none.errors, [])
   t.notMatch(JSON.stringify(none.object), 'x-orch-validations')
   const body = (change: object) => ({ ...VALID, ...change })
-  t.notMatch(JSON.stringify(updated(definitions, body(a(text)), body(rules('a'))).object), 'x-orch-validations')
-  const kept = updated(definitions, body(rules('a')), body(rules(' ', 'self != ""')))
+  t.notMatch(JSON.stringify(updated(definitions, body(a(text)), body(rules('a')), '', DEFAULT_GATES).object), 'x-orch-validations')
+  const kept = updated(definitions, body(rules('a')), body(rules(' ', 'self != ""')), '', DEFAULT_GATES)
   t.match(JSON.stringify(kept.object), 'x-orch-validations')
   t.same(kept.errors.map(({ field }) => field), [`${A}.x-orch-validations[0].rule`, `${A}.allOf[0].x-orch-validations`])
 })

@@ -1,3 +1,4 @@
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { daemonSets } from '../../../../schemas/api/apps/daemonsets.js'
 import { changed, creates, made, updates } from '../cases.js'
@@ -55,11 +56,11 @@ t.test('what may change, and what is told', async t => {
 t.test('its templates are counted for older controllers, by the server alone', async t => {
   const count = (object: ReturnType<typeof made>) => object.metadata.annotations?.['deprecated.daemonset.template.generation']
   const old = made(daemonSets, set)
-  daemonSets.strategy.prepareForCreate?.(old)
+  daemonSets.strategy.prepareForCreate?.(old, undefined, DEFAULT_GATES)
   t.equal(count(old), '1')
   const changedTo = (change: Record<string, unknown>) => {
     const object = made(daemonSets, changed(set, change))
-    daemonSets.strategy.prepareForUpdate?.(object, old, '')
+    daemonSets.strategy.prepareForUpdate?.(object, old, '', DEFAULT_GATES)
     daemonSets.strategy.settle?.(object, old)
     return count(object)
   }

@@ -1,3 +1,4 @@
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { jobs, type Job } from '../../../../schemas/api/batch/jobs.js'
 import { creates, made, updates } from '../cases.js'
@@ -7,7 +8,7 @@ const job = {
   metadata: { name: 'import', namespace: 'default', uid: 'u-1' },
   spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } }
 }
-const create = (object: Parameters<NonNullable<typeof jobs.strategy.prepareForCreate>>[0]) => jobs.strategy.prepareForCreate?.(object)
+const create = (object: Parameters<NonNullable<typeof jobs.strategy.prepareForCreate>>[0]) => jobs.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
 
 t.test('what a job needs', async t => {
   creates(t, jobs, job, [
@@ -75,7 +76,7 @@ t.test('what a job runs stays', async t => {
   const update = (annotations: Record<string, string>, before: Record<string, string>, subresource: string) => {
     const annotated = (annotations: Record<string, string>) => made(jobs, { ...job, metadata: { ...job.metadata, annotations } })
     const [object, old] = [annotated(annotations), annotated(before)]
-    jobs.strategy.prepareForUpdate?.(object, old, subresource)
+    jobs.strategy.prepareForUpdate?.(object, old, subresource, DEFAULT_GATES)
     return object.metadata.annotations
   }
   const mark = { 'batch.orch.io/job-tracking': '' }

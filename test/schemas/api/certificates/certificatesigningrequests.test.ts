@@ -1,3 +1,4 @@
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { CERTIFICATE, REQUEST } from '../../../certificate-requests.js'
 import { created, creates, served, updated, updates } from '../rules.js'
@@ -64,7 +65,7 @@ t.test('what is asked for stays, and who asks is whom the server knows', async t
   const { object } = created(requests, spec({ ...VALID.spec, username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }))
   t.notMatch(object, { spec: { username: 'root' } })
   const user = { username: 'ann', uid: 'u1', groups: ['staff'], extra: { scope: ['x'] } }
-  requests.type.strategy.prepareForCreate?.(object, user)
+  requests.type.strategy.prepareForCreate?.(object, user, DEFAULT_GATES)
   t.match(object, { spec: user })
 })
 

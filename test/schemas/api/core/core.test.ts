@@ -1,3 +1,4 @@
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { validateObject, decode, applyDefaults, validateUpdate, toJson, type Representation, type ApiObject, type Static, type FieldError } from '../../../../schemas/index.js'
 import { configMaps, namespaces, secrets, serviceAccounts } from '../../../stored.js'
@@ -29,10 +30,10 @@ t.test('finalizers and phases of a namespace', async t => {
 
 t.test('a created namespace is held by the server, its status is not the client\'s', async t => {
   const object = make(namespaces, { status: { phase: 'Terminating', conditions: [{ type: 'x', status: 'True' }] }, spec: { finalizers: ['a/b'] } })
-  namespaces.type.strategy.prepareForCreate?.(object)
+  namespaces.type.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
   t.same(object.spec.finalizers, ['a/b', 'orch'])
   t.same(object.status, { phase: 'Active' })
-  namespaces.type.strategy.prepareForCreate?.(object)
+  namespaces.type.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
   t.same(object.spec.finalizers, ['a/b', 'orch'], 'once')
 })
 
@@ -85,10 +86,10 @@ t.test('a Secret has what its type needs', async t => {
 
 t.test('a ServiceAccount refers to secrets by name', async t => {
   const object: Static<typeof serviceAccounts.message> = make(serviceAccounts, { secrets: [{ name: 's', namespace: 'elsewhere', uid: 'u' }] })
-  serviceAccounts.type.strategy.prepareForCreate?.(object)
+  serviceAccounts.type.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
   t.same(object.secrets, [{ name: 's' }])
   const empty: Static<typeof serviceAccounts.message> = make(serviceAccounts, { secrets: [{}] })
-  serviceAccounts.type.strategy.prepareForCreate?.(empty)
+  serviceAccounts.type.strategy.prepareForCreate?.(empty, undefined, DEFAULT_GATES)
   t.strictSame(empty.secrets, [{}], 'one without a name is nobody, and no null')
   t.same(check(serviceAccounts, { metadata: { name: 'A' } }), ['Invalid metadata.name'])
 })

@@ -1,3 +1,4 @@
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { pods, type Pod } from '../../../../schemas/api/core/pods.js'
 import { made, updates } from '../cases.js'
@@ -89,7 +90,7 @@ t.test('ephemeral containers are added and stay', async t => {
 t.test('the last to be evicted is what is limited in all and asks for as much', async t => {
   const classOf = (...resources: object[]) => {
     const object = made(pods, { ...pod, spec: { containers: resources.map((each, index) => ({ name: `c${index}`, image: 'i', resources: each })) }, status: { phase: 'Running', podIP: '10.0.0.1' } })
-    pods.strategy.prepareForCreate?.(object)
+    pods.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
     t.equal((object as Pod).status.phase, 'Pending')
     t.equal((object as Pod).status.podIP, undefined)
     return (object as Pod).status.qosClass

@@ -1,0 +1,13 @@
+/** How rules write the names of properties that are no identifiers of CEL. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'
+])
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
+const ESCAPES: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' }
+
+/** Undefined for a property that rules cannot name. */
+export function escapeName (property: string): string | undefined {
+  if (RESERVED.has(property)) return `__${property}__`
+  const escaped = property.replace(/__|[./-]/g, found => ESCAPES[found] ?? found)
+  return IDENTIFIER.test(escaped) ? escaped : undefined
+}

@@ -1,0 +1,120 @@
+/** Values of rules at run time. Errors are values too: `||` and `&&` absorb them. */
+import type { Meter } from './meter.js'
+
+export class Uint { constructor (readonly value: bigint) {} }
+/** Nanoseconds since the epoch. */
+export class Instant { constructor (readonly nanoseconds: bigint) {} }
+export class Span { constructor (readonly nanoseconds: bigint) {} }
+/** A type as a value. */
+export class TypeValue { constructor (readonly name: string) {} }
+export class Fault { constructor (readonly message: string) {} }
+export const orFault = (value: Value | undefined, problem: string): Value => value === undefined ? new Fault(problem) : value
+
+export type Key = string | bigint | boolean
+export interface Dict {
+  readonly size: number
+  readonly get: (key: Key) => Value | undefined
+  readonly keys: () => readonly Key[]
+}
+export abstract class Items {
+  abstract readonly items: readonly Value[]
+  abstract readonly size: number
+  abstract at (index: number): Value | undefined
+  /** See `Type.identity`. */
+  readonly identity: 'set' | readonly string[] | undefined
+  constructor (identity?: 'set' | readonly string[]) { this.identity = identity }
+}
+
+export class List extends Items {
+  constructor (readonly items: readonly Value[], identity?: 'set' | readonly string[]) { super(identity) }
+  get size (): number { return this.items.length }
+  at (index: number): Value | undefined { return this.items[index] }
+}
+export class Entries implements Dict {
+  constructor (readonly entries: ReadonlyMap<Key, Value>) {}
+  get size (): number { return this.entries.size }
+  get (key: Key): Value | undefined { return this.entries.get(key) }
+  keys (): readonly Key[] { return [...this.entries.keys()] }
+}
+export type Value = boolean | bigint | number | string | null | Uint | Uint8Array | Instant | Span | TypeValue | URL | Items | Dict | Fault
+
+export const isDict = (value: Value): value is Dict => typeof value === 'object' && value !== null && 'keys' in value && !(value instanceof Uint8Array) && !(value instanceof URL)
+
+/** The name of the type of a value. */
+export function kindOf (value: Value): string {
+  if (value === null) return 'null_type'
+  if (typeof value !== 'object') return typeof value === 'bigint' ? 'int' : typeof value === 'number' ? 'double' : typeof value === 'boolean' ? 'bool' : 'string'
+  if (value instanceof Items) return 'list'
+  if (value instanceof Uint) return 'uint'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (value instanceof Instant) return 'google.protobuf.Timestamp'
+  if (value instanceof Span) return 'google.protobuf.Duration'
+  return value instanceof TypeValue ? 'type' : value instanceof URL ? 'url' : 'map'
+}
+
+/** Items or bytes; 1 for other values. */
+export function sizeOf (value: Value | undefined): number {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value.length
+  if (value instanceof Items) return value.size
+  return typeof value === 'object' && value !== null && !(value instanceof Fault) && isDict(value) ? value.size : 1
+}
+
+/** Numbers of all types, for comparison. */
+const amount = (value: Value): bigint | number | undefined => value instanceof Uint ? value.value : typeof value === 'bigint' || typeof value === 'number' ? value : undefined
+
+/** Negative, zero or positive; NaN if neither; undefined for values without an order. */
+export function compare (left: Value, right: Value): number | undefined {
+  const [a, b] = [amount(left), amount(right)]
+  if (a !== undefined && b !== undefined) return a < b ? -1 : a > b ? 1 : a == b ? 0 : NaN // eslint-disable-line eqeqeq
+  if (typeof left === 'string' && typeof right === 'string') return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))
+  if (typeof left === 'boolean' && typeof right === 'boolean') return Number(left) - Number(right)
+  if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right)
+  if ((left instanceof Instant && right instanceof Instant) || (left instanceof Span && right instanceof Span)) return left.nanoseconds < right.nanoseconds ? -1 : left.nanoseconds > right.nanoseconds ? 1 : 0
+  return undefined
+}
+
+/** Values of different types are not equal, except for numbers. */
+export function equals (left: Value, right: Value, meter: Meter): boolean {
+  meter.spend(1)
+  if (left === right) return true
+  if (typeof left === 'string' || typeof right === 'string') return false
+  const order = compare(left, right)
+  if (order !== undefined) return order === 0
+  if (left instanceof Items && right instanceof Items) return sameItems(left, right, meter)
+  if (left instanceof TypeValue && right instanceof TypeValue) return left.name === right.name
+  if (left instanceof URL && right instanceof URL) return left.href === right.href
+  if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object') return false
+  return isDict(left) && isDict(right) && sameEntries(left, right, meter)
+}
+
+function sameItems (left: Items, right: Items, meter: Meter): boolean {
+  const [{ items }, { items: others }] = [left, right]
+  if (items.length !== others.length) return false
+  const identity = left.identity ?? right.identity
+  if (identity === undefined) return items.every((item, index) => equals(item, others[index] ?? null, meter))
+  const known = new Map(others.map(item => [identityOf(item, identity), item]))
+  return items.every(item => {
+    const other = known.get(identityOf(item, identity))
+    return other !== undefined && equals(item, other, meter)
+  })
+}
+
+function sameEntries (left: Dict, right: Dict, meter: Meter): boolean {
+  return left.size === right.size && left.keys().every(key => {
+    const [value, other] = [left.get(key), right.get(key)]
+    return value !== undefined && other !== undefined && equals(value, other, meter)
+  })
+}
+
+/** Equal for items that a list holds once. */
+export function identityOf (item: Value, identity: 'set' | readonly string[]): string {
+  if (identity === 'set') return text(item)
+  return identity.map(key => text(typeof item === 'object' && item !== null && isDict(item) ? item.get(key) ?? null : null)).join()
+}
+
+function text (value: Value): string {
+  if (value instanceof Items) return `[${value.items.map(text).join()}]`
+  if (typeof value === 'object' && value !== null && isDict(value)) return `{${[...value.keys()].sort().map(key => `${JSON.stringify(String(key))}:${text(value.get(key) ?? null)}`).join()}}`
+  if (value instanceof Instant || value instanceof Span) return String(value.nanoseconds)
+  return typeof value === 'bigint' || typeof value === 'number' ? `n${value}` : JSON.stringify(value)
+}

@@ -1,0 +1,101 @@
+/**
+ * Stage and default of this release's feature gates, and what a server has set. They decide which fields and rules of objects apply, and
+ * what other folders ask them for.
+ * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
+ */
+import { RELEASE_NAME } from './meta/release.js'
+
+export interface Gate {
+  readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated'
+  readonly default: boolean
+}
+
+const ALPHA = `
+  APIServerIdentity APIServerTracing CPUCFSQuotaPeriod CPUManagerPolicyAlphaOptions CSIMigrationPortworx
+  CSIMigrationRBD CSIVolumeHealth CronJobTimeZone CustomResourceValidationExpressions DisableCloudProviders
+  DisableKubeletCloudCredentialProviders ExpandedDNSConfig HPAContainerMetrics HPAScaleToZero
+  HonorPVReclaimPolicy InTreePluginAWSUnregister InTreePluginAzureDiskUnregister
+  InTreePluginAzureFileUnregister InTreePluginGCEUnregister InTreePluginOpenStackUnregister
+  InTreePluginPortworxUnregister InTreePluginRBDUnregister InTreePluginvSphereUnregister
+  KubeletInUserNamespace LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet MemoryQoS
+  MinDomainsInPodTopologySpread NetworkPolicyStatus NodeOutOfServiceVolumeDetach NodeSwap
+  PodAndContainerStatsFromCRI ProcMountType ProxyTerminatingEndpoints QOSReserved ReadWriteOncePod
+  RecoverVolumeExpansionFailure SeccompDefault ServiceIPStaticSubrange
+  StatefulSetAutoDeletePVC StorageVersionAPI VolumeCapacityPriority WinDSR`
+
+/** The interface has its parameter, so it is on. */
+const ALPHA_ON = 'ServerSideFieldValidation'
+
+const BETA = `
+  APIListChunking APIPriorityAndFairness APIResponseCompression AnyVolumeDataSource AppArmor CPUManager
+  CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CSIInlineVolume CSIMigration CSIMigrationAWS
+  CSIMigrationAzureFile CSIMigrationGCE DaemonSetUpdateSurge DelegateFSGroupToCSIDriver DevicePlugins
+  DisableAcceleratorUsageMetrics DownwardAPIHugePages EndpointSliceTerminatingCondition EphemeralContainers
+  GRPCContainerProbe GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority IdentifyPodOS
+  JobMutableNodeSchedulingDirectives JobReadyPods KubeletCredentialProviders KubeletPodResources
+  KubeletPodResourcesGetAllocatable LegacyServiceAccountTokenNoAutoGeneration LocalStorageCapacityIsolation
+  LogarithmicScaleDown MemoryManager MixedProtocolLBService NetworkPolicyEndPort OpenAPIEnums OpenAPIV3
+  PodDeletionCost PodSecurity RemainingItemCount RotateKubeletServerCertificate ServiceInternalTrafficPolicy
+  SizeMemoryBackedVolumes StatefulSetMinReadySeconds StorageVersionHash TopologyAwareHints TopologyManager
+  WinOverlay WindowsHostProcessContainers`
+
+const BETA_OFF = `
+  CSIMigrationvSphere ExperimentalHostUserNamespaceDefaultingGate JobTrackingWithFinalizers
+  ProbeTerminationGracePeriod`
+
+const GA = `
+  AdvancedAuditing CSIMigrationAzureDisk DryRun ExecProbeTimeout ExpandCSIVolumes ExpandInUsePersistentVolumes
+  ExpandPersistentVolumes ServerSideApply
+  CSIMigrationOpenStack CSIServiceAccountToken CSIStorageCapacity CSIVolumeFSGroupPolicy CSRDuration
+  ConfigurableFSGroupPolicy ControllerManagerLeaderMigration DefaultPodTopologySpread EfficientWatchResumption
+  EndpointSlice EndpointSliceNodeName EndpointSliceProxying GenericEphemeralVolume IPv6DualStack IndexedJob
+  IngressClassNamespacedParams NonPreemptingPriority PodAffinityNamespaceSelector PodDisruptionBudget
+  PodOverhead PreferNominatedNode RemoveSelfLink SelectorIndex ServiceLBNodePortControl
+  ServiceLoadBalancerClass StorageObjectInUseProtection SuspendJob TTLAfterFinished VolumeSubpath
+  WatchBookmark WindowsEndpointSliceProxying`
+
+const DEPRECATED = 'DynamicKubeletConfig'
+
+const gates = (names: string, gate: Gate): Array<[string, Gate]> => names.trim().split(/\s+/).map(name => [name, gate])
+
+export const GATES: ReadonlyMap<string, Gate> = new Map([
+  ...gates(ALPHA, { stage: 'Alpha', default: false }),
+  ...gates(ALPHA_ON, { stage: 'Alpha', default: true }),
+  ...gates(BETA, { stage: 'Beta', default: true }),
+  ...gates(BETA_OFF, { stage: 'Beta', default: false }),
+  ...gates(GA, { stage: 'GA', default: true }),
+  ...gates(DEPRECATED, { stage: 'Deprecated', default: false })
+])
+
+/** Names that set all gates of a stage. */
+export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']])
+
+/** The state of the feature gates of a server. */
+export interface Gates {
+  /** @throws Error for an unknown gate, a programming error */
+  readonly enabled: (name: string) => boolean
+  /** Every gate has the default of the release. */
+  readonly areDefault?: boolean
+}
+
+/** Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
+export function featureGates (settings: Readonly<Record<string, boolean>> = {}): Gates {
+  const unknown = Object.keys(settings).find(name => !GATES.has(name) && !GATE_GROUPS.has(name))
+  if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${RELEASE_NAME}`)
+  const ofStage = new Map([...GATE_GROUPS].map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
+  const on = new Map([...GATES].map(([name, gate]) => [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
+  return {
+    areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
+    enabled: name => {
+      const found = on.get(name)
+      if (found === undefined) throw new Error(`${name} is not a feature gate of release ${RELEASE_NAME}`)
+      return found
+    }
+  }
+}
+
+/** Those of a server that sets none. */
+export const DEFAULT_GATES: Gates = featureGates()
+
+/** Whether a gate is on for validation that reports there. */
+export const isOn = ({ gates = DEFAULT_GATES }: { readonly gates?: Gates }, name: string): boolean => gates.enabled(name)
