@@ -68,21 +68,23 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
     await chmod(file, 0o600)
     return { lock, table, file }
   } catch (error) {
-    if (isNew && sizeOf(file) === 0) rmSync(file)
+    if (isNew && isEmpty(file)) rmSync(file)
     rmSync(path.join(directory, OPENING_MARKER), { force: true })
     await lock.release()
     throw error instanceof StorageError ? error : unreadable(directory, error)
   }
 }
 
-/** Undefined if the file does not exist. */
-const sizeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.size
+function isEmpty (file: string): boolean {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  return stat?.isFile() === true && stat.size === 0
+}
 
 /** Checks the file, completely if the previous start ended while opening it. @throws Error that describes the damage */
 async function checkFile (directory: string, file: string, { note }: EmbeddedOptions): Promise<void> {
   const marker = path.join(directory, OPENING_MARKER)
   closeSync(openSync(`${file}-lock`, 'a+', 0o600)) // LMDB ends the process if it can't open this file
-  if (sizeOf(file) === 0 && !existsSync(marker)) throw new RangeError(`${STORE_FILE} is empty, as it is only during the first start; remove it if nothing was stored`)
+  if (isEmpty(file) && !existsSync(marker)) throw new RangeError(`${STORE_FILE} is empty, as it is only during the first start; remove it if nothing was stored`)
   if (existsSync(marker) && existsSync(file)) {
     const { problems, values, empty } = await inspect(file)
     if (problems[0] !== undefined && !empty) throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)
