@@ -74,7 +74,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
     report: () => stateFields(stateOf(fastify.orch.resources))
   } as Partial<OrchServer> as OrchServer)
 
-  if (options.requestLog !== undefined) await fastify.register(requestLog, options.requestLog)
+  if (options.requestLog !== undefined) await fastify.register(requestLog, { ...options.requestLog, encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? [] })
   await fastify.register(errors)
   await fastify.register(http1Connections)
   await fastify.register(requestInfo)

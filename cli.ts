@@ -51,11 +51,8 @@ async function main (args: readonly string[]): Promise<void> {
       process.stdout.write(parsed.values.help ? helpText() : `${versionText()}\n`)
       return
     }
-    const [{ endOnSignals, reportOnSignals, reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/launch.js'), import('./app.js')])
-    const running = await start(parsed, orch, fail)
-    endOnSignals(running)
-    reportOnSignals(running)
-    reportToServiceManager(running)
+    const [{ reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/launch.js'), import('./app.js')])
+    reportToServiceManager(await start(parsed, orch, fail))
   } catch (error) {
     fail(error)
   }

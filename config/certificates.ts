@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { FlagError } from './flag.js'
-import { readFile } from './files.js'
+import { currentText, readFile, reasonOf } from './files.js'
 import type { FlagName } from './flags/index.js'
 
 /** A certificate chain and its private key. */
@@ -58,6 +58,17 @@ export function readPair (flags: PairFlags, certificatePath: string, keyPath: st
   named(flags.key, keyPath, () => parseKey(key))
   named(flags.key, keyPath, () => checkPair({ certificate, key }))
   return { certificate, key }
+}
+
+/** Reads a pair again, whose files may be in the middle of a change. @throws Error that names a file */
+export async function renewedPair (certificatePath: string, keyPath: string): Promise<Pair> {
+  const pair = { certificate: await currentText(certificatePath), key: await currentText(keyPath) }
+  try {
+    checkPair(pair)
+  } catch (error) {
+    throw new Error(`${certificatePath} with ${keyPath}: ${reasonOf(error)}`, { cause: error })
+  }
+  return pair
 }
 
 /** Reads a CA bundle. @throws FlagError */

@@ -1,5 +1,6 @@
 /** Reads files that flags name; errors name the flag. */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, type Stats } from 'node:fs'
+import { readFile as readLater, stat as statLater } from 'node:fs/promises'
 import { FlagError } from './flag.js'
 import type { FlagName } from './flags/index.js'
 
@@ -26,10 +27,23 @@ export function reasonOf (error: unknown): string {
 
 /** Rejects pipes, which would block the process until written. @throws Error */
 export function ordinaryText (path: string): string {
-  const stat = statSync(path)
+  checkOrdinary(statSync(path))
+  return readFileSync(path, 'utf8')
+}
+
+function checkOrdinary (stat: Stats): void {
   if (!stat.isFile()) throw new Error('it is not an ordinary file')
   if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
-  return readFileSync(path, 'utf8')
+}
+
+/** As `ordinaryText`, while the server runs. @throws Error that names the file */
+export async function currentText (path: string): Promise<string> {
+  try {
+    checkOrdinary(await statLater(path))
+    return await readLater(path, 'utf8')
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
 }
 
 /** @param flagged the flag's value, if that file refers to `path` @param what describes `path` in errors @throws FlagError */

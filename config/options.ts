@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { hostPort, publicAddress } from './addresses.js'
 import { auditOptions } from './audit-options.js'
-import { parseCertificates, readBundle, readPair } from './certificates.js'
+import { parseCertificates, readBundle, readPair, renewedPair } from './certificates.js'
 import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
 import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
 import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
@@ -230,9 +230,14 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
     kind: 'etcd',
     servers: storeServers(servers),
     ...(values['etcd-cafile'] === '' ? {} : { ca: readBundle('etcd-cafile', values['etcd-cafile']) }),
-    ...(values['etcd-certfile'] === '' ? {} : readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, values['etcd-certfile'], values['etcd-keyfile'])),
+    ...(values['etcd-certfile'] === '' ? {} : clientPair(values['etcd-certfile'], values['etcd-keyfile'])),
     overrides: Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
   }
+}
+
+/** The client certificate for etcd, and how it is read again for each connection. */
+function clientPair (certificate: string, key: string): Pick<Extract<StorageOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {
+  return { ...readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, certificate, key), renewedPair: async () => await renewedPair(certificate, key) }
 }
 
 async function encryptionOf (path: string): Promise<{ readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }> {

@@ -1,6 +1,7 @@
 /**
  * Logs one line per request, depending on `-v`: from 3 method and status, from 8 also headers, at 9 and 10 also objects, cut to 1,000 and
- * 10,000 characters. With a verbosity that may change it is registered below 3 too; a request then costs a comparison. Never logs credentials, secrets, or tokens that are reviewed or issued.
+ * 10,000 characters. With a verbosity that may change it is registered below 3 too; a request then costs a comparison. Never logs credentials, secrets,
+ * tokens that are reviewed or issued, or objects that are encrypted at rest.
  * @see interface, 'Server start-up options': -v
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
@@ -15,6 +16,11 @@ export interface RequestLogOptions {
   readonly safe: (url: string) => string
 }
 
+interface Withheld {
+  /** More resources whose objects are not logged, PLURAL or PLURAL.GROUP: those with encryption at rest. */
+  readonly encrypted?: readonly string[]
+}
+
 const WITH_LINES = 3
 const WITH_HEADERS = 8
 /** Maximum object characters by verbosity. */
@@ -26,8 +32,9 @@ const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 
 interface Kept { request?: string, response?: string }
 
-export default fp<RequestLogOptions>(async (fastify, { verbosity: given, safe }) => {
+export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
   const verbosity = typeof given === 'number' ? () => given : given
+  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, ''))) // of any group: one resource may be served by several
   const bodies = new WeakMap<FastifyRequest, Kept>()
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -55,7 +62,7 @@ export default fp<RequestLogOptions>(async (fastify, { verbosity: given, safe })
   })
   fastify.addHook('preHandler', (request, _reply, done) => {
     const longest = MAX_LENGTHS[verbosity()]
-    if (longest !== undefined && !isSecret(request.orch)) request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
+    if (longest !== undefined && !withheld.has(request.orch.info.resource) && !isSecret(request.orch)) request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
     done()
   })
 }, { name: 'orch/request-log', fastify: '5.x' })

@@ -26,14 +26,25 @@ export function encodeStored ({ stored: { message } }: ResourceType, form: Stora
   }
 }
 
-/** Decodes an object of any form, with defaults for fields added after it was stored. @throws an error for what is not in such a form */
+/** Decodes an object of any form, with defaults for fields added after it was stored. @throws an error for what is not in such a form; it never quotes the object, which may be secret */
 export function decodeStored ({ stored: { message }, anyStoredVersion }: ResourceType, value: Uint8Array): ApiObject {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
-    ? decodeProtobuf(message, bytes).object
-    : decode(message, anyStoredVersion ? { ...parsed(bytes) as object, apiVersion: '' } : parsed(bytes), UNBOUNDED).object
-  applyDefaults(message, object)
-  return object
+  try {
+    const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
+      ? decodeProtobuf(message, bytes).object
+      : decode(message, anyStoredVersion ? { ...parsed(bytes) as object, apiVersion: '' } : parsed(bytes), UNBOUNDED).object
+    applyDefaults(message, object)
+    return object
+  } catch (error) {
+    throw withoutQuotes(error)
+  }
+}
+
+/** V8 quotes invalid JSON, and findings quote wrong values. A stack has them too, so the error is not a cause. */
+function withoutQuotes (error: unknown): unknown {
+  if (!(error instanceof Error) || !error.message.includes('"')) return error
+  // eslint-disable-next-line preserve-caught-error -- see above
+  return new Error(error instanceof SyntaxError ? 'it is not valid JSON' : error.message.replace(/"[^]*"/, '"…"'))
 }
 
 const parsed = (bytes: Buffer): unknown => bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value

@@ -94,18 +94,22 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
 
   listener.bound(roomForConnections())
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
+  const running: Running = { root, scope, listener, log }
+  // Before it listens: a client that gets an answer may send a signal at once.
+  endOnSignals(running)
+  reportOnSignals(running)
   await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  survive(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
   const followed = await followCertificates({ pairs, bundles: authorities, server, context, reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { log[level](message) } })
   server.once('close', () => { followed.close() })
-  survive(log)
   for (const note of [...notes, ...keyNotes]) log.info(note)
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
   announce(log, parsed)
   if (administrator !== undefined) log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
-  return { root, scope, listener, log }
+  return running
 }
 
 /** A store that this release cannot read ends the process as soon as it is known, which is after the start if etcd was away. */
@@ -142,7 +146,7 @@ async function hasNodes ({ orch: { resources } }: FastifyInstance): Promise<bool
 
 /** Before the first file is written, so that a port in use leaves no half-made data folder behind. @throws Error of the system */
 async function refuseUsedPort (values: Parsed['values']): Promise<void> {
-  const probe = createServer()
+  const probe = createServer(socket => { socket.destroy() })
   await listenOn(probe, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
   await new Promise(resolve => { probe.close(resolve) })
 }
@@ -181,7 +185,7 @@ export function reportToServiceManager ({ scope: { orch: { health, shutdown } },
 }
 
 /** SIGUSR1 logs a diagnostic report. SIGHUP, which a closing terminal sends, is ignored. */
-export function reportOnSignals ({ scope, log }: Running): void {
+function reportOnSignals ({ scope, log }: Running): void {
   process.on('SIGUSR1', () => { for (const fields of scope.orch.report()) log.info(fields, 'diagnostic report') })
   process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
 }
@@ -190,7 +194,7 @@ export function reportOnSignals ({ scope, log }: Running): void {
 const DUPLICATE = 500
 
 /** SIGTERM and SIGINT shut down gracefully; a second signal exits immediately. */
-export function endOnSignals ({ root, scope, listener, log }: Running): void {
+function endOnSignals ({ root, scope, listener, log }: Running): void {
   let since: number | undefined
   const end = async (signal: string): Promise<void> => {
     const { shutdown } = scope.orch

@@ -26,6 +26,10 @@ export type BackendOptions =
     readonly ca?: string | Uint8Array
     readonly certificate?: string | Uint8Array
     readonly key?: string | Uint8Array
+    /** Resolves to the current client certificate, for each new connection. While it rejects, the last one stays. Default that of `certificate` and `key`. */
+    readonly renewedPair?: () => Promise<{ readonly certificate: string | Uint8Array, readonly key: string | Uint8Array }>
+    /** Receives notes for the operator about the client certificate. Default ignored. */
+    readonly note?: (text: string, level?: 'info' | 'warn') => void
     /** Paths of Unix domain sockets that lead to servers, by server. Others are connected to directly. */
     readonly sockets?: Readonly<Record<string, string>>
     /** Timeout of `status()` in milliseconds; 2,000 by default. */

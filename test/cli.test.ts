@@ -108,6 +108,21 @@ t.test('SIGTERM ends a start, also one that hangs in a call of the system', asyn
   await early.catch(() => {})
 })
 
+t.test('SIGTERM right after the first connection is accepted shuts down in order', async t => {
+  const port = await freePort()
+  const folder = t.testdir()
+  const { process: child, ended } = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`)
+  const accepted = async (): Promise<boolean> => {
+    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    const reached = await once(socket, 'secureConnect').then(() => true, () => false)
+    socket.destroy()
+    return reached
+  }
+  while (child.exitCode === null && !await accepted()) await new Promise(resolve => { setTimeout(resolve, 1) })
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0, signal: null, err: /SIGTERM: shutting down\n[^]*shutdown complete/ })
+})
+
 t.test('a second server on the same data is refused and the first one named', async t => {
   const { folder, process: first } = await serve(t)
   const port = await freePort()

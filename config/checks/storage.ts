@@ -36,7 +36,7 @@ const resource = (name: string): string | undefined => resourceProblem(name, gro
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'etcd']: Table<Own<K>> } = {
   memory: {},
   embedded: { directory: needed(string()), minFree: whole(), note: callback() },
-  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, sockets: record(string()), refused: callback() }
+  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }
 
 const kind = as(choice(BACK_END_KINDS, 'memory', ''))

@@ -17,12 +17,21 @@ export interface Versions {
 export function convertingBackend (inner: Backend, convert: Convert, { shown, stored }: Versions): Backend {
   return transformedBackend(inner, {
     read: kvs => convertValues(kvs, convert, shown),
-    write: async (_key, value) => bytesOf((await convert([objectIn(value)], stored))[0] as PlainObject), // one for one
+    write: async (_key, value) => bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject), // one for one
     tooSlow: 'the conversion webhook is too slow for this watch'
   })
 }
 
-const objectIn = (value: Uint8Array): PlainObject => parseExactly(value) as PlainObject // this server's own JSON
+/** Undefined for values of others, damaged or encrypted: readers get them as they are, and report each. */
+function objectIn (value: Uint8Array): PlainObject | undefined {
+  try {
+    const parsed = parseExactly(value)
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed as PlainObject : undefined
+  } catch {
+    return undefined
+  }
+}
+
 const bytesOf = (object: PlainObject): Uint8Array => Buffer.from(rawJson(object))
 
 async function convertValues (kvs: readonly KeyValue[], convert: Convert, apiVersion: string): Promise<KeyValue[]> {

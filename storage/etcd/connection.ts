@@ -3,19 +3,18 @@
  *
  * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write reports whether it may have been sent.
  */
+import { ClientCertificate, type ClientCertificateOptions } from './client-certificate.js'
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
 import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends ClientCertificateOptions {
   /** `scheme://host:port`, all of one cluster with the same scheme. */
   readonly servers: readonly string[]
-  /** PEM texts. */
+  /** In PEM. */
   readonly ca?: string | Uint8Array
-  readonly certificate?: string | Uint8Array
-  readonly key?: string | Uint8Array
   /** Sockets that lead to servers, by server. */
   readonly sockets?: Readonly<Record<string, string>>
 }
@@ -47,10 +46,10 @@ export class Connection {
     if (servers.length === 0) throw new TypeError('etcd needs at least one server')
     if (secure !== 0 && secure !== servers.length) throw new TypeError(`etcd servers are either all https or all not: ${servers.join(', ')}`)
     for (const server of servers) if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
-    const credentials: Credentials = secure === 0 ? {} : { ca: pem(options.ca), cert: pem(options.certificate), key: pem(options.key) }
+    const credentials: Credentials | undefined = secure === 0 ? undefined : { ca: options.ca === undefined ? undefined : Buffer.from(options.ca), client: new ClientCertificate(options) }
     this.#lines = servers.map(server => ({
       transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS, options.sockets?.[server]),
-      etcd3: new Etcd3Line(server, secure === 0 ? undefined : credentials, options.sockets?.[server])
+      etcd3: new Etcd3Line(server, credentials, options.sockets?.[server])
     }))
     // A random start spreads several API servers over the cluster.
     this.#current = Math.floor(Math.random() * servers.length)
@@ -184,8 +183,4 @@ export class Connection {
   #moveOn (line: Line): void {
     if (this.#lines[this.#current] === line) this.#current = (this.#current + 1) % this.#lines.length
   }
-}
-
-function pem (text: string | Uint8Array | undefined): Buffer | undefined {
-  return text === undefined ? undefined : Buffer.from(text)
 }

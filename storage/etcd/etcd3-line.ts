@@ -7,7 +7,8 @@ import { checkServerIdentity } from 'node:tls'
 import type * as Grpc from '@grpc/grpc-js'
 import type * as Etcd3Pool from 'etcd3/lib/connection-pool.js'
 import { onDemand } from '../../schemas/on-demand.js'
-import { CallError } from './failures.js'
+import type { TlsPair } from './client-certificate.js'
+import { CallError, closedError } from './failures.js'
 import { type Credentials, hostOf } from './transport.js'
 
 export type Service = 'KV' | 'Lease'
@@ -34,6 +35,9 @@ export class Etcd3Line {
   readonly #credentials: Credentials | undefined
   readonly #socketPath: string | undefined
   #pool: Etcd3Pool.ConnectionPool | undefined
+  /** The client certificate of the pool. */
+  #pair: TlsPair | undefined
+  #closed = false
 
   /** @param credentials undefined for unencrypted connections @param socketPath of a socket that leads to the server */
   constructor (server: string, credentials: Credentials | undefined, socketPath?: string) {
@@ -48,8 +52,7 @@ export class Etcd3Line {
    * @throws CallError
    */
   async call (service: Service, method: string, payload: unknown, milliseconds: number): Promise<unknown> {
-    this.#pool ??= this.#open()
-    const { client, metadata } = await this.#pool.withConnection(service, both => both)
+    const { client, metadata } = await (await this.#current()).withConnection(service, both => both)
     return await new Promise((resolve, reject) => {
       // The protocol defines these generated methods.
       const calls = client as unknown as Record<string, UnaryCall>
@@ -61,12 +64,25 @@ export class Etcd3Line {
   }
 
   close (): void {
+    this.#closed = true
     this.#pool?.close()
   }
 
-  #open (): Etcd3Pool.ConnectionPool {
+  /** The pool keeps its certificate, so a renewed one needs another. Calls that wait in the old pool fail as not sent and are retried. */
+  async #current (): Promise<Etcd3Pool.ConnectionPool> {
+    const pair = await this.#credentials?.client.current()
+    if (this.#closed) throw closedError()
+    if (this.#pool === undefined || pair !== this.#pair) {
+      this.#pool?.close()
+      this.#pair = pair
+      this.#pool = this.#open(pair)
+    }
+    return this.#pool
+  }
+
+  #open ({ cert, key }: Partial<TlsPair> = {}): Etcd3Pool.ConnectionPool {
     const { ConnectionPool } = etcd3()
-    const { ca, cert, key } = this.#credentials ?? {}
+    const ca = this.#credentials?.ca
     // The type requires a CA, but gRPC accepts null for the system's own.
     const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
     return new ConnectionPool({
@@ -83,8 +99,7 @@ export class Etcd3Line {
     const place = this.#socketPath === undefined ? target : `unix:${this.#socketPath}`
     const placed = this.#socketPath === undefined ? options : { ...options, 'grpc.ssl_target_name_override': host, 'grpc.default_authority': host }
     if (isIP(host) === 0 || this.#credentials === undefined) return new Channel(place, made, placed)
-    const { ca, cert, key } = this.#credentials ?? {}
-    const byAddress = credentials.createSsl(ca ?? null, key ?? null, cert ?? null, {
+    const byAddress = credentials.createSsl(this.#credentials.ca ?? null, this.#pair?.key ?? null, this.#pair?.cert ?? null, {
       checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)
     })
     return new Channel(place, byAddress, { ...placed, 'grpc.ssl_target_name_override': PLACEHOLDER_NAME })

@@ -5,12 +5,12 @@
 import http2 from 'node:http2'
 import net from 'node:net'
 import tls from 'node:tls'
+import type { ClientCertificate, TlsPair } from './client-certificate.js'
 import { CallError } from './failures.js'
 
 export interface Credentials {
-  readonly ca?: Buffer | undefined
-  readonly cert?: Buffer | undefined
-  readonly key?: Buffer | undefined
+  readonly ca: Buffer | undefined
+  readonly client: ClientCertificate
 }
 
 export interface MessageStream {
@@ -48,7 +48,7 @@ export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\
 export class Transport {
   readonly server: string
   readonly #url: string
-  readonly #credentials: Credentials
+  readonly #credentials: Credentials | undefined
   readonly #connectTime: number
   readonly #socketPath: string | undefined
   #session: http2.ClientHttp2Session | undefined
@@ -59,8 +59,8 @@ export class Transport {
   #streams = 0
   #closed = false
 
-  /** @param connectTime connection timeout in milliseconds @param socketPath of a socket that leads to the server */
-  constructor (server: string, credentials: Credentials, connectTime: number, socketPath?: string) {
+  /** @param credentials undefined for unencrypted connections @param connectTime connection timeout in milliseconds @param socketPath of a socket that leads to the server */
+  constructor (server: string, credentials: Credentials | undefined, connectTime: number, socketPath?: string) {
     this.server = server
     this.#url = server.includes('://') ? server : `http://${server}`
     this.#credentials = credentials
@@ -169,10 +169,11 @@ export class Transport {
     return new CallError(error instanceof Error ? error : new Error(String(error)), this.server, false)
   }
 
-  #newSession (): Promise<http2.ClientHttp2Session> {
-    return new Promise((resolve, reject) => {
+  async #newSession (): Promise<http2.ClientHttp2Session> {
+    const pair = await this.#credentials?.client.current()
+    return await new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('closed')
-      const socket = this.#socket()
+      const socket = this.#socket(pair)
       const session = http2.connect(this.#url, {
         createConnection: () => socket,
         settings: { enablePush: false, initialWindowSize: STREAM_WINDOW }
@@ -202,13 +203,14 @@ export class Transport {
     })
   }
 
-  #socket (): net.Socket {
+  #socket (pair: TlsPair | undefined): net.Socket {
     const { protocol, port } = new URL(this.#url)
     const host = hostOf(this.#url)
     const path = this.#socketPath
     if (protocol !== 'https:') return path === undefined ? net.connect(Number(port || 80), host) : net.connect(path)
     return tls.connect({
-      ...this.#credentials,
+      ca: this.#credentials?.ca,
+      ...pair,
       host,
       ...(path === undefined ? { port: Number(port || 443) } : { path }),
       ALPNProtocols: ['h2'],

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { openBackend } from '../../storage/open.js'
 import { build, listen, Watch, types, type Client, type Json, type Test } from '../build.js'
 import { hookServer, caBundle } from '../admission/webhooks/hook-server.js'
 import { APPLY, DEFINITIONS, definition, established, install, until, version } from './definitions.js'
@@ -65,6 +66,26 @@ t.test('the storage version may move, and what was stored before is converted', 
   t.same((await server.get(at('v2'))).json['items'].map(({ spec }: Json) => spec.dimensions.size as number), [1, 2])
   await server.delete(`${DEFINITIONS}/widgets.example.com`)
   await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
+})
+
+t.test('a stored value that is no object is reported alone, and can be deleted', async t => {
+  const store = await openBackend({ kind: 'memory' })
+  t.teardown(() => store.close())
+  const server = await build(t, { storage: store })
+  await start(t, server)
+  await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  const [stored] = (await store.list({ start: '/', end: '0', revision: 0 })).kvs.filter(({ key }) => key.endsWith('/widgets/default/a'))
+  const key = stored?.key.replace(/a$/, '') ?? ''
+  for (const [name, value] of [['broken', '{"kind":sesame}'], ['encrypted', 'orch:enc:aesgcm:v1:k:sesame'], ['list', '["sesame"]']] as const) {
+    t.ok((await store.create(key + name, Buffer.from(value))).succeeded)
+    for (const version of ['v1', 'v2']) {
+      await until(async () => (await server.get(`${at(version)}/${name}`)).code === 500)
+      t.match((await server.get(`${at(version)}/${name}`)).json['message'], new RegExp(`${key}${name} is damaged`))
+      t.equal((await server.get(`${at(version)}/a`)).code, 200, 'the others are served')
+    }
+    t.equal((await server.delete(`${at('v2')}/${name}`)).code, 200)
+    await until(async () => (await server.get(at('v2'))).code === 200)
+  }
 })
 
 const LIES: ReadonlyArray<readonly [string, (review: Json) => Json, RegExp]> = [

@@ -2,18 +2,18 @@
 import { LogController, type FastifyInstance } from 'fastify'
 import Fastify from '../fastify.js'
 import t, { type Test } from 'tap'
-import orch from '../../app.js'
+import orch, { type ServerOptions } from '../../app.js'
 import { createLog, loggable } from '../../config/logging.js'
 import { client, type Client } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-async function start (t: Test, verbosity: number | (() => number)): Promise<{ server: Client, lines: () => string[] }> {
+async function start (t: Test, verbosity: number | (() => number), more: ServerOptions = {}): Promise<{ server: Client, lines: () => string[] }> {
   const log: string[] = []
   const logger = createLog({ verbosity: 0, write: line => { log.push(line) } })
   const app: FastifyInstance = Fastify({ childLoggerFactory: () => logger, logController: new LogController({ disableRequestLogging: true }) })
   t.teardown(() => app.close())
-  await app.register(orch, { requestLog: { verbosity, safe: loggable }, authentication: { tokens: 'sesame-token,ann,1\n' } })
+  await app.register(orch, { requestLog: { verbosity, safe: loggable }, authentication: { tokens: 'sesame-token,ann,1\n' }, ...more })
   await app.ready()
   const server = client(app)
   while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
@@ -38,6 +38,16 @@ t.test('at 8 it has the headers, and no credential', async t => {
   // eslint-disable-next-line no-control-regex -- what must not be there
   t.notMatch(line, /[\u0000-\u0009\u000b-\u001f]/)
   t.notMatch(line, /Object=/)
+})
+
+t.test('it has no objects that are encrypted at rest', async t => {
+  const providers = [{ aesgcm: { keys: [{ name: 'one', secret: Buffer.alloc(32).toString('base64') }] } }]
+  const { server, lines } = await start(t, 10, { storage: { encryption: { resources: [{ resources: ['configmaps', 'leases.coordination.orch.io'], providers }] } } })
+  t.equal((await server.post(CONFIGS, { metadata: { name: 'hidden' }, data: { text: 'sesame' } })).code, 201)
+  t.equal((await server.post('/apis/coordination.orch.io/v1/namespaces/default/leases', { metadata: { name: 'hidden' }, spec: { holderIdentity: 'sesame' } })).code, 201)
+  t.equal((await server.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'logged' } })).code, 201)
+  t.notMatch(lines().join(''), /sesame/)
+  t.match(lines().at(-1), /requestObject=/, 'and those of others')
 })
 
 t.test('at 9 and 10 it has what was sent and answered, cut, and nothing of secrets', async t => {

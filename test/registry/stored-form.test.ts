@@ -1,7 +1,9 @@
 /** Objects of every type in each media type of `--storage-media-type`, which servers of the others read. */
 import t from 'tap'
-import { STORAGE_MEDIA_TYPES, type StorageMediaType } from '../../registry/stored-form.js'
+import { inspect } from 'node:util'
+import { decodeStored, STORAGE_MEDIA_TYPES, type StorageMediaType } from '../../registry/stored-form.js'
 import { PROTOBUF_MAGIC } from '../../schemas/index.js'
+import { types } from '../../schemas/resources.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import type { Backend } from '../../storage/backend.js'
 import { openBackend } from '../../storage/open.js'
@@ -44,3 +46,23 @@ for (const mediaType of STORAGE_MEDIA_TYPES) {
     }
   })
 }
+
+t.test('no error of a stored value quotes it', t => {
+  const secrets = types.find(({ plural }) => plural === 'secrets')
+  if (secrets === undefined) throw new Error('there are no secrets')
+  const whole = (members: string): string => `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"},${members}}`
+  for (const text of [
+    whole('"data":{"p":sesame}'), whole('"data":"sesame"'), whole('"immutable":"sesame"'), whole('"immutable":"say \\"sesame\\" twice"'), '{"kind":"sesame","apiVersion":"v1"}', '{"kind":"Secret","apiVersion":"sesame"}',
+    '{"kind":"Secret","apiVersion":"v1","metadata":{"creationTimestamp":"sesame"}}', 'sesame', '"sesame"', 'kind: Secret\napiVersion: v1\ndata: "sesame', 'kind: Secret\napiVersion: v1\nimmutable: sesame'
+  ]) {
+    let error: unknown
+    try {
+      decodeStored(secrets, Buffer.from(text))
+    } catch (thrown) {
+      error = thrown
+    }
+    t.type(error, Error, text)
+    t.notMatch(inspect(error), 'sesame', text)
+  }
+  t.end()
+})

@@ -1,6 +1,9 @@
 import t from 'tap'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkedFlags, configuration } from '../../config/options.js'
 import { certify } from '../../serving/certify.js'
-import { openBackend } from '../../storage/open.js'
+import { openBackend, type BackendOptions } from '../../storage/open.js'
 import { Line, startEtcd } from '../etcd-process.js'
 import { Observed } from '../contracts/observed.js'
 
@@ -10,6 +13,7 @@ const authority = certify({ commonName: 'etcd authority', uses: ['server', 'clie
 const issuer = { commonName: 'etcd authority', key: authority.key }
 const server = certify({ commonName: 'etcd', names: ['127.0.0.1', 'localhost'], uses: ['server', 'client'], issuer, from, until })
 const client = certify({ commonName: 'server of ours', uses: ['client'], issuer, from, until })
+const renewed = certify({ commonName: 'server of ours, renewed', uses: ['client'], issuer, from, until })
 const stranger = certify({ commonName: 'stranger', uses: ['client'], authority: true, from, until })
 
 const folder = t.testdir({ 'ca.crt': authority.certificate, 'server.crt': server.certificate, 'server.key': server.key })
@@ -55,3 +59,37 @@ for (const [what, options] of [
     await backend.close()
   })
 }
+
+t.test('a renewed client certificate is used for the next connection, of leases too, and the last one stays while the files do not fit', async t => {
+  const folder = t.testdir({ 'ca.crt': authority.certificate, 'client.crt': client.certificate, 'client.key': client.key })
+  const line = await Line.to(t, etcd.port)
+  const { options } = await configuration(checkedFlags([
+    `--etcd-servers=https://127.0.0.1:${line.port}`, `--etcd-cafile=${folder}/ca.crt`, `--etcd-certfile=${folder}/client.crt`, `--etcd-keyfile=${folder}/client.key`, '--etcd-healthcheck-timeout=2s'
+  ]))
+  const notes: string[] = []
+  const backend = await openBackend(Object.assign({}, options.storage as BackendOptions, { note: (text: string) => { notes.push(text) } }))
+  t.teardown(() => backend.close())
+  await backend.status()
+  await backend.lease(60)
+  const replace = (name: string, text: string): void => { writeFileSync(join(folder, name), text) }
+
+  replace('client.crt', stranger.certificate)
+  t.ok(await backend.status(), 'an open connection stays')
+  line.cut()
+  await backend.status()
+  await backend.status()
+  await backend.lease(60)
+  t.match(notes, [/^the client certificate for etcd is not renewed: [^\n]*client\.crt with [^\n]*client\.key: the private key does not belong to the first certificate$/])
+  t.equal(notes.length, 1, 'noted once')
+
+  replace('client.key', stranger.key)
+  line.cut()
+  await t.rejects(backend.lease(60), { code: 'Unavailable' })
+  await t.rejects(backend.status(), { code: 'Unavailable' }, 'the pair of a stranger is used, and refused by etcd')
+
+  replace('client.crt', renewed.certificate)
+  replace('client.key', renewed.key)
+  await backend.status()
+  t.match(await backend.lease(60), /./)
+  t.equal(notes.length, 1)
+})
