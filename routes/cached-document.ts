@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { acceptsGzip, LARGE_BYTES } from './stream.js'
 
 const compress = promisify(gzip)
@@ -33,13 +32,4 @@ export class CachedDocument {
 /** Whether If-None-Match, which compares weakly, contains the tag. */
 function isKnown (header: string | undefined, etag: string): boolean {
   return header !== undefined && header.split(',').some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
-}
-
-/** Runs the steps of long work in several event loop turns. */
-export async function inTurns<T> (steps: Generator<undefined, T>): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-    if (turnIsOver()) await nextTurn()
-  }
 }

@@ -130,3 +130,12 @@ export async function inTurns<T> (steps: Steps<T>): Promise<T> {
     await nextTurn()
   }
 }
+
+/** Runs many short steps, as many in a turn as its budget allows. */
+export async function inFewTurns<T> (steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (turnIsOver()) await nextTurn()
+  }
+}

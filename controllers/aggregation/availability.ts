@@ -101,7 +101,7 @@ export class Availability implements Controller {
     if (this.#context === undefined) setMaxListeners(0, signal) // each probe listens
     this.#context ??= serverContext(signal)
     const { reader, probe, observer } = this.#options
-    const finding = service.remote === undefined ? LOCAL : await check(service.remote, reader, probe, signal)
+    const finding = service.remote === undefined ? LOCAL : await check(service.remote, reader, probe, signal, this.#found.get(name))
     if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done' // its change queued it again
     if (service.remote !== undefined) observer?.checked(name, finding.status === 'True')
     await this.#write(service, finding, this.#context)

@@ -2,6 +2,7 @@
 import type { Endpoints } from '../../schemas/api/core/endpoints.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { reasonOf } from '../../storage/errors.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import type { RemoteService } from './registered-services.js'
 
@@ -23,7 +24,8 @@ export const FAILED = 'FailedDiscoveryCheck'
 const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
 
-export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal): Promise<Finding> {
+/** @param before what this server found last */
+export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: Finding): Promise<Finding> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`
   let service: Service | undefined
@@ -49,21 +51,27 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
     if (!active) return missing('MissingEndpoints', `endpoints for ${about} have no addresses with port name ${JSON.stringify(portName)}`)
   }
   try {
-    await probed(remote, probe, signal)
+    await probed(remote, probe, signal, before?.reason === FAILED ? before.message : undefined)
   } catch (error) {
-    return missing(FAILED, shortened(error instanceof Error ? error.message : String(error)))
+    return missing(FAILED, messageOf(error))
   }
   return PASSED
 }
 
-async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal): Promise<void> {
-  try {
+/** @param known the message of the last failure; one that goes on takes no further attempts, as it is soon checked again */
+async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal, known: string | undefined): Promise<void> {
+  const attempt = async (): Promise<void> => {
+    if (turnIsOver()) await nextTurn() // refused connections settle in the turn they begin in
     await probe(remote, signal)
+  }
+  try {
+    await attempt()
   } catch (error) {
-    if (signal.aborted) throw error
-    await Promise.any(Array.from({ length: MORE_ATTEMPTS }, async () => { await probe(remote, signal) })).catch((all: unknown) => { throw all instanceof AggregateError ? all.errors.at(-1) : all })
+    if (signal.aborted || messageOf(error) === known) throw error
+    await Promise.any(Array.from({ length: MORE_ATTEMPTS }, attempt)).catch((all: unknown) => { throw all instanceof AggregateError ? all.errors.at(-1) : all })
   }
 }
 
 const missing = (reason: string, message: string): Finding => ({ status: 'False', reason, message })
 const shortened = (text: string): string => text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
+const messageOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))

@@ -4,8 +4,10 @@
  */
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'
-import { nextTurn } from '../../storage/turns.js'
+import type { Steps } from '../../schemas/steps.js'
+import { inFewTurns, nextTurn } from '../../storage/turns.js'
 import type { Fetch } from './fetch.js'
+import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
 import { discoveryPath } from './target.js'
 
 const FRESH_MS = 60_000
@@ -13,12 +15,12 @@ const FRESH_MS = 60_000
 const WAIT_MS = 3000
 const AT_ONCE = 8
 /** Of all documents together. */
-const MAX_TOTAL_BYTES = 32 * 1024 * 1024
+const MAX_TOTAL_BYTES = 8 * 1024 * 1024
 const MAX_URL = 1000
 
 export interface Documents {
   /** What the merged Swagger document gets, in the order of priorities. */
-  readonly specs: () => RemoteSpec[]
+  readonly specs: () => Array<Steps<RemoteSpec>>
   /** Addresses of OpenAPI 3.0 documents, by `apis/GROUP/VERSION`. */
   readonly paths: ReadonlyMap<string, string>
 }
@@ -31,8 +33,7 @@ interface Known {
   triedAt: number
   settled: boolean
   etag: string
-  /** A RemoteSpec as JSON: parsed objects take several times the memory. */
-  spec: string | undefined
+  spec: PackedSpec | undefined
   url: string | undefined
 }
 
@@ -127,8 +128,8 @@ export class RemoteDocuments {
       await nextTurn()
       const document = JSON.parse(body.toString()) as unknown
       await nextTurn()
-      const spec = JSON.stringify(specOf(document, root))
-      if (spec !== known.spec) this.#changed = true
+      const spec = await inFewTurns(packed(await inFewTurns(specOf(document, root))))
+      if (!samePacked(spec, known.spec)) this.#changed = true
       Object.assign(known, { etag, spec })
     } else if (status !== 304 && status !== 404) throw new Error(`/openapi/v2 was answered with ${status}`)
     const index = await this.#options.fetch(remote, '/openapi/v3', '')
@@ -151,7 +152,7 @@ export class RemoteDocuments {
       return [spec]
     })
     const paths = known.flatMap(({ service, url }) => url === undefined ? [] : [[discoveryPath(service).slice(1), url] as const])
-    this.#current = { specs: () => specs.map(spec => JSON.parse(spec) as RemoteSpec), paths: new Map(paths) } // its own JSON
+    this.#current = { specs: () => specs.map(unpacked), paths: new Map(paths) }
     return this.#current
   }
 }

@@ -54,6 +54,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     const pool = await poolOf(tools, remote)
     const uri = encodePath(orch.info.path)
     const query = orch.query.toString()
+    const startedAt = performance.now()
     const discovery = !orch.info.isResourceRequest && isDiscovery(orch.info.path)
     const outgoing: Omit<OutgoingRequest, 'upgrade'> = {
       ...target,
@@ -72,11 +73,17 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     const { answer } = await passed(request, outgoing, pool).catch((error: unknown) => {
       throw isClientError(error) ? unreachable(error) : error
     })
-    if (isRedirect(answer)) {
+    const { statusCode = 0 } = answer
+    if (isRedirect(answer) || statusCode < 200) {
       answer.destroy()
-      throw redirected()
+      throw statusCode < 200 ? unavailable(`error trying to reach service: invalid status code ${statusCode}`) : redirected()
     }
-    return stream(reply, answer.statusCode ?? 502, mergeHeaders(reply, answerHeaders(answer)), answer, isLongRunning(orch.info) ? ending : undefined)
+    if (discovery) {
+      const late = setTimeout(() => { answer.destroy() }, startedAt + DISCOVERY_TIMEOUT - performance.now())
+      orch.onClosed(() => { clearTimeout(late) })
+    }
+    const { 'audit-id': _, ...headers } = answerHeaders(answer) // the audit log has this server's
+    return stream(reply, statusCode, mergeHeaders(reply, headers), answer, isLongRunning(orch.info) ? ending : undefined)
   }
 }
 

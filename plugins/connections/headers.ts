@@ -10,8 +10,13 @@ const CORS_HEADERS = ['access-control-allow-credentials', 'access-control-allow-
 /** Header names listed in a Connection header. */
 const named = (connection: string | undefined): string[] => (connection ?? '').split(',').map(name => name.trim().toLowerCase()).filter(name => name !== '')
 
-/** True if the request asks for a protocol upgrade. */
-export const requestsUpgrade = ({ headers }: IncomingMessage): boolean => (headers.connection ?? '').toLowerCase().includes('upgrade')
+/** Over such a protocol the client could send further requests, which the back end would take for requests of this server. */
+const CARRIES_REQUESTS = /^(?:h2c?|http|tls)(?:\/|$)/i
+
+/** True if the request asks for a protocol upgrade that can be passed on. Others are ignored, as HTTP allows. */
+export function requestsUpgrade ({ headers: { connection = '', upgrade = '' } }: IncomingMessage): boolean {
+  return connection.toLowerCase().includes('upgrade') && upgrade !== '' && !upgrade.split(',').some(protocol => CARRIES_REQUESTS.test(protocol.trim()))
+}
 
 export interface Forwarding {
   /** The client's URI, forwarded as X-Forwarded-Uri. */

@@ -4,6 +4,7 @@
  */
 import type { Plain } from '../language/declare.js'
 import { sameValue } from '../language/values.js'
+import type { Steps } from '../steps.js'
 
 export interface RemoteSpec {
   readonly paths: Readonly<Record<string, Plain>>
@@ -16,21 +17,32 @@ export class BrokenSpec extends Error {}
 const DEFINITIONS = '#/definitions/'
 const PARAMETERS = '#/parameters/'
 const MAX_DEPTH = 100
+/** Values in one path or definition, which are read in one step. */
+const MAX_VALUES = 20_000
+/** Of shared parameters, once they are in place. */
+const MAX_INLINED_BYTES = 8 * 1024 * 1024
 
 const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A JSON pointer escapes / and ~. */
 const unescaped = (name: string): string => name.replace(/~1/g, '/').replace(/~0/g, '~')
 
+type Refer = (reference: string) => unknown
+
 /** Replaces references; `refer` returns what stands in place of one, undefined to leave it. */
-function rewritten (value: unknown, refer: (reference: string, depth: number) => unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw new BrokenSpec('it is nested too deeply')
-  if (Array.isArray(value)) return value.map(item => rewritten(item, refer, depth + 1))
-  if (!isObject(value)) return value
-  const reference = value['$ref']
-  const replaced = typeof reference === 'string' ? refer(reference, depth) : undefined
-  if (replaced !== undefined) return replaced
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rewritten(member, refer, depth + 1)]))
+function rewritten (value: unknown, refer: Refer): unknown {
+  let left = MAX_VALUES
+  const visit = (value: unknown, depth: number): unknown => {
+    if (depth > MAX_DEPTH) throw new BrokenSpec('it is nested too deeply')
+    if (--left < 0) throw new BrokenSpec('one of its paths or definitions is too large')
+    if (Array.isArray(value)) return value.map(item => visit(item, depth + 1))
+    if (!isObject(value)) return value
+    const reference = value['$ref']
+    const replaced = typeof reference === 'string' ? refer(reference) : undefined
+    if (replaced !== undefined) return replaced
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, visit(member, depth + 1)]))
+  }
+  return visit(value, 0)
 }
 
 function referencesIn (value: unknown): Set<string> {
@@ -42,33 +54,54 @@ function referencesIn (value: unknown): Set<string> {
   return found
 }
 
+/** Returns shared parameters. One that refers to another, and more of them than the document could hold, are refused: they would multiply. */
+function parametersOf (shared: Plain): Refer {
+  const known = new Map<string, { readonly parameter: unknown, readonly bytes: number }>()
+  let left = MAX_INLINED_BYTES
+  return reference => {
+    if (!reference.startsWith(PARAMETERS)) return undefined
+    const name = unescaped(reference.slice(PARAMETERS.length))
+    let found = known.get(name)
+    if (found === undefined) {
+      if (!Object.hasOwn(shared, name)) throw new BrokenSpec(`it has no parameter ${name}`)
+      const parameter = rewritten(shared[name], below => {
+        if (below.startsWith(PARAMETERS)) throw new BrokenSpec(`it has no parameter ${name}, as that refers to another one`)
+      })
+      known.set(name, found = { parameter, bytes: JSON.stringify(parameter).length })
+    }
+    left -= found.bytes
+    if (left < 0) throw new BrokenSpec('its parameters are too large')
+    return found.parameter
+  }
+}
+
 /**
  * The paths below a group version, and the definitions that they refer to. Shared parameters are inlined.
  * @param root `/apis/example.com/v1`
  * @throws BrokenSpec
  */
-export function specOf (document: unknown, root: string): RemoteSpec {
+export function * specOf (document: unknown, root: string): Steps<RemoteSpec> {
   if (!isObject(document) || !isObject(document['paths'])) throw new BrokenSpec('it is no Swagger document')
   const all = isObject(document['definitions']) ? document['definitions'] : {}
-  const shared = isObject(document['parameters']) ? document['parameters'] : {}
-  const inline = (reference: string, depth: number): unknown => {
-    if (!reference.startsWith(PARAMETERS)) return undefined
-    const name = unescaped(reference.slice(PARAMETERS.length))
-    if (!Object.hasOwn(shared, name)) throw new BrokenSpec(`it has no parameter ${name}`)
-    return rewritten(shared[name], inline, depth + 1)
+  const inline = parametersOf(isObject(document['parameters']) ? document['parameters'] : {})
+  const paths: Array<[string, Plain]> = []
+  const used = new Set<string>()
+  for (const [path, item] of Object.entries(document['paths'])) {
+    if (!path.startsWith(`${root}/`) || !isObject(item)) continue
+    const made = rewritten(item, inline) as Plain // objects stay objects
+    paths.push([path, made])
+    for (const name of referencesIn(made)) used.add(name)
+    yield
   }
-  const paths = Object.fromEntries(Object.entries(document['paths'])
-    .filter(([path, item]) => path.startsWith(`${root}/`) && isObject(item))
-    .map(([path, item]) => [path, rewritten(item, inline) as Plain])) // objects stay objects
   const definitions: Array<[string, Plain]> = []
-  const used = referencesIn(paths)
   for (const name of used) {
     const definition = Object.hasOwn(all, name) ? all[name] : undefined
     if (!isObject(definition)) throw new BrokenSpec(`it has no definition ${name}`)
     definitions.push([name, definition])
     for (const below of referencesIn(definition)) used.add(below) // grows during the loop
+    yield
   }
-  return { paths, definitions: Object.fromEntries(definitions) }
+  return { paths: Object.fromEntries(paths), definitions: Object.fromEntries(definitions) }
 }
 
 /** Kinds of definitions that several servers have, such as DeleteOptions, differ between servers. */
@@ -79,28 +112,38 @@ const same = (one: Plain, other: Plain): boolean => sameValue(withoutKinds(one),
  * The spec with its definitions renamed where `known` has others of the same name, and without those that `known` has.
  * @param known returns a definition that is in the document already
  */
-export function renamed ({ paths, definitions }: RemoteSpec, known: (name: string) => Plain | undefined): RemoteSpec {
-  const equal = new Set(Object.entries(definitions).filter(([name, definition]) => {
+export function * renamed ({ paths, definitions }: RemoteSpec, known: (name: string) => Plain | undefined): Steps<RemoteSpec> {
+  /** Definitions that `known` has, with what they refer to. */
+  const equal = new Map<string, Set<string>>()
+  for (const [name, definition] of Object.entries(definitions)) {
     const other = known(name)
-    return other !== undefined && same(definition, other)
-  }).map(([name]) => name))
-  const taken = (name: string): boolean => known(name) !== undefined || Object.hasOwn(definitions, name)
+    if (other !== undefined && same(definition, other)) equal.set(name, referencesIn(definition))
+    yield
+  }
   // What refers to a renamed definition is another one too.
   for (let before = -1; before !== equal.size;) {
     before = equal.size
-    for (const name of equal) if ([...referencesIn(definitions[name])].some(below => known(below) !== undefined && !equal.has(below))) equal.delete(name)
+    for (const [name, references] of equal) {
+      if ([...references].some(below => known(below) !== undefined && !equal.has(below))) equal.delete(name)
+      yield
+    }
   }
+  const taken = (name: string): boolean => known(name) !== undefined || Object.hasOwn(definitions, name)
   const names = new Map(Object.keys(definitions).filter(name => !equal.has(name)).map(name => [name, known(name) === undefined ? name : freeName(name, taken)]))
   const refer = (reference: string): unknown => {
     const name = reference.startsWith(DEFINITIONS) ? names.get(unescaped(reference.slice(DEFINITIONS.length))) : undefined
     return name === undefined ? undefined : { $ref: DEFINITIONS + name.replace(/~/g, '~0').replace(/\//g, '~1') }
   }
-  const apply = (map: Readonly<Record<string, Plain>>, rename: (name: string) => string): Record<string, Plain> =>
-    Object.fromEntries(Object.entries(map).map(([name, value]) => [rename(name), rewritten(value, refer) as Plain])) // objects stay objects
-  return {
-    paths: apply(paths, path => path),
-    definitions: apply(Object.fromEntries(Object.entries(definitions).filter(([name]) => names.has(name))), name => names.get(name) ?? name)
+  const made: { readonly paths: Array<[string, Plain]>, readonly definitions: Array<[string, Plain]> } = { paths: [], definitions: [] }
+  for (const [path, item] of Object.entries(paths)) {
+    made.paths.push([path, rewritten(item, refer) as Plain]) // objects stay objects
+    yield
   }
+  for (const [name, own] of names) {
+    made.definitions.push([own, rewritten(definitions[name], refer) as Plain])
+    yield
+  }
+  return { paths: Object.fromEntries(made.paths), definitions: Object.fromEntries(made.definitions) }
 }
 
 function freeName (name: string, taken: (name: string) => boolean): string {

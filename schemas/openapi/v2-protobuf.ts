@@ -8,9 +8,10 @@ import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
 import { Document, ParametersItem, PathItem, Schema } from './v2.proto.js'
 import type { RemoteSpec } from './remote.js'
+import type { Steps } from '../steps.js'
 import { swaggerParts, type Entries, type OpenApiInfo } from './v2.js'
 
-export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo, remotes: readonly RemoteSpec[] = []): Generator<undefined, Buffer> {
+export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Buffer> {
   const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, {
     path: item => PathItem.encode(pathItem(item)).finish(),
     definition: definition => Schema.encode(schema(definition)).finish()

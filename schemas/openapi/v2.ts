@@ -10,6 +10,7 @@ import type { Route } from './operations.js'
 import { routesOf } from './resource-routes.js'
 import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
 import { renamed, type RemoteSpec } from './remote.js'
+import type { Steps } from '../steps.js'
 import { pathItem, SWAGGER } from './swagger.js'
 
 export interface OpenApiInfo {
@@ -32,7 +33,7 @@ export interface Form<K> { readonly path: (item: Plain) => K, readonly definitio
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
 /** @param resources with their served subresources; @param remotes merged into the document, those that cannot be are left out */
-export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo, form: Form<K>, remotes: readonly RemoteSpec[] = []): Generator<undefined, Parts<K>> {
+export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo, form: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Parts<K>> {
   const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => { paths.push([route.path, form.path(pathItem(route, set))]) }
@@ -43,7 +44,7 @@ export function * swaggerParts<K> (resources: readonly Representation[], { title
     yield
   }
   const definitions = set.take()
-  if (remotes.length > 0) yield * addRemotes({ paths, definitions }, remotes, form, () => ownDefinitions(resources, { title, version, issuer }))
+  yield * addRemotes({ paths, definitions }, remotes, form, () => ownDefinitions(resources, { title, version, issuer }))
   return {
     head: { swagger: '2.0', info: { title, version } },
     paths: paths.sort(byName),
@@ -62,26 +63,38 @@ function * ownDefinitions (resources: readonly Representation[], info: OpenApiIn
 
 interface Growing<K> { readonly paths: Array<readonly [string, K]>, readonly definitions: Array<readonly [string, K]> }
 
-function * addRemotes<K> ({ paths, definitions }: Growing<K>, remotes: readonly RemoteSpec[], form: Form<K>, own: () => Generator<undefined, ReadonlyMap<string, Plain>>): Generator<undefined, void> {
+function * addRemotes<K> ({ paths, definitions }: Growing<K>, remotes: Iterable<Steps<RemoteSpec>>, form: Form<K>, own: () => Generator<undefined, ReadonlyMap<string, Plain>>): Generator<undefined, void> {
   const names = new Set(definitions.map(([name]) => name))
   const taken = new Set(paths.map(([path]) => path))
   /** Only if a name is in both. */
   let known: Map<string, Plain> | undefined
   const added = new Map<string, Plain>()
-  for (const remote of remotes) {
+  for (const steps of remotes) {
+    const remote = yield * steps
     if (known === undefined && Object.keys(remote.definitions).some(name => names.has(name))) known = new Map(yield * own())
     yield
     try {
-      const spec = renamed(remote, name => known?.get(name) ?? added.get(name))
-      const made = Object.entries(spec.definitions).map(([name, definition]) => [name, form.definition(definition)] as const)
-      const served = Object.entries(spec.paths).filter(([path]) => !taken.has(path)).map(([path, item]) => [path, form.path(item)] as const)
-      definitions.push(...made)
-      paths.push(...served)
-      for (const [path] of served) taken.add(path)
+      const spec = yield * renamed(remote, name => known?.get(name) ?? added.get(name))
+      const made = yield * eachOf(Object.entries(spec.definitions), form.definition)
+      const served = yield * eachOf(Object.entries(spec.paths).filter(([path]) => !taken.has(path)), form.path)
+      for (const one of made) definitions.push(one)
+      for (const one of served) {
+        paths.push(one)
+        taken.add(one[0])
+      }
       for (const [name, definition] of Object.entries(spec.definitions)) added.set(name, definition)
     } catch {} // it has a form that this format does not know
     yield
   }
+}
+
+function * eachOf<K> (entries: ReadonlyArray<[string, Plain]>, write: (value: Plain) => K): Generator<undefined, Array<readonly [string, K]>> {
+  const written: Array<readonly [string, K]> = []
+  for (const [name, value] of entries) {
+    written.push([name, write(value)])
+    yield
+  }
+  return written
 }
 
 function serverRoutes (resources: readonly Representation[]): Route[] {
@@ -93,9 +106,28 @@ function serverRoutes (resources: readonly Representation[]): Route[] {
 
 const JSON_FORM: Form<string> = { path: JSON.stringify, definition: JSON.stringify }
 
-export function * swaggerJson (resources: readonly Representation[], info: OpenApiInfo, remotes: readonly RemoteSpec[] = []): Generator<undefined, Buffer> {
+export function * swaggerJson (resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Buffer> {
   const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, JSON_FORM, remotes)
-  return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"definitions":${objectOf(definitions)},${members(tail).slice(1)}}`)
+  const pieces: Buffer[] = []
+  yield * writeObject(pieces, `${members(head)},"paths":`, paths)
+  yield * writeObject(pieces, ',"definitions":', definitions)
+  return Buffer.concat([...pieces, Buffer.from(`,${members(tail).slice(1)}}`)])
+}
+
+const PIECE = 64 * 1024
+
+function * writeObject (pieces: Buffer[], before: string, entries: Entries<string>): Generator<undefined, void> {
+  let text = `${before}{`
+  let separator = ''
+  for (const [name, value] of entries) {
+    text += `${separator}${JSON.stringify(name)}:${value}`
+    separator = ','
+    if (text.length < PIECE) continue
+    pieces.push(Buffer.from(text))
+    text = ''
+    yield
+  }
+  pieces.push(Buffer.from(`${text}}`))
 }
 
 /** The JSON of an object without its closing brace. */

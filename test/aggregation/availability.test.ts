@@ -65,6 +65,24 @@ t.test('what cannot be read is unknown, and one answer of five attempts is enoug
   }
 })
 
+t.test('a failure that goes on takes one attempt, and another one five', async t => {
+  let attempts = 0
+  let message = 'refused'
+  const probe: Probe = async () => {
+    attempts++
+    throw new Error(message)
+  }
+  const reader = readerOf({ services: { spec: { type: 'LoadBalancer' } } })
+  let found = await check(REMOTE, reader, probe, signal)
+  t.equal(attempts, 5)
+  for (const [expected, next] of [[1, 'refused'], [5, 'late'], [1, 'late']] as const) {
+    attempts = 0
+    message = next
+    found = await check(REMOTE, reader, probe, signal, found)
+    t.equal(attempts, expected)
+  }
+})
+
 t.test('with --enable-aggregator-routing a service by name has no endpoints', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound: { ...outbound, toEndpoints: true } })
@@ -91,10 +109,10 @@ t.test('servers of one store that find different things do not drive each other 
   await service(one, 'shop', shop.port)
   await one.post(SERVICES, apiService(shop.port))
   await conditionOf(one, NAME, ({ reason }) => reason === 'FailedDiscoveryCheck')
-  await until(async () => shop.asked.length >= 12)
+  await until(async () => shop.asked.length >= 7)
   const { metadata } = (await one.get(`${SERVICES}/${NAME}`)).json
   const first = Number(metadata.resourceVersion)
-  await until(async () => shop.asked.length >= 24)
+  await until(async () => shop.asked.length >= 10)
   const last = (await one.get(`${SERVICES}/${NAME}`)).json
   t.ok(Number(last['metadata'].resourceVersion) - first <= 2, 'the status was hardly written')
   t.match(available((await other.get(`${SERVICES}/${NAME}`)).json), { message: /401$/ })

@@ -2,36 +2,15 @@
 import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { createServer } from 'node:tls'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Authenticator } from '../../app.js'
-import { build, listen, type Answer, type Client, type Json, type Test } from '../build.js'
+import { build, listen, type Answer, type Client, type Json } from '../build.js'
 import { until } from '../custom/definitions.js'
 import { serve } from '../secure-server.js'
-import { apiService, available, conditionOf, extensionServer, GADGETS, GROUP, outbound, register, ROOT, serverPair, service, SERVICES } from './extension-server.js'
+import { apiService, available, conditionOf, extensionServer, GADGETS, GROUP, outbound, register, ROOT, service, SERVICES } from './extension-server.js'
+import { rawServer } from './raw-server.js'
 
 const NAME = `v1.${GROUP}`
-
-/** Answers each connection with these bytes, once it has sent something; discovery is well. */
-async function rawServer (t: Test, answer: (socket: Socket) => void): Promise<number> {
-  const sockets = new Set<Socket>()
-  const server = createServer({ cert: serverPair.certificate, key: serverPair.key }, socket => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('data', (piece: Buffer) => {
-      if (piece.toString().startsWith(`GET ${ROOT} `)) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}')
-      else answer(socket)
-    })
-  })
-  server.on('tlsClientError', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}
 
 const UNREACHABLE = /^error trying to reach service: /
 
@@ -224,10 +203,10 @@ t.test('a request body is a stream, of any size and type', async t => {
   t.equal(shop.asked.find(({ method }) => method === 'PUT')?.body.length ?? received, received)
 })
 
-t.test('an APIService that comes and goes a hundred times leaves nothing behind', async t => {
+t.test('an APIService that comes and goes twenty times leaves nothing behind', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 20; round++) {
     await register(server, shop.port)
     t.equal((await server.get(GADGETS)).code, 200)
     await server.delete(`${SERVICES}/${NAME}`)
@@ -237,10 +216,10 @@ t.test('an APIService that comes and goes a hundred times leaves nothing behind'
   t.notMatch(await server.app.inject('/metrics').then(({ body }) => body), `aggregator_unavailable_apiservice{name="${NAME}"`)
 })
 
-t.test('a thousand APIServices that are unavailable leave the server as fast as it was', async t => {
+t.test('a hundred APIServices that are unavailable leave the server as fast as it was', async t => {
   const server = await build(t)
   await service(server, 'shop', 1) // nobody listens there
-  const names = Array.from({ length: 1000 }, (_, index) => `g${index}.example.com`)
+  const names = Array.from({ length: 100 }, (_, index) => `g${index}.example.com`)
   for (const group of names) {
     const made = apiService(1, { group })
     const { code, body } = await server.post(SERVICES, made)

@@ -1,11 +1,16 @@
 /** Documents of extension servers: what of them is merged, and under which names. */
 import t from 'tap'
-import { renamed, specOf } from '../../../schemas/openapi/remote.js'
+import * as remote from '../../../schemas/openapi/remote.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 import { swaggerProtobuf } from '../../../schemas/openapi/v2-protobuf.js'
+import { finish, type Steps } from '../../../schemas/steps.js'
 import { representations } from '../../../schemas/index.js'
 
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
+const specOf = (...given: Parameters<typeof remote.specOf>): remote.RemoteSpec => finish(remote.specOf(...given))
+const renamed = (...given: Parameters<typeof remote.renamed>): remote.RemoteSpec => finish(remote.renamed(...given))
+function * given (spec: remote.RemoteSpec): Steps<remote.RemoteSpec> { return spec }
+const steps = (specs: readonly remote.RemoteSpec[]): Array<Steps<remote.RemoteSpec>> => specs.map(given)
 const ROOT = '/apis/a.example.com/v1'
 
 t.test('what lies below the group version is taken, with the definitions that it needs and its parameters in place', t => {
@@ -29,6 +34,20 @@ t.test('what cannot be merged is an error', t => {
     { paths: { [`${ROOT}/x`]: { $ref: '#/parameters/p' } } }, { paths: { [`${ROOT}/x`]: { $ref: '#/parameters/p' } }, parameters: { p: { $ref: '#/parameters/p' } } }]) {
     t.throws(() => specOf(document, ROOT), { message: /^it (?:is no Swagger document|has no|is nested)/ })
   }
+  t.end()
+})
+
+t.test('a document that would multiply, or take long in one step, is an error', t => {
+  const parameter = (name: string) => ({ $ref: `#/parameters/${name}` })
+  const doubling = Object.fromEntries(Array.from({ length: 60 }, (_, level) => [`p${level}`, [parameter(`p${level + 1}`), parameter(`p${level + 1}`)]]))
+  const many = Array.from({ length: 1000 }, () => parameter('long'))
+  const found: ReadonlyArray<readonly [object, RegExp]> = [
+    [{ paths: { [`${ROOT}/x`]: parameter('p0') }, parameters: { ...doubling, p60: {} } }, /it has no parameter p0, as that refers to another one/],
+    [{ paths: { [`${ROOT}/x`]: { parameters: many } }, parameters: { long: { description: 'a'.repeat(10_000) } } }, /its parameters are too large/],
+    [{ paths: { [`${ROOT}/x`]: { get: Array.from({ length: 20_001 }, () => 1) } } }, /one of its paths or definitions is too large/],
+    [{ paths: { [`${ROOT}/x`]: ref('A') }, definitions: { A: { enum: Array.from({ length: 20_001 }, () => 1) } } }, /one of its paths or definitions is too large/]
+  ]
+  for (const [document, message] of found) t.throws(() => specOf(document, ROOT), { message })
   t.end()
 })
 
@@ -65,9 +84,9 @@ t.test('one that a format cannot express is left out of it, and does no harm', t
     { paths: JSON.parse(`{"${ROOT}/c":{"__proto__":{"get":1},"constructor":{}}}`) as Record<string, never>, definitions: { __proto__: {}, C: { additionalProperties: true, type: ['string', 'null'], items: [{ type: 'string' }], allOf: [{}] } } }
   ]
   const good = { paths: { [`${ROOT}/good`]: { get: { operationId: 'good', parameters: [{ in: 'header', name: 'h' }, { in: 'query', name: 'q', type: 'string' }], responses: {} } } }, definitions: {} }
-  const json = JSON.parse(whole(swaggerJson(resources, info, [...odd, good])).toString()) as { paths: Record<string, unknown> }
+  const json = JSON.parse(whole(swaggerJson(resources, info, steps([...odd, good]))).toString()) as { paths: Record<string, unknown> }
   t.same(json.paths[`${ROOT}/good`], good.paths[`${ROOT}/good`])
-  t.ok(whole(swaggerProtobuf(resources, info, [...odd, good])).includes(`${ROOT}/good`))
+  t.ok(whole(swaggerProtobuf(resources, info, steps([...odd, good]))).includes(`${ROOT}/good`))
   t.equal(({} as Record<string, unknown>)['get'], undefined)
   t.end()
 })
