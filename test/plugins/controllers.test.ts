@@ -14,6 +14,7 @@ import { StorageError } from '../../storage/errors.js'
 import { current } from '../../registry/operations/rewrite.js'
 import { makeConfig, makeNamespace, mark } from '../registry/namespaces/race.js'
 import { namespaces } from '../stored.js'
+import { DEFAULT_GATES } from '../../schemas/gates.js'
 import { bareServer } from './bare-server.js'
 
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
@@ -28,7 +29,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   const hooks = new Map<string, PromiseLike<unknown>>()
   const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, ready: async () => true }
   const log: string[] = []
-  const app = await bareServer({ orch: { health, resources, shutdown: { signal: new AbortController().signal } as unknown as OrchServer['shutdown'], serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
+  const app = await bareServer({ orch: { health, resources, settings: { featureGates: DEFAULT_GATES } as unknown as OrchServer['settings'], shutdown: { signal: new AbortController().signal } as unknown as OrchServer['shutdown'], serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
   t.teardown(async () => {
     await app.close()
     resources.close()
