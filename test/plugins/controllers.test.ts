@@ -34,7 +34,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
     resources.close()
     await backend.close()
   })
-  for (const name of ['orch/health', 'orch/storage', 'orch/shutdown']) await app.register(fp(async () => {}, { name }))
+  for (const name of ['orch/egress', 'orch/health', 'orch/storage', 'orch/shutdown']) await app.register(fp(async () => {}, { name }))
   await app.register(metrics)
   await app.register(aggregation, {})
   await app.register(controllers)
