@@ -1,8 +1,20 @@
 /** Status conditions of a namespace that is being emptied, with upstream's texts. */
 import { now } from '../registry/operations/context.js'
 
-/** Number of remaining objects by `RESOURCE.GROUP`, and of those held by each finalizer. */
-export interface Left { readonly resources: Map<string, number>, readonly finalizers: Map<string, number> }
+export interface Left {
+  /** Number of remaining objects by `RESOURCE.GROUP`, and of those held by each finalizer. */
+  readonly resources: Map<string, number>
+  readonly finalizers: Map<string, number>
+  /** Why group versions of extension servers could not be discovered. */
+  readonly undiscovered: Map<string, string>
+  /** Why objects of extension servers could not be deleted. */
+  readonly failures: string[]
+}
+
+export const nothingLeft = (): Left => ({ resources: new Map(), finalizers: new Map(), undiscovered: new Map(), failures: [] })
+
+const MAX_MESSAGE = 2000
+const shortened = (text: string): string => text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 
 export interface Condition { type: string, status: string, lastTransitionTime?: string | undefined, reason?: string | undefined, message?: string | undefined }
 
@@ -13,17 +25,24 @@ export function count (counts: Map<string, number>, name: string): void {
 const countsText = (counts: Map<string, number>, words: (name: string, many: number) => string): string => [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([name, many]) => words(name, many)).join(', ')
 
 /** The deletion's conditions besides all others; unchanged ones keep their time. */
-export function conditionsOf ({ resources, finalizers }: Left, before: readonly Condition[]): Condition[] {
+export function conditionsOf ({ resources, finalizers, undiscovered, failures }: Left, before: readonly Condition[]): Condition[] {
   const content = resources.size > 0
     ? { status: 'True', reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${countsText(resources, (name, many) => `${name} has ${many} resource instances`)}` }
     : { status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' }
   const finalizing = finalizers.size > 0
     ? { status: 'True', reason: 'SomeFinalizersRemain', message: `Some content in the namespace has finalizers remaining: ${countsText(finalizers, (name, many) => `${name} in ${many} resource instances`)}` }
     : { status: 'False', reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' }
+  const failing = [...undiscovered].sort(([a], [b]) => a < b ? -1 : 1).map(([groupVersion, reason]) => `${groupVersion}: ${reason}`).join(', ')
+  const discovery = undiscovered.size > 0
+    ? { status: 'True', reason: 'DiscoveryFailed', message: shortened(`Discovery failed for some groups, ${undiscovered.size} failing: unable to retrieve the complete list of server APIs: ${failing}`) }
+    : { status: 'False', reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' }
+  const deletion = failures.length > 0
+    ? { status: 'True', reason: 'ContentDeletionFailed', message: shortened(`Failed to delete all resource types, ${failures.length} remaining: ${[...failures].sort().join(', ')}`) }
+    : { status: 'False', reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' }
   const desired: Condition[] = [
-    { type: 'NamespaceDeletionDiscoveryFailure', status: 'False', reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
+    { type: 'NamespaceDeletionDiscoveryFailure', ...discovery },
     { type: 'NamespaceDeletionGroupVersionParsingFailure', status: 'False', reason: 'ParsedGroupVersions', message: 'All legacy orch types successfully parsed' },
-    { type: 'NamespaceDeletionContentFailure', status: 'False', reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' },
+    { type: 'NamespaceDeletionContentFailure', ...deletion },
     { type: 'NamespaceContentRemaining', ...content },
     { type: 'NamespaceFinalizersRemaining', ...finalizing }
   ]

@@ -15,7 +15,8 @@ import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
-import { conditionsOf, count, type Left, type Condition } from './namespace-conditions.js'
+import type { Emptied, RemoteContents } from './aggregation/remote-contents.js'
+import { conditionsOf, count, nothingLeft, type Left, type Condition } from './namespace-conditions.js'
 import { WorkQueue, type Verdict } from './work-queue.js'
 
 /** Concurrent namespaces, and concurrent objects per namespace. */
@@ -23,19 +24,24 @@ const WORKERS = 8
 /** The newest state of all objects. */
 const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
 
+export interface NamespaceControllerOptions extends ControllerOptions {
+  /** What extension servers serve in a namespace. Default nothing. */
+  readonly remote?: RemoteContents | undefined
+}
+
 export class NamespaceController implements Controller {
   readonly #resources: ResourceRegistry
-  readonly #options: ControllerOptions
+  readonly #options: NamespaceControllerOptions
   readonly #queue: WorkQueue
   #context: WriteContext | undefined
   #informer: Informer | undefined
 
-  constructor (options: ControllerOptions) {
+  constructor (options: NamespaceControllerOptions) {
     this.#options = options
     this.#resources = options.resources
     this.#queue = new WorkQueue({
       workers: WORKERS,
-      work: (name, signal) => this.#reconcile(name, this.#context ??= serverContext(signal)),
+      work: (name, signal) => this.#reconcile(name, this.#context ??= serverContext(signal), signal),
       failed: (name, error) => {
         if (!isStorageError(error, 'Closed')) options.log(`reconciling namespace ${name} failed, retrying`, error)
       },
@@ -63,16 +69,21 @@ export class NamespaceController implements Controller {
   get #namespaces (): ResourceStore | undefined { return this.#resources.find('', 'namespaces') }
 
   /** One step for a namespace. */
-  async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
+  async #reconcile (name: string, context: WriteContext, signal: AbortSignal): Promise<Verdict> {
     const store = this.#namespaces
     const found = store === undefined ? undefined : await current(store, store.key('', name))
     if (store === undefined || found === undefined) return 'done'
     if (found.object.metadata.deletionTimestamp === undefined) return 'done'
     if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
     const { uid } = found.object.metadata
-    const counts: Left = { resources: new Map(), finalizers: new Map() }
-    const { seen, remaining } = await this.#deleteContents(name, context, counts, async () => isTerminating((await current(store, store.key('', name)))?.object, uid))
-    // The remaining objects are held by finalizers.
+    const counts = nothingLeft()
+    const isCurrent = async (): Promise<boolean> => isTerminating((await current(store, store.key('', name)))?.object, uid)
+    const own = await this.#deleteContents(name, context, counts, isCurrent)
+    const { remote } = this.#options
+    if (remote?.ready() === false) return 'later'
+    const others = await remote?.empty(name, counts, isCurrent, signal)
+    const [seen, remaining] = [own.seen + (others?.seen ?? 0), own.remaining + (others?.remaining ?? 0)]
+    // The remaining objects are held by finalizers, or by extension servers.
     if (remaining > 0) {
       await this.#writeConditions(store, name, uid, counts, context)
       return 'later'
@@ -164,8 +175,6 @@ function tally ({ resources, finalizers }: Left, { type: { plural }, stored: { g
   count(resources, `${plural}.${group}`)
   for (const finalizer of metadata.finalizers ?? []) count(finalizers, finalizer)
 }
-
-interface Emptied { readonly seen: number, readonly remaining: number }
 
 const isTerminating = (object: ApiObject | undefined, uid: string | undefined): boolean => object?.metadata.deletionTimestamp !== undefined && object.metadata.uid === uid
 

@@ -51,11 +51,14 @@ export class RegisteredServices implements Controller {
   #unsubscribe: (() => void) | undefined
   #remotes = 0
   #generation = 0
+  #synced = false
 
   constructor (options: ControllerOptions) { this.#options = options }
 
   /** Changes with the APIServices, but not with their status. */
   get generation (): number { return this.#generation }
+  /** Whether all stored APIServices are known. */
+  get synced (): boolean { return this.#synced }
   get byName (): ReadonlyMap<string, RegisteredService> { return this.#services }
 
   /** The APIService of a group version that another server serves. */
@@ -73,7 +76,10 @@ export class RegisteredServices implements Controller {
   async start (): Promise<void> {
     const { resources, log, clock } = this.#options
     const store = resources.find(GROUP, 'apiservices')
-    if (store === undefined) return
+    if (store === undefined) {
+      this.#synced = true
+      return
+    }
     this.#stop()
     const informer = this.#informer = new Informer({
       store,
@@ -86,6 +92,7 @@ export class RegisteredServices implements Controller {
     })
     this.#unsubscribe = store.onCommitted(revision => informer.reach(revision))
     await informer.start()
+    this.#synced = true
   }
 
   async close (): Promise<void> { this.#stop() }

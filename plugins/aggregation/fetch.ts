@@ -1,15 +1,24 @@
-/** One GET of a document of an extension server, bounded in time and bytes. */
+/** Requests of this server itself to extension servers, bounded in time and bytes. */
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
 import { send } from '../../clients/outgoing.js'
 import type { ClientCertificate } from '../../clients/client-certificate.js'
+import type { Ask } from '../../controllers/aggregation/remote-contents.js'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Pools } from './pools.js'
 import { targetOf, type Routing } from './target.js'
 import { userHeaders } from './user-headers.js'
 
 const AGGREGATOR = { username: 'system:aggregator', groups: ['system:authenticated'] }
+/** Upstream empties namespaces as this service account; the default roles let it. */
+const NAMESPACE_CONTROLLER = {
+  username: serviceAccountUsername('orch-system', 'namespace-controller'),
+  groups: [...serviceAccountGroups('orch-system'), 'system:authenticated']
+}
+const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json'
 const DEADLINE_MS = 10_000
-/** Of a document; reading more would hold the event loop. */
+/** Of an answer; reading more would hold the event loop. */
 export const MAX_BYTES = 3 * 1024 * 1024
 
 export interface Fetched {
@@ -21,18 +30,25 @@ export interface Fetched {
 /** @param etag of the version that is known, '' for none. @throws Error */
 export type Fetch = (remote: RemoteService, path: string, etag: string) => Promise<Fetched>
 
-export function documentFetch (routing: Routing, certificate: ClientCertificate, pools: Pools, via: string): Fetch {
-  return async (remote, path, etag) => {
+interface Sent { readonly method: string, readonly path: string, readonly headers: readonly string[], readonly body?: string | undefined }
+
+/** Sends one request and reads its answer, in time and with bounded bytes. @throws Error */
+export type Exchange = (remote: RemoteService, request: Sent) => Promise<Fetched>
+
+export function exchange (routing: Routing, certificate: ClientCertificate, pools: Pools, via: string): Exchange {
+  return async (remote, { method, path, headers, body }) => {
     const target = await targetOf(remote, routing)
     const pool = pools.of(remote, await certificate.current())
+    const length = body === undefined ? [] : ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body))]
     let cancel = (): void => {}
     const timer = setTimeout(() => { cancel() }, DEADLINE_MS)
     try {
       const { answer } = await send({
         ...target,
-        method: 'GET',
+        method,
         path,
-        headers: ['Host', target.authority, 'Accept', 'application/json', 'User-Agent', 'orch-apiserver', 'Via', via, ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR)],
+        headers: ['Host', target.authority, 'User-Agent', 'orch-apiserver', 'Via', via, ...length, ...headers],
+        ...(body === undefined ? {} : { body: Readable.from([body]) }),
         verify: !remote.insecure,
         secureContext: pool.secureContext,
         upgrade: false,
@@ -46,13 +62,19 @@ export function documentFetch (routing: Routing, certificate: ClientCertificate,
   }
 }
 
+export const documentFetch = (exchange: Exchange): Fetch => (remote, path, etag) =>
+  exchange(remote, { method: 'GET', path, headers: ['Accept', 'application/json', ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR)] })
+
+export const namespaceAsk = (exchange: Exchange): Ask => (remote, { metadataOnly = false, ...request }) =>
+  exchange(remote, { ...request, headers: ['Accept', metadataOnly ? METADATA : 'application/json', ...userHeaders(NAMESPACE_CONTROLLER)] })
+
 async function bytesOf (answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   // leaving the loop destroys the response and its connection
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new Error(`the document has more than ${MAX_BYTES} bytes`)
+    if (bytes > MAX_BYTES) throw new Error(`the answer has more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, bytes)

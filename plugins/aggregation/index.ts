@@ -10,11 +10,12 @@ import { admissionReader } from '../../admission/reader.js'
 import { Availability } from '../../controllers/aggregation/availability.js'
 import { discoveryOrder } from '../../controllers/aggregation/discovery-order.js'
 import { RegisteredServices, type RegisteredService } from '../../controllers/aggregation/registered-services.js'
+import { remoteContents, type RemoteContents } from '../../controllers/aggregation/remote-contents.js'
 import type { Controller } from '../../controllers/controller.js'
 import { failureFields } from '../../storage/errors.js'
 import { occasionally } from '../occasionally.js'
 import { RemoteDocuments, type Documents } from './documents.js'
-import { documentFetch } from './fetch.js'
+import { documentFetch, exchange, namespaceAsk } from './fetch.js'
 import { observeAvailability, observeCertificates } from './metrics.js'
 import { Pools } from './pools.js'
 import { discoveryProbe } from './probe.js'
@@ -36,6 +37,8 @@ export interface Aggregation {
   readonly groups: () => ReadonlyMap<string, readonly string[]>
   /** OpenAPI documents of extension servers; the same value as long as they have not changed. */
   readonly documents: () => Promise<Documents>
+  /** What extension servers serve in namespaces that are deleted. */
+  readonly contents: RemoteContents
   readonly controllers: readonly Controller[]
 }
 
@@ -54,7 +57,8 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
   services.onChange((before, after) => { if (before?.remote !== undefined && before.remote !== after?.remote) pools.retire(before.name) })
 
   const unread = occasionally<readonly [string, unknown]>(([name, error]) => { log(`the OpenAPI document of APIService ${name} is left out`, error) })
-  const documents = new RemoteDocuments({ services, fetch: documentFetch(routing, certificate, pools, via), failed: (name, error) => { unread([name, error]) } })
+  const asking = exchange(routing, certificate, pools, via)
+  const documents = new RemoteDocuments({ services, fetch: documentFetch(asking), failed: (name, error) => { unread([name, error]) } })
 
   let order: ReadonlyMap<string, readonly string[]> | undefined
   let orderOf = ''
@@ -74,6 +78,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
       return order
     },
     documents: () => documents.current(),
+    contents: remoteContents(services, namespaceAsk(asking)),
     controllers: [services, new Availability({ resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via), observer: observeAvailability(metrics) })]
   }
   fastify.addHook('onReady', async () => { await certificate.current() })

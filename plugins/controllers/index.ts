@@ -53,7 +53,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   }
   if (identityLease !== undefined) own.push(new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease }))
   const all: Started[] = [
-    { name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] }), new NamespaceController(options), ...own] },
+    { name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] }), new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents }), ...own] },
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
     { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: fastify.orch.settings.featureGates })] },

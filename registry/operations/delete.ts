@@ -141,8 +141,8 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
     metadata.deletionTimestamp = now(grace)
     metadata.deletionGracePeriodSeconds = grace
-    // Controllers must react to the new deletionTimestamp.
-    if ((metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)
+    // Controllers must react to the new deletionTimestamp. Types with a beginning of their own count no generation for it, as upstream.
+    if (store.strategy.beginDelete === undefined && (metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)
     store.strategy.beginDelete?.(object)
   }
   return object

@@ -170,7 +170,7 @@ t.test('a type is emptied before its definition goes', async t => {
   await server.post(WIDGETS, widget('a'))
   await server.post(WIDGETS, { ...widget('held'), metadata: { name: 'held', finalizers: ['example.com/hold'] } })
   const deleted = await server.delete(`${DEFINITIONS}/widgets.example.com`)
-  t.match(deleted.json, { metadata: { finalizers: ['customresourcecleanup.apiextensions.orch.io'], deletionGracePeriodSeconds: undefined } })
+  t.match(deleted.json, { metadata: { finalizers: ['customresourcecleanup.apiextensions.orch.io'], generation: 1, deletionGracePeriodSeconds: undefined } })
   t.match(condition(deleted.json, 'Terminating'), { status: 'True', reason: 'InstanceDeletionPending' })
   await until(async () => condition((await server.get(`${DEFINITIONS}/widgets.example.com`)).json, 'Terminating')?.['reason'] === 'InstanceDeletionInProgress')
   t.equal((await server.post(WIDGETS, widget('late'))).code, 405)
