@@ -3,9 +3,11 @@
  * given a connection.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { readdir, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MAX_SOCKET_PATH } from '../../schemas/limits.js'
 import type { Tunnel, TunnelTarget } from './tunnel.js'
 
 export interface Relay {
@@ -15,11 +17,18 @@ export interface Relay {
   readonly close: () => void
 }
 
+const PREFIX = 'orch-egress-'
+const SOCKET = 'socket'
+
 /** @param failed called for each connection that could not be made */
 export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (error: Error) => void): Promise<Relay> {
-  const folder = mkdtempSync(join(tmpdir(), 'orch-egress-'))
+  const folder = mkdtempSync(join(tmpdir(), PREFIX))
   chmodSync(folder, 0o700)
-  const path = join(folder, 'socket')
+  const path = join(folder, SOCKET)
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new Error(`the temporary folder ${tmpdir()} has too long a path for a socket in it; set TMPDIR to a shorter one`)
+  }
   const open = new Set<Socket>()
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, socket => {
     open.add(socket)
@@ -43,6 +52,7 @@ export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (
     server.once('error', reject)
     server.listen(path, resolve)
   })
+  await removeDead().catch(() => {}) // a folder that stays harms nothing
   return {
     path,
     close: () => {
@@ -52,3 +62,19 @@ export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (
     }
   }
 }
+
+/** Removes the folders of processes that were killed. Nobody listens at their sockets; a folder without a socket is one that is being made. */
+async function removeDead (): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const folder = join(tmpdir(), name)
+    if (name.startsWith(PREFIX) && await isRefused(join(folder, SOCKET))) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const isRefused = (path: string): Promise<boolean> => new Promise(resolve => {
+  const socket = connect(path, () => {
+    socket.destroy()
+    resolve(false)
+  })
+  socket.once('error', (error: NodeJS.ErrnoException) => { resolve(error.code === 'ECONNREFUSED') })
+})

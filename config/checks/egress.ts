@@ -1,5 +1,6 @@
 /** Options of proxies. */
 import { DESTINATIONS, type EgressOptions, type EgressProxy } from '../../clients/egress/index.js'
+import { MAX_SOCKET_PATH } from '../../schemas/limits.js'
 import { choice } from '../flag.js'
 import { as, members, needed, string, type Option } from '../option.js'
 
@@ -13,7 +14,7 @@ const atUrl = members<Extract<EgressProxy, { readonly url: string }>>({
 
 const atSocket = members<Extract<EgressProxy, { readonly socket: string }>>({
   protocol: needed(as(choice(['HTTPConnect', 'GRPC'], 'HTTPConnect', ''))),
-  socket: needed(string(value => value === '' ? 'must be a path' : undefined))
+  socket: needed(string(value => value === '' || Buffer.byteLength(value) > MAX_SOCKET_PATH ? `must be a path of at most ${MAX_SOCKET_PATH} bytes` : undefined))
 })
 
 const proxy: Option<EgressProxy> = { check: (value, path) => { (typeof value === 'object' && value !== null && 'url' in value ? atUrl : atSocket).check(value, path) } }

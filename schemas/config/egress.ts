@@ -4,7 +4,8 @@
  * @see interface, `--egress-selector-config-file`
  */
 import { apiPackage, list, one, string, type Message, type Report, type Static } from '../language/declare.js'
-import { duplicate, forbidden, invalid, notSupported, required } from '../rules/findings.js'
+import { MAX_SOCKET_PATH } from '../limits.js'
+import { duplicate, forbidden, invalid, notSupported, required, tooLong } from '../rules/findings.js'
 
 export const PROTOCOLS = ['Direct', 'HTTPConnect', 'GRPC'] as const
 /** `master` is the former name of `controlplane`. */
@@ -69,7 +70,11 @@ function validateConnection ({ proxyProtocol = '', transport }: EgressConnection
   const { tcp, uds } = transport ?? {}
   if (tcp === undefined && uds === undefined) return required(report, `${at}.transport`, proxyProtocol === 'GRPC' ? 'uds must be set for GRPC' : 'tcp or uds must be set')
   if (tcp !== undefined && uds !== undefined) return forbidden(report, `${at}.transport`, 'tcp and uds cannot both be set')
-  if (uds !== undefined && (uds.udsName ?? '') === '') required(report, `${at}.transport.uds.udsName`, 'path of the socket')
+  if (uds !== undefined) {
+    const { udsName = '' } = uds
+    if (udsName === '') required(report, `${at}.transport.uds.udsName`, 'path of the socket')
+    else if (Buffer.byteLength(udsName) > MAX_SOCKET_PATH) tooLong(report, `${at}.transport.uds.udsName`, MAX_SOCKET_PATH)
+  }
   if (tcp === undefined) return
   if (proxyProtocol === 'GRPC') return forbidden(report, `${at}.transport.tcp`, 'GRPC is spoken over uds only')
   validateUrl(tcp, `${at}.transport.tcp`, report)

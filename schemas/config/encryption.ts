@@ -4,9 +4,10 @@
  * @see interface, `--encryption-provider-config`
  */
 import { apiPackage, int32, list, one, string, type Report, type Static } from '../language/declare.js'
+import { MAX_SOCKET_PATH } from '../limits.js'
 import { parseDuration } from '../meta/duration.js'
 import { Duration } from '../meta/scalars.js'
-import { duplicate, invalid, required } from '../rules/findings.js'
+import { duplicate, invalid, required, tooLong } from '../rules/findings.js'
 
 const { message, kind } = apiPackage('apiserver.config.orch.io', 'v1', 'io.orch.apiserver.config.v1')
 
@@ -116,6 +117,7 @@ function validateName ({ name, endpoint }: Static<typeof KeyService>, at: string
 
 function validateKeyService ({ endpoint, timeout = '', cachesize = 0 }: Static<typeof KeyService>, at: string, report: Report): void {
   if (endpoint !== '' && !/^unix:\/\/\/[^/@]/.test(endpoint)) invalid(report, `${at}.endpoint`, endpoint, 'must be the path of a socket: unix:///PATH')
+  else if (Buffer.byteLength(endpoint) - 'unix://'.length > MAX_SOCKET_PATH) tooLong(report, `${at}.endpoint`, 'unix://'.length + MAX_SOCKET_PATH)
   if (cachesize === 0) invalid(report, `${at}.cachesize`, cachesize, 'cachesize should be a positive value, or negative to disable')
   if ((parseDuration(timeout) ?? 0n) <= 0n) invalid(report, `${at}.timeout`, timeout, 'timeout should be a positive value')
 }

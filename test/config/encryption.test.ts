@@ -56,6 +56,7 @@ const WRONG: ReadonlyArray<readonly [text: string, says: string | RegExp]> = [
   [kms('name: a'), `${AT}.kms.endpoint: Required value`],
   ...['tcp://127.0.0.1:1', 'unix://relative', 'unix:///', '/run/kms.sock', 'unix:///@abstract', 'http://a/b'].map(endpoint =>
     [kms(`name: a, endpoint: "${endpoint}"`), `${AT}.kms.endpoint: Invalid value: "${endpoint}": must be the path of a socket: unix:///PATH`] as const),
+  [kms(`name: a, endpoint: "unix:///${'a'.repeat(107)}"`), /kms\.endpoint: Too long: must have at most 1\d\d bytes$/],
   [kms('name: a, endpoint: "unix:///a", cachesize: 0'), `${AT}.kms.cachesize: Invalid value: 0: cachesize should be a positive value, or negative to disable`],
   [kms('name: a, endpoint: "unix:///a", timeout: 0s'), `${AT}.kms.timeout: Invalid value: "0s": timeout should be a positive value`],
   [kms('name: a, endpoint: "unix:///a", timeout: -1s'), `${AT}.kms.timeout: Invalid value: "-1s": timeout should be a positive value`],

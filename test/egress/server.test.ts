@@ -128,6 +128,7 @@ for (const [title, selection, says] of [
   ['two transports', { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport: { ...TCP, uds: { udsName: '/s' } } } }, /transport: Forbidden/],
   ['gRPC over TCP', { name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: TCP } }, /transport\.tcp: Forbidden/],
   ['a socket without a path', { name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: {} } } }, /udsName: Required value/],
+  ['a socket whose path the system would cut', { name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: `/${'s'.repeat(107)}` } } } }, /udsName: Too long: must have at most 10\d bytes/],
   ['another scheme', { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport: { tcp: { url: 'socks://h:1' } } } }, /tcp\.url: Invalid value/],
   ['a password', { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport: { tcp: { url: 'http://me:hunter2@h:1' } } } }, /must have no user and password/],
   ['TLS over http', { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport: { tcp: { url: 'http://h:1', tlsConfig: {} } } } }, /tlsConfig: Forbidden/],
