@@ -43,7 +43,6 @@ export function decodeStored ({ stored: { message }, anyStoredVersion }: Resourc
 /** V8 quotes invalid JSON, and findings quote wrong values. A stack has them too, so the error is not a cause. */
 function withoutQuotes (error: unknown): unknown {
   if (!(error instanceof Error) || !error.message.includes('"')) return error
-  // eslint-disable-next-line preserve-caught-error -- see above
   return new Error(error instanceof SyntaxError ? 'it is not valid JSON' : error.message.replace(/"[^]*"/, '"…"'))
 }
 
