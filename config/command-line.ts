@@ -112,15 +112,15 @@ const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flat
 
 /**
  * Normalizes arguments for commander: a bare bool becomes `--flag=true`, because commander would take the next argument; `-v=4` becomes
- * `--v=4`; an unknown flag loses its value, so that commander can suggest a similar name.
+ * `--v=4`; underscores in names become dashes, as upstream; an unknown flag loses its value, so that commander can suggest a similar name.
  */
 const withBareBools = (args: readonly string[], { sections }: CommandForm): string[] => args.map(argument => {
   const [head = '', long, short = '', equals] = FORM.exec(argument) ?? []
   if (head === '') return argument
-  const name = long ?? SHORTS.get(short) ?? ''
+  const name = long?.replaceAll('_', '-') ?? SHORTS.get(short) ?? ''
   if (!isFlagName(name) || !Object.values(sections).some(flags => Object.hasOwn(flags, name))) return long === undefined ? argument : `--${long}`
   if (equals === '=') return `--${name}=${argument.slice(head.length)}`
-  return FLAGS[name].bare && argument.length === head.length ? `--${name}=true` : argument
+  return FLAGS[name].bare && argument.length === head.length ? `--${name}=true` : long === undefined ? argument : `--${name}`
 })
 
 /** Translates commander's errors: `error: unknown option '--nam'\n(Did you mean --name?)`. */

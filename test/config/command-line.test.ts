@@ -74,6 +74,9 @@ t.test('a duration no timer can hold is refused', async t => {
 t.test('port ranges and CIDRs are read', async t => {
   t.strictSame(value('service-node-port-range', '--service-node-port-range=1-65535'), { from: 1, to: 65535 })
   for (const bad of ['0-10', '10-1', '1-65536', '10', 'a-b', '1-2-3']) t.throws(() => parseArguments([`--service-node-port-range=${bad}`]), /must be two ports/, bad)
+  t.strictSame(value('secure-port', '--secure_port=7000'), 7000, 'underscores for dashes')
+  t.strictSame(value('secure-port', '--secure_port', '7001'), 7001)
+  t.strictSame(value('anonymous-auth', '--anonymous_auth'), true)
   t.strictSame(value('cloud-provider-gce-l7lb-src-cidrs', '--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8,fd00::/64'), ['10.0.0.0/8', 'fd00::/64'])
   for (const bad of ['10.0.0.0', '10.0.0.0/33', '10.0.0/8', 'fd00::/129', '10.0.0.0/8/8', '/8']) t.throws(() => parseArguments([`--service-cluster-ip-range=${bad}`]), /must be a CIDR/, bad)
 })
