@@ -39,6 +39,7 @@ import securityHeaders from './plugins/security-headers.js'
 import type { OrchServer } from './plugins/server.js'
 import shutdown from './plugins/shutdown.js'
 import storage from './plugins/storage/index.js'
+import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
 import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
@@ -107,6 +108,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(storage, { storage: options.storage, watchCache: options.watchCache, admission: options.admission, services: options.services, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
   await fastify.register(aggregation, options.outbound ?? {})
   await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
+  await fastify.register(storageVersionBarrier)
   await fastify.register(operations)
   await fastify.register(connections, options.connections ?? {})
   if (options.profiling !== undefined) await fastify.register(profiling, { ...options.profiling, requestTimeout: limits.requestTimeout })

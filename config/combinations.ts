@@ -1,11 +1,14 @@
 /** Validates combinations of flags. */
+import { publishesStorageVersions } from '../schemas/api/internal/published.js'
+import { storageVersions } from '../schemas/api/internal/storageversions.js'
 import { featureGates } from '../schemas/gates.js'
-import { gateSettings, unsupportedGate } from './feature-gates.js'
+import { gateSettings } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
 import type { Parsed } from './command-line.js'
 import { idleAuditFlags } from './unused-audit-flags.js'
+import { disabledApis } from './runtime-config.js'
 import { belongsToTls13 } from './tls-names.js'
 
 /** Flags that require each other. */
@@ -71,9 +74,6 @@ export function checkCombinations ({ values, given }: Parsed): void {
   const expiration = values['service-account-max-token-expiration']
   if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
 
-  const gate = unsupportedGate(gateSettings(values['feature-gates']))
-  if (gate !== undefined) refuse('feature-gates', gate)
-
   const { from, to } = values['service-node-port-range']
   const port = values['orch-service-node-port']
   if (port !== 0 && (port < from || port > to)) refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
@@ -118,11 +118,18 @@ function idleFairness ({ values }: Parsed): string[] {
   return ['--enable-priority-and-fairness has no effect with --max-requests-inflight=0 and --max-mutating-requests-inflight=0: there is nothing to share out, and requests are not limited']
 }
 
+function idleStorageVersions ({ values, given }: Parsed): string[] {
+  const disabled = new Set(disabledApis(values['runtime-config'], given.get('runtime-config')))
+  if (!isOn(values, 'StorageVersionAPI') || publishesStorageVersions({ enabled: gate => isOn(values, gate) }, disabled)) return []
+  const { stored: { apiVersion } } = storageVersions
+  return [`--feature-gates=StorageVersionAPI=true has no effect without --${isOn(values, 'APIServerIdentity') ? `runtime-config=${apiVersion}=true` : 'feature-gates=APIServerIdentity=true'}`]
+}
+
 /** Warnings about flags without effect because of other flags. */
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
   const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
-  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleRefinements(parsed), ...idleCloudFlags(parsed), ...idleFairness(parsed), ...idleAuditFlags(parsed)]
+  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleRefinements(parsed), ...idleCloudFlags(parsed), ...idleFairness(parsed), ...idleStorageVersions(parsed), ...idleAuditFlags(parsed)]
 }
 
 /** Flags that only refine another flag. */

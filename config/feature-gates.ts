@@ -1,5 +1,5 @@
 /** The settings of --feature-gates. */
-import { featureGates, GATES, GATE_GROUPS, type Gate } from '../schemas/gates.js'
+import { GATES, GATE_GROUPS, type Gate } from '../schemas/gates.js'
 import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
 import { meant } from './meant.js'
@@ -12,17 +12,6 @@ export function gateProblem (name: string, value: string): string | undefined {
   const gate = GATES.get(name)
   if (gate === undefined) return GATE_GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out${meant(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
   return gate.stage === 'GA' && !isOn(value) ? `cannot set ${name} to false, it is GA and locked to true; leave it out` : undefined
-}
-
-/** Settings that this server would have to act on, and does not yet. Gates of other components are accepted. */
-const UNBUILT: ReadonlyMap<string, boolean> = new Map([['StorageVersionAPI', true]])
-
-/** Describes the first setting that is not supported, of a stage or a gate; undefined if all are. */
-export function unsupportedGate (settings: Readonly<Record<string, boolean>>): string | undefined {
-  const gates = featureGates(settings)
-  const [name, value] = [...UNBUILT].find(([name, value]) => gates.enabled(name) === value) ?? []
-  if (name === undefined) return undefined
-  return `${name}=${String(value)} is not supported by this version yet; ${Object.hasOwn(settings, name) ? 'leave it out' : `add ${name}=${String(value !== true)}`}`
 }
 
 /** Warnings about GA and deprecated gates. */

@@ -4,6 +4,7 @@ import type { Attributes, Authorizer } from '../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { PublishedAuthentication } from '../controllers/published-authentication.js'
+import type { StorageVersions } from '../controllers/storage-versions.js'
 import type { RbacAuthorizer } from '../auth/rbac/authorizer.js'
 import type { HookCaller } from '../admission/webhooks/target.js'
 import type { FlowControl } from '../flow-control/flow-control.js'
@@ -50,6 +51,8 @@ export interface OrchServer {
   conversionCaller: HookCaller
   /** `plugins/storage/index.ts`: allocation of service addresses and ports. */
   services: ServiceAllocation | undefined
+  /** `plugins/controllers/`: publishes the storage versions; undefined without the feature gate. */
+  storageVersions: StorageVersions | undefined
   /** `plugins/connections/`: handles requests to pods, services and nodes. */
   connections: Connections
   /** `plugins/aggregation/`: group versions that other servers serve. */

@@ -2,7 +2,7 @@
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 import { admissionProblem } from '../admission-plugins.js'
-import { gateProblem, unsupportedGate } from '../feature-gates.js'
+import { gateProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'
 import { cluster, serviceRangeProblem } from '../flags/cluster.js'
 import { features } from '../flags/features.js'
@@ -10,7 +10,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { OptionError, anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, record, string, whole, type Table } from '../option.js'
+import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, record, string, whole, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -103,13 +103,7 @@ const OPTIONS: Table<ServerOptions> = {
     countInterval: as(stores['etcd-count-metric-poll-period']),
     sizeInterval: as(stores['etcd-db-metric-poll-interval'])
   }),
-  featureGates: {
-    check: (value, path) => {
-      record(boolean, (name, value) => gateProblem(name, String(value))).check(value, path)
-      const problem = unsupportedGate(value as Readonly<Record<string, boolean>>) // just checked
-      if (problem !== undefined) throw new OptionError(path, undefined, problem)
-    }
-  }
+  featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 
 /** Options that Fastify reads. A prefix with a wildcard would take every path below it for itself, so that no request of the start ends. */

@@ -97,9 +97,10 @@ function completeBinding (existing: Binding, desired: Binding): boolean {
 export class DefaultRoles extends AtStart {
   protected async make (): Promise<void> {
     const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
-    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES], role => this.#ensure('clusterroles', roleOf(role, gates), completeRole))
+    const isOn = ({ gates: needed = [] }: DefaultRole | DefaultBinding): boolean => needed.every(gates.enabled)
+    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn), role => this.#ensure('clusterroles', roleOf(role, gates), completeRole))
     await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', roleOf(role, gates, role.namespace), completeRole))
-    await this.each(BINDINGS, binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
+    await this.each(BINDINGS.filter(isOn), binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
   }
 
   async #ensure<T extends ApiObject> (plural: string, desired: T, complete: (existing: T, desired: T) => boolean): Promise<void> {

@@ -14,10 +14,12 @@ import { SystemNamespaces } from '../../controllers/system-namespaces.js'
 import { SystemPriorityClasses } from '../../controllers/system-priority-classes.js'
 import type { IdentitySettings } from '../../controllers/identity-lease.js'
 import type { OwnServiceSettings } from '../../controllers/services/own-service.js'
+import { publishesStorageVersions } from '../../schemas/api/internal/published.js'
 import { failureFields } from '../../storage/errors.js'
 import { observeQueues } from './queue-metrics.js'
 
 const RETRY_MS = 1000
+const STORAGE_VERSIONS_HOOK = 'built-in-resources-storage-version-updater'
 /** Maximum milliseconds to wait for controllers at shutdown, in case the store is unavailable. */
 const MAX_CLOSING_MS = 1000
 
@@ -42,25 +44,34 @@ interface Started {
 }
 
 export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, identityLease, quotas = true }) => {
-  const { resources, health, services: allocation } = fastify.orch
+  const { resources, health, services: allocation, settings: { featureGates, disabledApis } } = fastify.orch
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
-  const own: Controller[] = []
+  const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents })]
   if (orchService !== undefined) {
     if (allocation === undefined) throw new TypeError('the option orchService needs services beside it: the service gets the first address of their range')
     const { OwnService } = await import('../../controllers/services/own-service.js')
     own.push(new OwnService({ ...options, ...orchService, allocation, leaving: fastify.orch.shutdown.leaving }))
   }
-  if (identityLease !== undefined) own.push(new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease }))
-  const all: Started[] = [
-    { name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] }), new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents }), ...own] },
+  const first: Controller[] = [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] })]
+  const all: Started[] = [{ name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: first }]
+  const lease = identityLease === undefined ? undefined : new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease })
+  if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
+    const publisher = fastify.orch.storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({ ...options, identity: lease.identity })
+    first.push(lease)
+    all.push(
+      { name: STORAGE_VERSIONS_HOOK, task: 'the storage versions could not be published', after: 'bootstrap-system-namespaces', controllers: [publisher] },
+      { name: 'bootstrap-controller', task: 'the namespaces and the service orch could not be looked after', controllers: own }
+    )
+  } else first.push(...own, ...lease === undefined ? [] : [lease])
+  all.push(
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
-    { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: fastify.orch.settings.featureGates })] },
+    { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: featureGates })] },
     { name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
     { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
     { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
-  ]
+  )
   const { signer, certificateAuthority } = fastify.orch.serviceAccountTokens
   if (signer !== undefined) {
     const { TokenSecrets } = await import('../../controllers/token-secrets.js')
@@ -112,8 +123,9 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   fastify.addHook('onReady', done => {
     const hooks = new Map<string, Promise<void>>()
     for (const one of all) {
-      const before = hooks.get(one.after ?? '')
-      const started = before === undefined ? start(one) : before.then(() => start(one))
+      // With the gate, only the namespaces and the lease are written before the storage versions.
+      const before = [one.after ?? '', STORAGE_VERSIONS_HOOK].flatMap(name => hooks.get(name) ?? [])
+      const started = before.length === 0 ? start(one) : Promise.all(before).then(() => start(one))
       if (one.name === undefined) continue
       hooks.set(one.name, started)
       health.postStart(one.name, started)

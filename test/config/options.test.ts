@@ -114,6 +114,10 @@ t.test('flags without anything to act on are warned of', async t => {
     ['apiserver-count=3', 'endpoint-reconciler-type=master-count'], ['identity-lease-duration-seconds=60', 'feature-gates=APIServerIdentity=true']
   ]) t.strictSame(await warnings(`--${flag}`), [`--${flag?.split('=')[0]} has no effect without --${without}`])
   t.strictSame(await warnings('--cloud-provider=external'), [])
+  const published = '--feature-gates=APIServerIdentity=true,StorageVersionAPI=true'
+  t.strictSame(await warnings('--feature-gates=StorageVersionAPI=true'), ['--feature-gates=StorageVersionAPI=true has no effect without --feature-gates=APIServerIdentity=true'])
+  for (const served of [[], ['--runtime-config=internal.apiserver.orch.io/v1alpha1/storageversions=false,api/alpha']]) t.strictSame(await warnings(published, ...served), ['--feature-gates=StorageVersionAPI=true has no effect without --runtime-config=internal.apiserver.orch.io/v1alpha1=true'])
+  t.strictSame(await warnings(published, '--runtime-config=api/all=true'), [])
   t.strictSame(await warnings('--cloud-provider=external', '--cloud-config=c', '--azure-container-registry-config=a'), ['--cloud-config has no effect here: the cloud controller manager reads this file', '--azure-container-registry-config has no effect here: node agents pull images'])
   t.strictSame(await warnings('--contention-profiling', '--profiling=false'), ['--contention-profiling has no effect without --profiling'])
   t.strictSame((await warnings('--audit-log-format=legacy', '--audit-log-maxage=3')).toSorted(), ['--audit-log-format has no effect without --audit-log-path', '--audit-log-maxage has no effect without --audit-log-path'])

@@ -89,8 +89,6 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--feature-gates=AppArmor', /key=value/],
   ['--feature-gates=AppArmor=perhaps', /true or false/],
   ['--feature-gates=ServerSideApply=false', /cannot set ServerSideApply to false, it is GA and locked to true/],
-  ['--feature-gates=StorageVersionAPI=true', /StorageVersionAPI=true is not supported by this version yet; leave it out/],
-  ['--feature-gates=AllAlpha=true', /StorageVersionAPI=true is not supported by this version yet; add StorageVersionAPI=false/],
   ['--runtime-config=example.org/v1=false', /no API version/],
   ['--runtime-config=apps/v1/podsets=false', /apps\/v1\/podsets is no API version/],
   ['--logging-format=xml', /must be one of text, json/],
@@ -115,7 +113,7 @@ t.test('what asks for nothing, or for what is done anyway, is accepted', async t
     '', '--vmodule=request*=8,tracing=4', '--feature-gates=APIServerTracing=true --tracing-config-file=/t', '--feature-gates=APIServerTracing=true', '--profiling=false', '--log-flush-frequency=1s', '--experimental-logging-sanitization', '--goaway-chance=0.001', '--audit-log-mode=blocking-strict', '--enable-priority-and-fairness=false', '--enable-priority-and-fairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--max-requests-inflight=0 --max-mutating-requests-inflight=0', '--feature-gates=APIPriorityAndFairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
     '--storage-media-type=application/yaml', '--cloud-provider=external --cloud-config=c', '--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8', '--azure-container-registry-config=c', '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
-    '--feature-gates=AppArmor=true,AnyVolumeDataSource=False', '--feature-gates=AllBeta=true', '--feature-gates=AllBeta=false', '--feature-gates=AllAlpha=true,StorageVersionAPI=false,AllBeta=False', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
+    '--feature-gates=AppArmor=true,AnyVolumeDataSource=False', '--feature-gates=AllBeta=true', '--feature-gates=AllBeta=false', '--feature-gates=AllAlpha=true', '--feature-gates=AllAlpha=true,StorageVersionAPI=false,AllBeta=False', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
     '--runtime-config=batch/v1=false', '--runtime-config=api/beta=false', '--runtime-config=api/all=true,api/alpha=false',
     '--etcd-servers=https://a:2379,https://[::1]:2379 --etcd-servers-overrides=/events#http://h:1;http://i:1,apps/deployments#http://j:1', '--storage-backend=etcd3 --etcd-servers=http://a:1',
     '--etcd-servers=http://a:1 --etcd-servers-overrides=/secrets#https://h:1 --etcd-cafile=c', '--tls-min-version=VersionTLS13 --tls-cipher-suites=TLS_AES_128_GCM_SHA256'

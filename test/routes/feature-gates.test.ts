@@ -1,7 +1,6 @@
 /** What each feature gate of the release does here: nothing any more, something in another component, or what its proof checks. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { unsupportedGate } from '../../config/feature-gates.js'
 import { GATES } from '../../schemas/gates.js'
 import { build, type Client, type Json } from '../build.js'
 import { definition, DEFINITIONS, version } from '../custom/definitions.js'
@@ -21,10 +20,8 @@ const OF_OTHERS = `
   PodAndContainerStatsFromCRI ProxyTerminatingEndpoints QOSReserved RotateKubeletServerCertificate SeccompDefault SizeMemoryBackedVolumes
   TopologyManager VolumeCapacityPriority WinDSR WinOverlay`.trim().split(/\s+/)
 
-/** Refused, as this server would have to act on them: the setting that is. */
-const UNBUILT = { StorageVersionAPI: true }
 /** Proved apart from the others. */
-const ELSEWHERE = ['RemainingItemCount', 'APIServerTracing', 'APIPriorityAndFairness', 'APIServerIdentity', 'CSIMigration']
+const ELSEWHERE = ['RemainingItemCount', 'APIServerTracing', 'APIPriorityAndFairness', 'APIServerIdentity', 'StorageVersionAPI', 'CSIMigration']
 
 const ns = (group: string, plural: string): string => `${group}/namespaces/default/${plural}`
 const PODS = ns('/api/v1', 'pods')
@@ -183,7 +180,7 @@ const DRIVEN = { services: { clusterIPRanges: ['10.96.0.0/26'] } }
 t.test('each gate of the release is of one kind', async t => {
   const stages = Object.entries(FACTS)
   const ended = stages.filter(([, { stage }]) => stage === 'GA').map(([name]) => name)
-  const all = [...OF_OTHERS, ...Object.keys(UNBUILT), ...ELSEWHERE, ...Object.keys(PROOFS), ...ended]
+  const all = [...OF_OTHERS, ...ELSEWHERE, ...Object.keys(PROOFS), ...ended]
   t.same(all.toSorted(), stages.map(([name]) => name).toSorted())
   const differs = stages.filter(([name, fact]) => { const gate = GATES.get(name); return gate?.stage !== fact.stage || gate.default !== fact.default }).map(([name]) => name)
   t.same(differs, ['ServerSideFieldValidation'], 'the interface has its parameter')
@@ -237,6 +234,13 @@ t.test('default roles have the rules of gates that are on', async t => {
   }
 })
 
+t.test('a role of two gates exists with both alone', async t => {
+  for (const featureGates of [{ StorageVersionAPI: true, APIServerIdentity: true }, { StorageVersionAPI: true }, { APIServerIdentity: true }]) {
+    const server = await build(t, { authorization: { modes: ['RBAC', 'AlwaysAllow'] }, featureGates })
+    for (const plural of ['clusterroles', 'clusterrolebindings']) t.equal((await server.get(`/apis/rbac.authorization.orch.io/v1/${plural}/system:controller:storage-version-garbage-collector`)).code, 'StorageVersionAPI' in featureGates && 'APIServerIdentity' in featureGates ? 200 : 404)
+  }
+})
+
 t.test('pages say how many items remain, with the gate of both', async t => {
   for (const featureGates of [{}, { RemainingItemCount: false }, { APIListChunking: false }]) {
     const { metadata } = await lists(await build(t, { featureGates }))
@@ -249,17 +253,8 @@ t.test('gates of other components are accepted and change nothing', async t => {
   t.equal((await server.post(PODS, pod())).code, 201)
 })
 
-t.test('what has no effect yet is refused by name, of a gate and of its stage', async t => {
-  for (const [name, value] of Object.entries(UNBUILT)) {
-    t.match(unsupportedGate({ [name]: value }), new RegExp(`^${name}=${String(value)} is not supported by this version yet; leave it out`))
-    await t.rejects(build(t, { featureGates: { [name]: value } }), { message: new RegExp(`^featureGates: ${name}=`) })
-    t.equal(unsupportedGate({ [name]: !value }), undefined)
-  }
-  t.match(unsupportedGate({ AllAlpha: true }), /^StorageVersionAPI=true .*add StorageVersionAPI=false/)
-})
-
 t.test('stages are switched at once', async t => {
-  const [on, off] = [await build(t, { featureGates: { AllAlpha: true, AllBeta: true, StorageVersionAPI: false } }), await build(t, { featureGates: { AllAlpha: false, AllBeta: false } })]
+  const [on, off] = [await build(t, { featureGates: { AllAlpha: true, AllBeta: true } }), await build(t, { featureGates: { AllAlpha: false, AllBeta: false } })]
   const policy = { metadata: { name: 'a' }, spec: { podSelector: {}, egress: [{ ports: [{ port: 1, endPort: 2 }] }] } }
   t.equal((await made(on, POLICIES, policy)).spec['egress'][0].ports[0].endPort, 2)
   t.equal((await made(off, POLICIES, policy)).spec['egress'][0].ports[0].endPort, undefined)

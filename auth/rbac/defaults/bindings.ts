@@ -33,6 +33,7 @@ export const BINDINGS: readonly DefaultBinding[] = [
   { name: 'system:controller:service-account-controller', subjects: ['ServiceAccount:orch-system:service-account-controller'] },
   { name: 'system:controller:service-controller', subjects: ['ServiceAccount:orch-system:service-controller'] },
   { name: 'system:controller:statefulset-controller', subjects: ['ServiceAccount:orch-system:statefulset-controller'] },
+  { name: 'system:controller:storage-version-garbage-collector', subjects: ['ServiceAccount:orch-system:storage-version-garbage-collector'], gates: ['StorageVersionAPI', 'APIServerIdentity'] },
   { name: 'system:controller:ttl-after-finished-controller', subjects: ['ServiceAccount:orch-system:ttl-after-finished-controller'] },
   { name: 'system:controller:ttl-controller', subjects: ['ServiceAccount:orch-system:ttl-controller'] },
   { name: 'system:discovery', subjects: ['Group:system:authenticated'] },

@@ -241,6 +241,15 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
     ],
     gated: { gate: 'StatefulSetAutoDeletePVC', rule: 'update|core|persistentvolumeclaims' }
   },
+  {
+    name: 'system:controller:storage-version-garbage-collector',
+    rules: [
+      'get,list,watch|coordination.orch.io|leases',
+      'delete,get,list,patch,update,watch|internal.apiserver.orch.io|storageversions',
+      'get,patch,update|internal.apiserver.orch.io|storageversions/status'
+    ],
+    gates: ['StorageVersionAPI', 'APIServerIdentity']
+  },
   { name: 'system:controller:ttl-after-finished-controller', rules: ['delete,get,list,watch|batch|jobs', 'create,patch,update|core,events.orch.io|events'] },
   { name: 'system:controller:ttl-controller', rules: ['list,patch,update,watch|core|nodes', 'create,patch,update|core,events.orch.io|events'] }
 ]

@@ -1,5 +1,10 @@
 /** The notation of default roles and bindings. */
-export interface DefaultRole {
+interface Gated {
+  /** Feature gates that must all be on. Default none. */
+  readonly gates?: readonly string[]
+}
+
+export interface DefaultRole extends Gated {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
   /** Label of the roles that this one aggregates. */
@@ -9,7 +14,7 @@ export interface DefaultRole {
   readonly gated?: { readonly gate: string, readonly rule: string }
 }
 
-export interface DefaultBinding {
+export interface DefaultBinding extends Gated {
   readonly name: string
   /** '' or absent for cluster-wide bindings. */
   readonly namespace?: string

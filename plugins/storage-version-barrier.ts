@@ -1,0 +1,37 @@
+/**
+ * Answers writes of a type with 503 until this server has published in which version it stores the type (feature gate StorageVersionAPI).
+ * Runs after authorization, as upstream. The exceptions are upstream's: StorageVersions themselves, namespaces that a server creates, and
+ * leases in the namespace of the system.
+ */
+import fp from 'fastify-plugin'
+import type { RequestInfo } from '../auth/request-info.js'
+import { storageVersions as ownType } from '../schemas/api/internal/storageversions.js'
+import { serviceUnavailable } from '../schemas/status.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
+import { reasonOf } from '../storage/errors.js'
+import { isAdministrator } from './request-kinds.js'
+
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** Writes that a start of the cluster depends on, and reads. */
+export function passes ({ isResourceRequest, verb, group, resource, namespace }: RequestInfo, user: UserInfo | undefined): boolean {
+  if (!isResourceRequest || READS.has(verb)) return true
+  if (group === ownType.group && resource === ownType.plural) return true
+  if (group === 'coordination.orch.io' && resource === 'leases' && namespace === 'orch-system') return true
+  return group === '' && resource === 'namespaces' && verb === 'create' && user?.username === 'system:apiserver' && isAdministrator(user)
+}
+
+export default fp(async fastify => {
+  const { storageVersions, resources } = fastify.orch
+  if (storageVersions === undefined) return
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (storageVersions.completed) return done()
+    const { info, user } = request.orch
+    if (passes(info, user)) return done()
+    const type = resources.lookup(info)?.type
+    if (type === undefined || !storageVersions.pending(type)) return done()
+    const failure = storageVersions.lastFailure(type)
+    const name = info.group === '' ? info.resource : `${info.resource}.${info.group}`
+    done(serviceUnavailable(`wait for storage version registration to complete for resource: ${name}, last seen error: ${failure === undefined ? 'none' : reasonOf(failure)}`))
+  })
+}, { name: 'orch/storage-version-barrier', fastify: '5.x', dependencies: ['orch/authorization', 'orch/controllers'] })
