@@ -1,6 +1,6 @@
 /**
- * Stage and default of this release's feature gates, and what a server has set. They decide which fields and rules of objects apply, and
- * what other folders ask them for.
+ * Stage and default of this release's feature gates, and what a server has set. They decide which fields and rules of objects apply;
+ * other folders look up those of their own behaviour.
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
 import { RELEASE_NAME } from './meta/release.js'
@@ -23,7 +23,7 @@ const ALPHA = `
   RecoverVolumeExpansionFailure SeccompDefault ServiceIPStaticSubrange
   StatefulSetAutoDeletePVC StorageVersionAPI VolumeCapacityPriority WinDSR`
 
-/** The interface has its parameter, so it is on. */
+/** On, unlike upstream, because the interface has its parameter. */
 const ALPHA_ON = 'ServerSideFieldValidation'
 
 const BETA = `

@@ -17,7 +17,7 @@ const MAX_ID = 2 ** 47
 /** Bytes of data in a packet. */
 const MAX_CHUNK = 1024 * 1024
 const MAX_REASON = 300
-/** Milliseconds to tell the proxy that a connection is closed. */
+/** Milliseconds for the notice to the proxy that a connection is closed. */
 const CLOSING = 1000
 
 type Stream = Grpc.ClientDuplexStream<SentPacket, Received>

@@ -12,7 +12,7 @@ export interface Finding {
   readonly message: string
 }
 
-/** Requests the discovery document of a service. Rejects with an Error whose message says why it did not come. */
+/** Requests the discovery document of a service. Rejects with an Error whose message says why it was not received. */
 export type Probe = (service: RemoteService, signal: AbortSignal) => Promise<void>
 
 export const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }

@@ -1,7 +1,7 @@
 /**
  * Keeps an APIService for each group version that this server serves: creates what is missing, restores what was changed or deleted, and
- * removes those of custom resources when nothing is served in their version any longer. Objects without the label are left to whoever made
- * them. Several servers may do so concurrently.
+ * removes those of custom resources when nothing is served in their version any longer. Objects without the label are not
+ * touched. Several servers may do so concurrently.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf, isOwnGroup, prioritiesOf } from '../../schemas/groups.js'
@@ -161,7 +161,7 @@ export class LocalServices implements Controller {
   }
 }
 
-/** Another server did it, or the next event tells what is to do. */
+/** Another server did it, or the next event queues the object again. */
 const ignore = (...reasons: ReadonlyArray<'AlreadyExists' | 'NotFound' | 'Conflict'>) => (error: unknown): void => {
   if (!reasons.some(reason => isStatusError(error, reason))) throw error
 }

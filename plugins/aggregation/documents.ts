@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents of extension servers. They are fetched when a client asks for the merged ones, at most once a minute each; nobody waits
- * for those that are known. A server whose document is broken, too large or late is left out, or described by its last good one.
+ * OpenAPI documents of extension servers. They are fetched when a client asks for the merged ones, at most once a minute each; a client
+ * waits only for documents that were never fetched. A server whose document is broken, too large or late is left out, or described by its last good one.
  */
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'

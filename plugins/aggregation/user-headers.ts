@@ -1,4 +1,4 @@
-/** Headers of a request to an extension server: the user in X-Remote headers, and nothing that the client could pose as another user with. */
+/** Headers of a request to an extension server: the user in X-Remote headers, and none by which the client could pose as another user. */
 import type { IncomingMessage } from 'node:http'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../connections/headers.js'

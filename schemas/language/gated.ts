@@ -1,6 +1,6 @@
 /**
  * Fields that feature gates bring (`gate` of their options). While its gate is off, a field is dropped from what clients send unless the
- * stored object has it; defaults that depend on a gate are given and withheld here.
+ * stored object has it; defaults that depend on a gate are added and removed here.
  */
 import type { Gates } from '../gates.js'
 import { anywhere, isOfType, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
