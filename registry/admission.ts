@@ -1,5 +1,5 @@
 /**
- * The interface of admission, the last check before a write is validated and stored. Operations call it on every attempt of an update, so it always judges
+ * The interface of admission, the last check before a write is validated and stored. Operations call it on every attempt of an update, so it always sees
  * what will be written. Mutating plugins run first, in catalogue order; validating plugins run after validation.
  */
 import type { UserInfo } from '../schemas/meta/user-info.js'

@@ -46,7 +46,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
     return made
   })
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
-    judge(request, validation, findingsOf(type, body, message, decoded), why => badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
+    applyFieldValidation(request, validation, findingsOf(type, body, message, decoded), why => badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
   }
   if (request.orch.recorder !== undefined) {
     recordSent(request, message as Message<object>, decoded.object as object)
@@ -86,7 +86,7 @@ function findingsOf (type: string, body: Uint8Array, message: Message, { unknown
 const MAX_FINDINGS = 20
 
 /** Ignores findings, warns about them, or throws. @param refusal the error for Strict */
-export function judge (request: FastifyRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
+export function applyFieldValidation (request: FastifyRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
   if (validation === 'Ignore' || findings.length === 0) return
   if (validation === 'Strict') throw refusal(findings.slice(0, MAX_FINDINGS).join(', '))
   request.orch.warnings.push(...findings.flatMap(warningsOf).slice(0, MAX_FINDINGS))

@@ -19,7 +19,7 @@ import type { HookCaller } from '../../admission/webhooks/target.js'
 import { approvalOf } from './approval.js'
 import { empty } from './emptying.js'
 import { InstalledTypes } from './installed.js'
-import { isTrue, judgeNames, withCondition } from './names.js'
+import { isTrue, acceptNames, withCondition } from './names.js'
 import { NameIndex } from './used-names.js'
 
 const GROUP = 'apiextensions.orch.io'
@@ -100,7 +100,7 @@ export class Definitions implements Controller {
     const { metadata: { name = '' }, spec: { group }, status } = definition
     this.#names.set(name, { group, names: status.acceptedNames, waiting: !isTrue(definition, 'NamesAccepted') })
     this.#installed.install(definition)
-    if (isEmptying(definition) || this.#judged(definition) !== undefined) this.#queue.add(name)
+    if (isEmptying(definition) || this.#changedStatus(definition) !== undefined) this.#queue.add(name)
   }
 
   /** Names that are free now may be wanted. */
@@ -112,17 +112,17 @@ export class Definitions implements Controller {
     if (store === undefined || entry === undefined) return 'done'
     const definition = store.readStored(entry) as CustomResourceDefinition
     if (isEmptying(definition)) return await this.#empty(store, definition, context)
-    const judged = this.#judged(definition)
-    if (judged === undefined) return 'done'
-    await this.#writeStatus(store, definition, status => ({ ...status, ...judged }), context)
+    const changed = this.#changedStatus(definition)
+    if (changed === undefined) return 'done'
+    await this.#writeStatus(store, definition, status => ({ ...status, ...changed }), context)
     this.#requeue(definition.spec.group)
     return 'done'
   }
 
   /** What its status should say; undefined if it says so. */
-  #judged (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
+  #changedStatus (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
     const time = now()
-    const { acceptedNames, conditions } = judgeNames(definition, this.#names.used(definition.spec.group), time)
+    const { acceptedNames, conditions } = acceptNames(definition, this.#names.used(definition.spec.group), time)
     const approval = approvalOf(definition)
     const next = approval === undefined ? [...conditions] : withCondition(conditions, approval, time)
     return sameValue(acceptedNames, definition.status.acceptedNames) && sameValue(next, definition.status.conditions) ? undefined : { acceptedNames, conditions: next }

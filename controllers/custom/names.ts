@@ -20,22 +20,22 @@ export const isTrue = (definition: CustomResourceDefinition, type: string): bool
 /** Whether the objects of a definition are served. */
 export const isServed = (definition: CustomResourceDefinition): boolean => isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')
 
-/** Judges the names of a definition. A definition that was established once stays so, under the names it had. */
-export function judgeNames ({ spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string): NamesVerdict {
+/** Decides which names of a definition are accepted. A definition that was established once stays so, under the names it had. */
+export function acceptNames ({ spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string): NamesVerdict {
   const accepted: Names = status.acceptedNames ?? { plural: '', kind: '' }
   const next = { ...accepted }
   let conflict: Finding | undefined
-  const judge = (reason: string, taken: string | undefined, accept: () => void): void => {
+  const consider = (reason: string, taken: string | undefined, accept: () => void): void => {
     if (taken === undefined) accept()
     else conflict = { type: 'NamesAccepted', status: 'False', reason, message: taken }
   }
   const one = (name = '', own = '', others: UsedNames['kinds']): string | undefined => name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
-  judge('PluralConflict', one(names.plural, accepted.plural, used.resources), () => { next.plural = names.plural })
-  judge('SingularConflict', one(names.singular, accepted.singular, used.resources), () => { next.singular = names.singular })
+  consider('PluralConflict', one(names.plural, accepted.plural, used.resources), () => { next.plural = names.plural })
+  consider('SingularConflict', one(names.singular, accepted.singular, used.resources), () => { next.singular = names.singular })
   const short = (names.shortNames ?? []).filter(name => accepted.shortNames?.includes(name) !== true && used.resources.has(name))
-  judge('ShortNamesConflict', short.length === 0 ? undefined : messageOf(short.map(name => `${JSON.stringify(name)} is already in use`)), () => { next.shortNames = names.shortNames })
-  judge('KindConflict', one(names.kind, accepted.kind, used.kinds), () => { next.kind = names.kind })
-  judge('ListKindConflict', one(names.listKind, accepted.listKind, used.kinds), () => { next.listKind = names.listKind })
+  consider('ShortNamesConflict', short.length === 0 ? undefined : messageOf(short.map(name => `${JSON.stringify(name)} is already in use`)), () => { next.shortNames = names.shortNames })
+  consider('KindConflict', one(names.kind, accepted.kind, used.kinds), () => { next.kind = names.kind })
+  consider('ListKindConflict', one(names.listKind, accepted.listKind, used.kinds), () => { next.listKind = names.listKind })
   next.categories = names.categories
   const established = status.conditions?.find(({ type }) => type === 'Established')
   const verdict = [conflict ?? NO_CONFLICTS, established?.status === 'True' ? established : conflict === undefined ? ESTABLISHED : established ?? NOT_ACCEPTED]

@@ -40,7 +40,7 @@ const generatedName = (base: string): string => base.slice(0, MAX_BASE_LENGTH) +
 export async function create (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext, applied?: readonly Manager[]): Promise<Entry> {
   checkIdentity(store, object, target)
   mergeOwnerReferences(object, context.warn)
-  const judgement: Judgement = {}
+  const admitted: Admitted = {}
   // Track ownership before admission: the creator does not own what server plugins add.
   const size = bytesOf(object, context.size ?? 0, context.mayGrow)
   if (size !== context.size) context = { ...context, size }
@@ -55,7 +55,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   if (large) await nextTurn()
   let { managedFields } = object.metadata
   const request = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined, {
-    precondition: precondition => { judgement.precondition = precondition },
+    precondition: precondition => { admitted.precondition = precondition },
     trackOwnership: applied === undefined ? trackOwnership(store, object, (before, after) => { managedFields = trackAddition(store, managedFields, before, after, context) }) : undefined
   })
   await mutate(store, request, object)
@@ -71,7 +71,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   setSystemFields(metadata)
   for (let attempt = 1; ; attempt++) {
     if (generated) metadata.name = request.name = generatedName(metadata.generateName as string) // not empty: `generated`
-    const made = await attemptCreate(store, object, target.namespace, request, judgement, context)
+    const made = await attemptCreate(store, object, target.namespace, request, admitted, context)
     if (made !== undefined) return made
     if (!generated) throw alreadyExists(store.resource, metadata.name ?? '', await isTerminating(store, store.key(target.namespace, metadata.name ?? '')))
     if (attempt === MAX_NAME_ATTEMPTS) throw noUniqueName(store.resource, metadata.name ?? '')
@@ -105,23 +105,23 @@ function setSystemFields (metadata: ApiObject['metadata']): void {
 }
 
 /** The precondition of the last admission run. */
-interface Judgement { precondition?: Precondition | undefined }
+interface Admitted { precondition?: Precondition | undefined }
 
 /** Undefined when the name is taken. */
-async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
+async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, admitted: Admitted, context: WriteContext): Promise<Entry | undefined> {
   prepareNew(store, object, context.user)
   if (isLarge(context.size ?? 0)) await nextTurn()
   const write = async (): Promise<Entry | undefined> => {
     await validateNew(store, object, context)
-    return await writeNew(store, object, namespace, request, judgement, context)
+    return await writeNew(store, object, namespace, request, admitted, context)
   }
   return store.allocation === undefined ? await write() : await allocating(store, object, undefined, context.dryRun, write, made => made !== undefined)
 }
 
-async function writeNew (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, judgement: Judgement, context: WriteContext): Promise<Entry | undefined> {
+async function writeNew (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, admitted: Admitted, context: WriteContext): Promise<Entry | undefined> {
   const key = store.key(namespace, object.metadata.name ?? '')
   for (;;) {
-    judgement.precondition = undefined
+    admitted.precondition = undefined
     await store.admission.validate(request)
     forgetEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
@@ -133,10 +133,10 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
     const json = store.unversioned(object)
     const { value, entry } = expectWrite(store, key, object, isLarge(json.length) ? await encodeLarge(store, object, json) : { json, value: store.encode(object) })
-    const { precondition } = judgement
+    const { precondition } = admitted
     const result = await transact(store, context, 'create', () => createOn(precondition, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)
-    if (judgement.precondition === undefined || result.current !== undefined) return undefined
+    if (admitted.precondition === undefined || result.current !== undefined) return undefined
     // The precondition has changed: validate again with the current state.
     if (context.caller.signal.aborted) throw timeout('the request ended while others kept changing the namespace; nothing was created')
   }

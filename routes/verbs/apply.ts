@@ -13,7 +13,7 @@ import type { Target } from '../../registry/operations/context.js'
 import { completeView, viewConfig } from '../../registry/operations/view-config.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { firstTurn, isLarge, yieldToEventLoop } from '../../storage/turns.js'
-import { bodyOf, contentType, judge, parseText, recordValue } from '../body.js'
+import { bodyOf, contentType, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
 import { sendEntry } from '../respond.js'
 import { sendView } from './view.js'
@@ -52,7 +52,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   await yieldToEventLoop(body.length)
   checkType(message, value)
   const { object, unknown } = decode(message, value)
-  judge(request, validation, findingsOfYaml([], lines), why => badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
+  applyFieldValidation(request, validation, findingsOfYaml([], lines), why => badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
   if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   const { whole, owned } = shapesOf(message)
   const config = { kind: object.kind, apiVersion: object.apiVersion, ...appliedValue(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message

@@ -12,7 +12,7 @@ import { bounded } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { bodyOf, contentType, decodeBody, judge, parseText, recordValue } from '../body.js'
+import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { sendEntry } from '../respond.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
@@ -137,7 +137,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
     value,
     decode: (patched, decodeAs) => {
       const { object, unknown } = decodePatched(patched, decodeAs)
-      judge(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why => invalidPatch(patched, `strict decoding error: ${why}`))
+      applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why => invalidPatch(patched, `strict decoding error: ${why}`))
       return object
     }
   }

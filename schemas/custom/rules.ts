@@ -3,7 +3,7 @@ import { embeddedFindings } from '../api/apiextensions/embedded-objects.js'
 import { ObjectPatterns } from '../api/apiextensions/patterns.js'
 import { isObject } from '../api/apiextensions/plain-values.js'
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
-import { ValueJudge } from '../api/apiextensions/schema-values.js'
+import { ValueValidator } from '../api/apiextensions/schema-values.js'
 import { sortedJson } from '../codec/json/escape.js'
 import type { Report } from '../language/types.js'
 import { duplicate, invalid } from '../rules/findings.js'
@@ -50,7 +50,7 @@ export function customRules (schema: JSONSchemaProps, evaluates = false): Custom
         blocked ||= BLOCKING.has(error.type)
         reportAny(error)
       }
-      yield * new ValueJudge(patterns, true).validating(schema, object, '', report)
+      yield * new ValueValidator(patterns, true).validating(schema, object, '', report)
       if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
       // An object that had repeated items before they were forbidden may keep them.
       if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)

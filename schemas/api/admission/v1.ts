@@ -9,7 +9,7 @@ export const API_VERSION = 'admission.orch.io/v1'
 const { kind, message } = apiPackage('admission.orch.io', 'v1', 'io.orch.api.admission.v1')
 
 export type AdmissionRequest = Static<typeof AdmissionRequest>
-export const AdmissionRequest = message('AdmissionRequest', 'A request an admission webhook has to judge.', {
+export const AdmissionRequest = message('AdmissionRequest', 'A request for an admission webhook.', {
   uid: string(1, 'UID of this call, to be repeated in the response.', { required: true }),
   kind: one(2, 'Kind of the object, as converted for the webhook.', GroupVersionKind, { required: true }),
   resource: one(3, 'Resource of the request, as converted for the webhook.', GroupVersionResource, { required: true }),
@@ -28,7 +28,7 @@ export const AdmissionRequest = message('AdmissionRequest', 'A request an admiss
 })
 
 export type AdmissionResponse = Static<typeof AdmissionResponse>
-export const AdmissionResponse = message('AdmissionResponse', 'Judgement of an admission webhook.', {
+export const AdmissionResponse = message('AdmissionResponse', 'Decision of an admission webhook.', {
   uid: string(1, 'UID of the request that is answered.', { required: true }),
   allowed: bool(2, 'Whether the request is admitted.', { required: true }),
   status: one(3, 'Why the request is refused.', Status, { pointer: true }),
@@ -40,6 +40,6 @@ export const AdmissionResponse = message('AdmissionResponse', 'Judgement of an a
 
 export type AdmissionReview = Static<typeof AdmissionReview>
 export const AdmissionReview = kind('AdmissionReview', 'A call of an admission webhook, request and response.', {
-  request: one(1, 'What the webhook has to judge.', AdmissionRequest, { pointer: true }),
+  request: one(1, 'The request to decide on.', AdmissionRequest, { pointer: true }),
   response: one(2, 'What the webhook answers.', AdmissionResponse, { pointer: true })
 })

@@ -53,10 +53,10 @@ export const anyStatus = ({ subresources, versions }: Lifted): boolean => hasSta
 /** Names of the versions with the status subresource. If a name occurs twice, its first version counts. */
 export function withStatus ({ subresources, versions }: Lifted): ReadonlySet<string> {
   const own = versions.some(version => version.subresources !== undefined)
-  const [judged, found] = [new Set<string>(), new Set<string>()]
+  const [seen, found] = [new Set<string>(), new Set<string>()]
   for (const version of versions) {
-    if (!judged.has(version.name) && hasStatus(own ? version.subresources : subresources)) found.add(version.name)
-    judged.add(version.name)
+    if (!seen.has(version.name) && hasStatus(own ? version.subresources : subresources)) found.add(version.name)
+    seen.add(version.name)
   }
   return found
 }

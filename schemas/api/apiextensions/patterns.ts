@@ -70,7 +70,7 @@ export interface ObjectExpression extends Expression {
 }
 
 const never = (): boolean => false
-const UNJUDGED: Expression = { matches: () => true, tooLong: never }
+const UNCHECKED: Expression = { matches: () => true, tooLong: never }
 
 /** The expressions of one definition, each compiled once. */
 export class Patterns {
@@ -90,11 +90,11 @@ export class Patterns {
   }
 
   #compile (source: string): Expression {
-    if (source.length > this.#left) return UNJUDGED
+    if (source.length > this.#left) return UNCHECKED
     const weight = Math.max(weigh(source), source.length)
     const affordable = weight <= this.#left
     this.#left -= affordable ? weight : source.length
-    if (!affordable) return UNJUDGED
+    if (!affordable) return UNCHECKED
     try {
       const compiled = re2().RE2JS.compile(source)
       return {

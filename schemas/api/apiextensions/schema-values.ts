@@ -24,13 +24,13 @@ const fieldAt = (at: string, name: string): string => at === '' ? name || '<nil>
 
 const amount = (value: Amount): string => String(value)
 
-export class ValueJudge {
+export class ValueValidator {
   readonly #patterns: Pick<Patterns, 'of'>
   readonly #most: number
   #steps = 0
   #yielded = 0
 
-  /** @param ofObjects judges everything; by default values of a definition, within a number of steps */
+  /** @param ofObjects checks everything; by default values of a definition, within a number of steps */
   constructor (patterns: Pick<Patterns, 'of'>, ofObjects = false) {
     this.#patterns = patterns
     this.#most = ofObjects ? Infinity : MAX_STEPS
@@ -39,16 +39,16 @@ export class ValueJudge {
   validate (schema: Schema, value: unknown, at: string, report: Report): void { finish(this.validating(schema, value, at, report)) }
 
   * validating (schema: Schema, value: unknown, at: string, report: Report): Steps<void> {
-    const told = new Set<string>()
-    for (const { name, ...error } of yield * this.#judge(schema, value, '')) {
+    const reported = new Set<string>()
+    for (const { name, ...error } of yield * this.#findings(schema, value, '')) {
       const words = `${name} ${error.detail}`
-      if (!told.has(words)) report({ ...error, field: fieldAt(at, name.replace(/^\./, '')) })
-      told.add(words)
+      if (!reported.has(words)) report({ ...error, field: fieldAt(at, name.replace(/^\./, '')) })
+      reported.add(words)
     }
   }
 
   /** @param name path within the value, which messages begin with */
-  * #judge (schema: Schema, value: unknown, name: string): Steps<Found[]> {
+  * #findings (schema: Schema, value: unknown, name: string): Steps<Found[]> {
     if (++this.#steps > this.#most) return []
     if (this.#steps - this.#yielded > STEPS_PER_YIELD) {
       this.#yielded = this.#steps
@@ -99,7 +99,7 @@ export class ValueJudge {
     if (isSchema(items) && this.#steps < this.#most) {
       for (const [index, item] of value.entries()) {
         if (found.length >= MAX_FOUND) break
-        found.push(...yield * this.#judge(items, item, `${name}[${index}]`))
+        found.push(...yield * this.#findings(items, item, `${name}[${index}]`))
       }
     }
     if (minItems !== undefined && value.length < minItems) this.#say(found, name, `${name} in body should have at least ${amount(minItems)} items`, value.length)
@@ -121,12 +121,12 @@ export class ValueJudge {
     for (const [member, item] of members) {
       if (found.length >= MAX_FOUND) break
       if (Object.hasOwn(properties, member)) continue
-      if (isSchema(additionalProperties)) found.push(...yield * this.#judge(additionalProperties, item, `${name}.${member}`))
+      if (isSchema(additionalProperties)) found.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`))
       else if (additionalProperties === false) this.#say(found, name, `${name}.${member} in body is a forbidden property`, member)
     }
     for (const [member, item] of members) {
       const part = Object.hasOwn(properties, member) ? properties[member] : undefined
-      if (part !== undefined) found.push(...yield * this.#judge(part, item, below(member)))
+      if (part !== undefined) found.push(...yield * this.#findings(part, item, below(member)))
     }
     for (const member of required) {
       if (!Object.hasOwn(value, member)) found.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
@@ -135,7 +135,7 @@ export class ValueJudge {
 
   * #each (parts: readonly Schema[], value: unknown, name: string): Steps<Found[][]> {
     const all: Found[][] = []
-    for (const part of parts) all.push(yield * this.#judge(part, value, name))
+    for (const part of parts) all.push(yield * this.#findings(part, value, name))
     return all
   }
 
@@ -151,7 +151,7 @@ export class ValueJudge {
     }
     found.push(...all.flat())
     if (right(all) < all.length) whole(`validate all the schemas (allOf)${right(all) === 0 ? '. None validated' : ''}`)
-    if (not !== undefined && (yield * this.#judge(not, value, name)).length === 0) whole('not validate the schema (not)')
+    if (not !== undefined && (yield * this.#findings(not, value, name)).length === 0) whole('not validate the schema (not)')
   }
 }
 

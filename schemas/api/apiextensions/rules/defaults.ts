@@ -6,7 +6,7 @@ import { embeddedFindings } from '../embedded-objects.js'
 import type { Patterns } from '../patterns.js'
 import { isPruned } from '../pruning.js'
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
-import { ValueJudge } from '../schema-values.js'
+import { ValueValidator } from '../schema-values.js'
 
 /** Fields of the object in which a default is validated. */
 const AROUND = { apiVersion: 'validation/v1', kind: 'Validation' }
@@ -22,25 +22,25 @@ const inside = (name: string, { around }: Place) => (value: unknown) => around(O
 const ofObject = (root: Schema): Place => ({ root, around: members => ({ ...AROUND, ...members as object }), inMeta: false })
 
 export function validateDefaults (schema: Schema, at: string, pruned: boolean, patterns: Patterns, report: Report): void {
-  check(schema, at, ofObject(schema), pruned, new ValueJudge(patterns), report, true)
+  check(schema, at, ofObject(schema), pruned, new ValueValidator(patterns), report, true)
 }
 
 function check (
-  schema: Schema, at: string, outer: Place, pruned: boolean, judge: ValueJudge, report: Report, isObject = schema['x-orch-embedded-resource'] === true
+  schema: Schema, at: string, outer: Place, pruned: boolean, validator: ValueValidator, report: Report, isObject = schema['x-orch-embedded-resource'] === true
 ): void {
   const place = isObject ? ofObject(schema) : outer
-  if (schema.default !== undefined) judgeDefault(schema, schema.default, `${at}.default`, place, pruned, judge, report)
-  if (isSchema(schema.items)) check(schema.items, `${at}.items`, { ...place, around: value => place.around([value]) }, pruned, judge, report)
+  if (schema.default !== undefined) validateDefault(schema, schema.default, `${at}.default`, place, pruned, validator, report)
+  if (isSchema(schema.items)) check(schema.items, `${at}.items`, { ...place, around: value => place.around([value]) }, pruned, validator, report)
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const inMeta = place.inMeta || (isObject && OF_EVERY_KIND.has(name))
-    check(property, `${at}.properties[${name}]`, { ...place, around: inside(name, place), inMeta }, pruned, judge, report)
+    check(property, `${at}.properties[${name}]`, { ...place, around: inside(name, place), inMeta }, pruned, validator, report)
   }
 }
 
-function judgeDefault (schema: Schema, value: unknown, at: string, { root, around, inMeta }: Place, pruned: boolean, judge: ValueJudge, report: Report): void {
+function validateDefault (schema: Schema, value: unknown, at: string, { root, around, inMeta }: Place, pruned: boolean, validator: ValueValidator, report: Report): void {
   if (!inMeta && pruned && !isPruned(value, schema)) invalid(report, at, value, 'must not have unknown fields')
   const found = inMeta ? embeddedFindings(around(value), root, '', true) : embeddedFindings(value, schema, at)
-  if (found.length === 0) return judge.validate(schema, value, at, report)
+  if (found.length === 0) return validator.validate(schema, value, at, report)
   if (!inMeta) return found.forEach(report)
   const lines = found.map(error => `${error.field}: ${describe(error)}`)
   invalid(report, at, value, `must result in valid metadata: ${listed(lines)}`)
