@@ -43,7 +43,7 @@ export class ResourceRegistry {
   readonly #sources = new Map<string, Source>()
   /** Keyed by plural only: a key of all three would allocate a string per request. */
   readonly #served = new Map<string, ResourceStore[]>()
-  /** As `#served`, with those that other servers serve in place of this one. */
+  /** The types in `#served`, and those whose versions other servers serve in place of this one. */
   readonly #own = new Map<string, ResourceStore[]>()
   #delegated: ReadonlySet<string> = new Set()
   #inOrder: readonly ResourceStore[] | undefined

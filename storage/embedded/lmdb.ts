@@ -75,6 +75,7 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
   }
 }
 
+/** False for what is no ordinary file: a pipe has no size either. */
 function isEmpty (file: string): boolean {
   const stat = statSync(file, { throwIfNoEntry: false })
   return stat?.isFile() === true && stat.size === 0

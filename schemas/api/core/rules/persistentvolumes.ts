@@ -28,7 +28,7 @@ export function validateAccessModes (modes: readonly string[], field: string, re
   if (modes.includes(ALONE) && modes.some(mode => mode !== ALONE && ACCESS_MODES.includes(mode))) forbidden(report, field, `may not use ${ALONE} with other access modes`)
 }
 
-/** While the feature gate of ReadWriteOncePod is off, only objects that have it may keep it. */
+/** While the feature gate ReadWriteOncePod is off, only objects that already have this access mode may keep it. */
 export function refuseAlone (modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'): void {
   if (modes.includes(ALONE) && !old.includes(ALONE) && !isOn(report, 'ReadWriteOncePod')) notSupported(report, field, ALONE, ACCESS_MODES)
 }
