@@ -10,7 +10,8 @@
  * All calls are synchronous; times are the clock's.
  */
 import type { Clock } from '../storage/clock.js'
-import { startLater, turnIsOver } from '../storage/turns.js'
+import { startLater } from '../storage/together.js'
+import { turnIsOver } from '../storage/turns.js'
 import { Queues } from './queues.js'
 import { EXPECTED_SECONDS, type Queue, type Refusal, type Ticket } from './queue.js'
 import { WaitingLine } from './waiting-line.js'

@@ -6,6 +6,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListBytes } from './list-bytes.js'
+import { afterWork } from '../storage/together.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { ChunkWriter, CHUNK_BYTES, Chunks } from './chunks.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
@@ -22,6 +23,20 @@ export function acceptsGzip (request: FastifyRequest): boolean {
   })
 }
 
+/** Sends the response together with those of other requests (`storage/together.ts`). Its seat is free at once: it waits for nothing more than that. */
+function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buffer): FastifyReply {
+  request.orch.handedOver(bytes.length)
+  afterWork(() => {
+    if (reply.sent) return // such as with the deadline's 504
+    try {
+      void reply.send(bytes)
+    } catch (error) { // here Fastify does not catch it, as it does in handlers
+      void reply.send(error)
+    }
+  })
+  return reply
+}
+
 /** Adds Accept-Encoding to the Vary header. */
 function varyHeader (reply: FastifyReply): string {
   const before = reply.getHeader('vary')
@@ -31,7 +46,7 @@ function varyHeader (reply: FastifyReply): string {
 /** Sends complete bytes, compressed if they are large and the client accepts that. */
 export function sendBytes (request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): FastifyReply {
   reply.header('content-type', type)
-  if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(bytes)
+  if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return sendTogether(request, reply, bytes)
   const gzipStream = createGzip({ level: constants.Z_BEST_SPEED })
   reportUnsent(gzipStream, request, reply.raw)
   gzipStream.end(bytes)
@@ -129,7 +144,7 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
       if (ready !== undefined) used += ready.copy(whole, used)
       else used += joined.fill(whole.subarray(used))
     }
-    void reply.header('content-type', type).send(whole)
+    sendTogether(request, reply.header('content-type', type), whole)
     return
   }
   const { outlet: writer, drained, end, destroy } = openBody(request, reply, type, joined.length)

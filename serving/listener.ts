@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
 import { continueInTurn, readAsStream } from './wire/pipelines.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
+import { afterReads } from '../storage/together.js'
 import { stopAccepting } from './wire/stop-accepting.js'
 import { serveUpgrade } from './wire/upgrades.js'
 import { GracefulGoaway } from './goaway.js'
@@ -101,8 +102,10 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   }
   const dispatch = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal): void => {
     arrivals++
+    let isFirst = false
     if (overHttp1(request)) {
       const socket: Counted = request.socket
+      isFirst = socket[ACTIVE] === undefined
       socket[ACTIVE] = (socket[ACTIVE] ?? 0) + 1
       socket[LATEST] = response
       response.on('close', answered)
@@ -113,7 +116,9 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       if (session !== undefined && Math.random() < goawayChance) goaway.send(session, () => { setTimeout(() => { session.close() }, leave).unref() })
       if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
     }
-    serve(request, response, refusal)
+    // Node fails the connection at the end of a read that ends a handshake with a certificate whose signature is wrong: its 401 must be written before.
+    if (isFirst || refusal !== undefined) serve(request, response, refusal)
+    else afterReads(() => { if (!response.destroyed) serve(request, response, refusal) })
   }
   const serve = (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)): void => {
     const { url = '' } = request

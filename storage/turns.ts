@@ -73,38 +73,8 @@ export function firstTurn (): Promise<void> {
   })
 }
 
-/**
- * Milliseconds of a turn for starting queued requests, enough for a list of a hundred objects or a few reads. Beside 500 eager lists the median of a quiet
- * GET was 12 ms with 2 ms, and 1 ms with this; queued reads cost a twentieth more.
- */
-const START_MS = 0.1
-const startQueue: Array<() => void> = []
-let startScheduled = false
-
-/** Calls back in the next event loop turn, with as many callers per turn as fit in `START_MS`. */
-export function startLater (run: () => void): void {
-  startQueue.push(run)
-  if (!startScheduled) runStarts()
-}
-
-function runStarts (): void {
-  startScheduled = true
-  setImmediate(() => {
-    const until = performance.now() + START_MS
-    const next = (): void => {
-      try {
-        startQueue.shift()?.()
-      } finally { // a failing callback must not block the others
-        if (startQueue.length === 0) startScheduled = false
-        else afterMicrotasks(() => { if (performance.now() > until) runStarts(); else next() })
-      }
-    }
-    next()
-  })
-}
-
 /** Calls back after all pending microtasks. */
-function afterMicrotasks (run: () => void): void {
+export function afterMicrotasks (run: () => void): void {
   // A tick scheduled within a microtask runs after the microtask queue.
   queueMicrotask(() => { process.nextTick(run) })
 }

@@ -1,29 +1,6 @@
 import t from 'tap'
-import { startLater, firstTurn, inTurns, nextTurn, turnIsOver } from '../../storage/turns.js'
-
-const spin = (milliseconds: number): void => {
-  const until = performance.now() + milliseconds
-  while (performance.now() < until);
-}
-
-/** For each of so many who wait at once, in which turn of the loop it went on, and what it did then. */
-async function resumed (count: number, work: () => void, wait = nextTurn): Promise<ReadonlyArray<readonly [turn: number, at: number]>> {
-  let turn = 0
-  let counting = true
-  const next = (): void => {
-    turn++
-    if (counting) setImmediate(next)
-  }
-  setImmediate(next)
-  const order: Array<readonly [number, number]> = []
-  await Promise.all(Array.from({ length: count }, async (_, at) => {
-    await wait()
-    order.push([turn, at])
-    work()
-  }))
-  counting = false
-  return order
-}
+import { firstTurn, inTurns, nextTurn, turnIsOver } from '../../storage/turns.js'
+import { resumed, spin } from './turn-counter.js'
 
 t.test('those who wait go on in their order, in each turn until it has lasted long enough', async t => {
   const order = await resumed(10, () => { spin(5) })
@@ -34,15 +11,6 @@ t.test('those who wait go on in their order, in each turn until it has lasted lo
 t.test('thousands who have little to do do not wait for as many turns', async t => {
   const order = await resumed(5000, () => {})
   t.ok(new Set(order.map(([turn]) => turn)).size < 500)
-})
-
-t.test('requests that are begun have a shorter time, and go on in their order', async t => {
-  const begun = (): Promise<void> => new Promise(resolve => { startLater(resolve) })
-  const long = await resumed(10, () => { spin(3) }, begun)
-  t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-  t.equal(new Set(long.map(([turn]) => turn)).size, 10, 'others are heard between any two that last')
-  const short = await resumed(5000, () => {}, begun)
-  t.ok(new Set(short.map(([turn]) => turn)).size < 2000)
 })
 
 t.test('what others did in a turn counts too', async t => {
