@@ -13,6 +13,7 @@ import { crowd } from './benchmarks/crowd.js'
 import { documents } from './benchmarks/documents.js'
 import { encryption } from './benchmarks/encryption.js'
 import { growth } from './benchmarks/growth.js'
+import { ratiosOf, worse } from './benchmarks/check.js'
 import { custom } from './benchmarks/custom.js'
 import { hooks } from './benchmarks/hooks.js'
 import { listing } from './benchmarks/lists.js'
@@ -71,4 +72,12 @@ t.test('a run fails when watches get other events, others of them, or in another
 t.test('a run fails when a watch is ended', async t => {
   const { watchers, end } = await twoWatches(t)
   await t.rejects(watchers.expect(1, end), /a watch was ended/)
+})
+
+t.test('check names what is more than a tenth slower, and what is measured no more', async t => {
+  const kept = { get: 1.5, list: 1, watch: 2 }
+  t.same(worse({ get: 1.6, list: 1.2 }, kept), ['list: 1.20 × bare, 1.00 before', 'watch: not measured'])
+  t.same(worse(kept, kept), [])
+  const line = { work: 'get', ours: '3 µs', limit: '2', ratio: '1.50', goal: '', kept: '' }
+  t.same(ratiosOf([line, { ...line, work: 'memory', limit: '', ratio: '' }]), { get: 1.5 })
 })

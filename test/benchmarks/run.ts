@@ -1,13 +1,14 @@
 /**
- * `npm run bench [-- PART …]`: every figure beside its limit, measured in the same run. Each part runs in a
- * process of its own. A goal that is missed is said; what can't be, such as an event that is lost, fails.
+ * `npm run bench [-- PART …]`: every figure beside its limit, measured in the same run; `npm run bench -- check`: what has become slower (check.ts). Each part runs
+ * in a process of its own. A goal that is missed is said; what can't be, such as an event that is lost, fails.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { nodeFlags } from './process.js'
 import { table, lines, type Line } from './report.js'
-import { FULL, type Scale } from './scale.js'
+import { CHECKED, keepRatios, keptRatios, ratiosOf, worse } from './check.js'
+import { CHECK, FULL, type Scale } from './scale.js'
 
 const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> = {
   start: async () => (await import('./start.js')).start,
@@ -22,6 +23,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   authorization: async () => (await import('./authorization.js')).authorization,
   writes: async () => (await import('./writes.js')).writes,
   structured: async () => (await import('./structured.js')).structured,
+  'writes-embedded': async () => (await import('./structured.js')).structuredEmbedded,
   admission: async () => (await import('./admission.js')).admission,
   encryption: async () => (await import('./encryption.js')).encryption,
   hooks: async () => (await import('./hooks.js')).hooks,
@@ -34,21 +36,22 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   crowd: async () => (await import('./crowd.js')).crowd
 }
 
-async function runHere (name: string): Promise<void> {
+async function runHere (name: string, scale: Scale): Promise<void> {
   const part = parts[name]
   if (part === undefined) throw new Error(`no such part: ${name}; there are ${Object.keys(parts).join(', ')}`)
-  await (await part())(FULL)
+  await (await part())(scale)
   process.send?.(lines)
 }
 
-async function runAll (chosen: readonly string[]): Promise<void> {
+/** @returns the lines that were found */
+async function runAll (chosen: readonly string[], scale: 'full' | 'check'): Promise<Line[]> {
   const found: Array<readonly [string, Line[]]> = []
   const failed: string[] = []
   const began = performance.now()
   console.log(`${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Node ${process.version}, Linux ${release()}, load ${loadavg()[0]?.toFixed(1)} before`)
   for (const name of chosen) {
     console.log(`\n${name}`)
-    const child = fork(import.meta.filename, ['--here', name], { execArgv: nodeFlags() })
+    const child = fork(import.meta.filename, [`--${scale}`, name], { execArgv: nodeFlags() })
     child.on('message', message => { found.push([name, message as Line[]]) }) // its last word, see above
     const [code] = await once(child, 'exit') as [number | null]
     if (code !== 0) failed.push(name)
@@ -58,15 +61,30 @@ async function runAll (chosen: readonly string[]): Promise<void> {
   }
   const missed = found.flatMap(([, shown]) => shown).filter(({ kept }) => kept === 'MISSED').length
   console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s, ${missed} goals missed`)
-  if (failed.length === 0) return
-  console.error(`FAILED: ${failed.join(', ')}`)
-  process.exitCode = 1
+  if (failed.length > 0) {
+    console.error(`FAILED: ${failed.join(', ')}`)
+    process.exitCode = 1
+  }
+  return found.flatMap(([, shown]) => shown)
+}
+
+async function check (keep: boolean): Promise<void> {
+  const ratios = ratiosOf(await runAll(CHECKED, 'check'))
+  if (keep) {
+    keepRatios(ratios)
+    return
+  }
+  const slower = worse(ratios, keptRatios())
+  console.log(slower.length === 0 ? '\nnothing is more than a tenth slower' : `\nslower by more than a tenth:\n${slower.join('\n')}`)
+  if (slower.length > 0) process.exitCode = 1
 }
 
 const [first, ...rest] = process.argv.slice(2)
-if (first === '--here') {
-  for (const name of rest) await runHere(name)
+if (first === '--full' || first === '--check') {
+  for (const name of rest) await runHere(name, first === '--full' ? FULL : CHECK)
   process.exit()
+} else if (first === 'check') {
+  await check(rest.includes('--keep'))
 } else {
-  await runAll(first === undefined ? Object.keys(parts) : [first, ...rest])
+  await runAll(first === undefined ? Object.keys(parts).filter(name => name !== 'writes-embedded') : [first, ...rest], 'full')
 }

@@ -1,0 +1,32 @@
+/**
+ * `npm run bench -- check`: whether something has become slower. Compares the ratios to the bare limit with those kept in `ratios.json`, as ratios of one run
+ * vary far less than figures do. `npm run bench -- check --keep` replaces what is kept.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Line } from './report.js'
+
+/** What is measured: every kind of work on a hot path. */
+export const CHECKED = ['reads', 'h2', 'lists', 'watch', 'writes-embedded'] as const
+
+const FILE = new URL('../../../test/benchmarks/ratios.json', import.meta.url)
+/** How much worse counts. */
+const TOLERANCE = 1.1
+
+export type Ratios = Readonly<Record<string, number>>
+
+export const ratiosOf = (lines: readonly Line[]): Ratios => Object.fromEntries(lines.filter(({ ratio }) => ratio !== '').map(({ work, ratio }) => [work, Number(ratio)]))
+
+export const keptRatios = (): Ratios => JSON.parse(readFileSync(FILE, 'utf8')) as Ratios
+
+export function keepRatios (ratios: Ratios): void {
+  writeFileSync(FILE, `${JSON.stringify(ratios, undefined, 2)}\n`)
+}
+
+/** One line for each ratio that is more than a tenth above the kept one, and for each that is measured no more. */
+export function worse (found: Ratios, kept: Ratios): string[] {
+  return Object.entries(kept).flatMap(([work, before]) => {
+    const now = found[work]
+    if (now === undefined) return [`${work}: not measured`]
+    return now > before * TOLERANCE ? [`${work}: ${now.toFixed(2)} × bare, ${before.toFixed(2)} before`] : []
+  })
+}
