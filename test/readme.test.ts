@@ -44,7 +44,7 @@ t.test('the flags of the etcd block are ours', async t => {
   t.equal(checkedFlags(flags.split(' ')).values['etcd-servers'].length, 2)
 })
 
-t.test('a clone, its one command, and the session that follows', { timeout: 590_000 }, async t => {
+t.test('a clone, its one command, and the session that follows', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   // What git knows and the working tree holds, without what was built or installed.

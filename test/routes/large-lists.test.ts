@@ -33,7 +33,7 @@ async function filled (t: Test): Promise<Listening> {
   return server
 }
 
-t.test('who does not read a list has a few pieces waiting for him, not the list, in every form', { timeout: 60_000 }, async t => {
+t.test('who does not read a list has a few pieces waiting for him, not the list, in every form', async t => {
   const server = await filled(t)
   const sockets: Socket[] = []
   server.app.server.on('connection', socket => { sockets.push(socket) })
@@ -58,7 +58,7 @@ t.test('who does not read a list has a few pieces waiting for him, not the list,
   for (const bytes of waiting) t.ok(bytes <= 3 * CHUNK_BYTES, `${bytes} bytes`)
 })
 
-t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {
+t.test('large lists are whole in every form', async t => {
   const server = await filled(t)
   const answers = new Map<string, Buffer>()
   for (const [form, query, headers] of FORMS) {
@@ -84,7 +84,7 @@ t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {
   t.ok(bytes('metadata, protobuf').length > COUNT * 2000)
 })
 
-t.test('a connection takes one large list after the other, asked for at once', { timeout: 60_000 }, async t => {
+t.test('a connection takes one large list after the other, asked for at once', async t => {
   const server = await filled(t)
   const wanted = (await server.get(CONFIGS)).raw
   const reader = connect(server.port, '127.0.0.1')

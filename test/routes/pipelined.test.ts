@@ -39,7 +39,7 @@ const LISTS: ReadonlyArray<readonly [query: string, headers: Record<string, stri
 const steady = (body: Buffer): string => body.toString('latin1').replace(/"\d+[smhd]"/g, '"age"')
 
 for (const secure of [true, false]) {
-  t.test(`pipelined slow readers beside others: each answer is whole and its own, ${secure ? 'TLS' : 'in a host without TLS'}`, { timeout: 120_000 }, async t => {
+  t.test(`pipelined slow readers beside others: each answer is whole and its own, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
     const server = secure ? await serve(t) : await listen(t)
     await fill(server)
     const address = { port: server.port, secure }
@@ -122,7 +122,7 @@ for (const secure of [true, false]) {
 }
 
 for (const secure of [true, false]) {
-  t.test(`a watch ends with a client that had read everything, though Node has stopped reading, ${secure ? 'TLS' : 'in a host without TLS'}`, { timeout: 60_000 }, async t => {
+  t.test(`a watch ends with a client that had read everything, though Node has stopped reading, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
     const server = secure ? await serve(t) : await listen(t)
     await server.post(configs('default'), { metadata: { name: 'large' }, data: { text: 'x'.repeat(100_000) } })
     const watches = async (): Promise<number> => (await server.get('/metrics')).body.split('\n')
