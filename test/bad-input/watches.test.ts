@@ -23,7 +23,7 @@ async function running (server: Listening): Promise<number> {
 }
 
 async function until (t: { fail: (text: string) => unknown }, what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !await done();) {
+  for (const deadline = Date.now() + 60_000; !await done();) {
     if (Date.now() > deadline) {
       t.fail(`waited in vain for ${what}`)
       return
